@@ -42,6 +42,8 @@ type form struct {
 	parse    func(raw string, sc scope) (any, []string, error)
 	fallback any
 	defaults string // the default for people
+	or       []string
+	declares bool // Empty is declared
 	change   Change
 	bad      Bad
 	empty    Empty
@@ -81,7 +83,9 @@ func (f *Form[T]) erase() form {
 		kinds:    f.Kinds,
 		facts:    f.Type.facts,
 		fallback: f.Fallback,
-		defaults: describeDefault(f.DefaultDoc, f.Default),
+		defaults: describeOr(f.Or, describeDefault(f.DefaultDoc, f.Default)),
+		or:       f.Or,
+		declares: f.Empty != "",
 		change:   orElse(f.Change, InPlace),
 		bad:      orElse(f.Bad, Refuse),
 		empty:    orElse(f.Empty, EmptyParsed),
@@ -169,6 +173,18 @@ func orElse[S ~string](value, zero S) S {
 		return zero
 	}
 	return value
+}
+
+// describeOr puts the keys of the configuration before the default.
+func describeOr(keys []string, rest string) string {
+	if len(keys) == 0 {
+		return rest
+	}
+	text := strings.Join(keys, ", else ") + " of the configuration"
+	if rest == "none" || rest == "false" {
+		return text
+	}
+	return text + ", else " + rest
 }
 
 // describeDefault prefers the author's words; a zero value other than false

@@ -53,9 +53,13 @@ type Form[T any] struct {
 	// Default is the value of a key that is absent (or ignored). It is shared:
 	// readers must not change what it points to.
 	Default T
-	// DefaultDoc describes the default where the value alone would mislead, for
-	// instance because it comes from the configuration.
+	// DefaultDoc describes the default where the value alone would mislead. With Or, it
+	// describes what counts where the configuration has no value either.
 	DefaultDoc string
+	// Or names the keys of the cloud configuration that are the default of an absent key,
+	// strongest first, in the spelling of the configuration. Such a form declares Empty, and
+	// is read with Key.Or.
+	Or []string
 	// Change is what a change of the value does to a live load balancer.
 	Change Change
 	// Bad is what a value that is not legal does.
@@ -63,7 +67,8 @@ type Form[T any] struct {
 	// Fallback is the value that counts when Bad is UseFallback, and for
 	// OnDelete keys whenever the value is bad during a release.
 	Fallback T
-	// Empty tells what the empty text means.
+	// Empty is the meaning of the empty text. EmptyParsed overrides what the configuration
+	// has, as far as the type accepts the empty text.
 	Empty Empty
 	// Support tells whether this version acts on the key.
 	Support Support
@@ -90,13 +95,14 @@ func (k *Key[T]) Lookup(b *Bag) (T, Origin, bool) {
 	return k.lookup(b, instance{})
 }
 
-// Or returns the user's value, or else the given one with the given origin. It
-// is for defaults that come from configuration, class or a field.
-func (k *Key[T]) Or(b *Bag, fallback T, origin Origin) (T, Origin) {
-	if value, from, ok := k.Lookup(b); ok {
-		return value, from
+// Or returns the value of an annotation, and the one of the configuration if the annotation is
+// absent or counts as absent. It is how keys whose form declares Or are read: an empty
+// annotation overrides the configuration unless the form declares EmptyAbsent.
+func (k *Key[T]) Or(b *Bag, configured T) T {
+	if value, _, ok := k.Lookup(b); ok {
+		return value
 	}
-	return fallback, origin
+	return configured
 }
 
 // Port returns the value of a <PORT> key for one Service port number.

@@ -153,6 +153,7 @@ func tableLines() []tableLine {
 		{"Default", func(f Facts) string { return f.Default }},
 		{"A change", func(f Facts) string { return changeText(f.Change) }},
 		{"A bad value", badSentence},
+		{"An empty value", emptySentence},
 		{"Has no effect without", func(f Facts) string { return strings.Join(f.Needs, "; and ") }},
 		{"Support", supportText},
 		{"Note", func(f Facts) string { return f.Note }},
@@ -203,6 +204,14 @@ func badSentence(f Facts) string {
 		return "is refused; the last good load balancer stays"
 	}
 	return f.Bad + ", with a warning"
+}
+
+// emptySentence describes an empty value that is neither bad nor read like any other.
+func emptySentence(f Facts) string {
+	if f.Empty == emptyIllegal || f.Empty == emptyValue {
+		return ""
+	}
+	return f.Empty
 }
 
 func supportText(f Facts) string {

@@ -105,7 +105,7 @@ type use struct {
 func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 	taken := map[[2]string]string{}
 	for _, u := range d.uses(values) {
-		if u.raw == "" && f.empty == EmptyAbsent {
+		if f.empty == EmptyAbsent && f.isEmpty(u.raw) {
 			continue
 		}
 		at := [2]string{u.port, u.protocol}
@@ -128,6 +128,11 @@ func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 			r.take(d, f, u, where)
 		}
 	}
+}
+
+// isEmpty reports whether a text is empty to the type.
+func (f *form) isEmpty(raw string) bool {
+	return raw == "" || f.facts.trimmed && strings.TrimSpace(raw) == ""
 }
 
 // uses lists the uses of a declaration, its own name before the aliases.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -37,6 +38,8 @@ type Facts struct {
 	Max     *int64   `json:"max"`
 	Values  []string `json:"values"`
 	Default string   `json:"default"`
+	Or      []string `json:"or,omitempty"` // keys of the configuration that are the default
+	Empty   string   `json:"empty"`        // what an empty value means
 	Change  Change   `json:"change"`
 	Bad     string   `json:"bad"`
 	Needs   []string `json:"needs,omitempty"` // each must hold
@@ -144,9 +147,38 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	return Facts{
 		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
 		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
-		Default: f.defaults, Change: f.change, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
+		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Change: f.change, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
 		Reason: f.reason, Note: note, Source: f.source,
 	}
+}
+
+// Texts of Facts.Empty.
+const (
+	emptyAbsent  = "counts as not set"
+	emptyIllegal = "is not legal"
+	emptyValue   = "is a value"
+)
+
+// emptyText describes the meaning of an empty value.
+func (f *form) emptyText() string {
+	if f.empty == EmptyAbsent {
+		return emptyAbsent
+	}
+	if f.parse == nil {
+		return ""
+	}
+	value, _, err := f.parse("", scope{})
+	switch v := reflect.ValueOf(value); {
+	case err != nil:
+		return emptyIllegal
+	case len(f.or) > 0:
+		return "overrides the configuration with no value"
+	case v.Kind() == reflect.Bool:
+		return fmt.Sprintf("counts as %v", value)
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Map:
+		return "is an empty list"
+	}
+	return emptyValue
 }
 
 // badText says what a bad value does, naming the fallback.

@@ -255,6 +255,9 @@ func (d *declaration) check() error {
 		if f.support != Works && f.reason == "" {
 			add("form %d is %q without a reason", i+1, f.support)
 		}
+		if len(f.or) > 0 && !f.declares {
+			add("form %d has a default of the configuration, but does not declare what an empty value means", i+1)
+		}
 		if len(f.kinds) == 0 {
 			kinds = append(kinds, "")
 		}

@@ -23,6 +23,7 @@ type facts struct {
 	unit       string
 	values     []string
 	min, max   *int64
+	trimmed    bool // blanks around the text do not count
 }
 
 // Legal is a noun phrase for the legal values.
@@ -55,6 +56,7 @@ func (t Type[T]) Trimmed() Type[T] {
 	if inner == nil {
 		return t
 	}
+	t.facts.trimmed = true
 	t.parse = func(raw string, sc scope) (T, []string, error) { return inner(strings.TrimSpace(raw), sc) }
 	return t
 }

@@ -37,12 +37,11 @@ func TestValuesAndOrigins(t *testing.T) {
 	if diff := cmp.Diff(wantOrigins, bag.Origins()); diff != "" {
 		t.Errorf("origins (-want +got):\n%s", diff)
 	}
-	config := annotations.Origin{Source: annotations.FromConfig, Key: "Global.Tier"}
-	if tier, origin := tierKey.Or(bag, "Standard", config); tier != "Standard" || origin != config {
-		t.Errorf("Or = %q from %v, want the configured value", tier, origin)
+	if tier := tierKey.Or(bag, "Standard"); tier != "Standard" {
+		t.Errorf("Or = %q, want the configured value", tier)
 	}
-	if share, origin := shareKey.Or(bag, "green", config); share != "blue" || origin.Source != annotations.FromLabel {
-		t.Errorf("Or = %q from %v, want the user's value", share, origin)
+	if share := shareKey.Or(bag, "green"); share != "blue" {
+		t.Errorf("Or = %q, want the user's value", share)
 	}
 	if _, origin, ok := schemeKey.Lookup(bag); ok || origin.String() != "default" {
 		t.Errorf("scheme comes from %v, set %v, want the default", origin, ok)

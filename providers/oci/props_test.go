@@ -23,7 +23,8 @@ import (
 // subject is a simulated tenancy.
 type subject struct {
 	running *simtest.Running
-	config  string // added to the cloud configuration
+	config  string                     // added to the cloud configuration
+	edit    func(config []byte) []byte // of the cloud configuration; nil: none
 	tokens  func(ctx context.Context, namespace, account string) (providers.AccountToken, error)
 	now     func() time.Time // nil: the real time
 }
@@ -36,6 +37,9 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	}
 	// The rates of the official controller are for a tenancy, and would slow the tests.
 	file = fmt.Appendf(file, "rateLimiter: {disableRateLimiter: true}\n%s", s.config)
+	if s.edit != nil {
+		file = s.edit(file)
+	}
 	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: s.now, Tokens: s.tokens})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)

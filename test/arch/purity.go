@@ -205,3 +205,43 @@ func goroutines(s Source) []Finding {
 	})
 	return out
 }
+
+// configuredDefaults finds values of annotations that cmp.Or replaces when they are empty.
+func configuredDefaults(s Source) []Finding {
+	if !s.IsProduct() || !strings.HasPrefix(s.Path, "providers/") {
+		return nil
+	}
+	var out []Finding
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if fun, ok := call.Fun.(*ast.SelectorExpr); !ok || fun.Sel.Name != "Or" || !isPackage(fun.X, "cmp") {
+			return true
+		}
+		for _, arg := range call.Args {
+			if key := keyRead(arg); key != "" {
+				out = append(out, Finding(fmt.Sprintf("%s: cmp.Or of %s.Get", s.Path, key)))
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// keyRead returns the key whose value an expression reads with Get; empty: it reads none.
+func keyRead(e ast.Expr) string {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	get, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || get.Sel.Name != "Get" {
+		return ""
+	}
+	if key, ok := get.X.(*ast.Ident); ok && strings.HasSuffix(key.Name, "Key") {
+		return key.Name
+	}
+	return ""
+}

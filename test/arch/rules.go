@@ -55,6 +55,11 @@ func Rules() []Rule {
 			Bad:    Example{"stack/race.go", "package stack\n\nfunc f() { go f() }\n"},
 		},
 		{
+			Name: "configured defaults", Check: configuredDefaults,
+			Reason: "an empty annotation may override the configuration, which only the declaration of the key knows: read it with Key.Or",
+			Bad:    Example{"providers/aws/model/bad.go", "package model\n\nvar x = cmp.Or(schemeKey.Get(in.Values), in.Config.Scheme)\n"},
+		},
+		{
 			Name: "init", Check: noInit,
 			Reason: "what runs because something was imported cannot be left out, ordered or tested",
 			Bad:    Example{"stack/init.go", "package stack\n\nfunc init() {}\n"},

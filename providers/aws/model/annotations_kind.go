@@ -37,8 +37,8 @@ var (
 				Doc: "A key of the AWS Load Balancer Controller, which the official controller does not read: a load balancer that is asked to be internal " +
 					"would be reachable from the internet. It must not contradict " + lbPrefix + "internal."},
 			{Kinds: onLBC(), Type: annotations.Enum(SchemeInternal, schemePublic), Change: annotations.IgnoredAfterCreation, Source: lbcGuide,
-				DefaultDoc: "that of the load balancer if it is there, else DefaultScheme of the cloud config, else internal",
-				Doc:        "Wins over " + lbPrefix + "internal. The official controller deletes the load balancer after a change and makes another one, with another name and without a warning."},
+				Or: []string{"DefaultScheme"}, Empty: annotations.EmptyParsed, DefaultDoc: SchemeInternal,
+				Doc: "A live load balancer keeps its scheme. Wins over " + lbPrefix + "internal. The official controller deletes the load balancer after a change and makes another one, with another name and without a warning."},
 		},
 	}
 	subnetsKey = &annotations.Key[[]string]{

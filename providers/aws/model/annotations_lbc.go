@@ -26,8 +26,8 @@ func lbcKey[T any](names annotations.Names, group, name, doc, example string, f 
 var (
 	targetTypeKey = lbcKey(annotations.NamesNothing(), groupKind, lbPrefix+"nlb-target-type", "Chooses pods or instances as targets.", "ip", annotations.Form[string]{
 		Type: annotations.String().Legally(`"ip" for pods, any other text for instances`), Change: annotations.Brief,
-		DefaultDoc: "DefaultTargetType of the cloud config, else instance",
-		Doc:        `With ` + lbPrefix + `type "external" and no class it must be "ip" or "instance". Target groups are made anew and the listeners switched to them.`,
+		Or: []string{"DefaultTargetType"}, Empty: annotations.EmptyParsed, DefaultDoc: "instance",
+		Doc: `With ` + lbPrefix + `type "external" and no class it must be "ip" or "instance". Target groups are made anew and the listeners switched to them.`,
 	})
 	nameKey = lbcKey(annotations.NamesThe(annotations.ThingLoadBalancer), groupKind, lbPrefix+"name", "Name of the load balancer.", "shop", annotations.Form[string]{
 		Type: annotations.NonEmpty().Checked(balancerName).Legally("at most 32 letters, digits and hyphens"), Change: annotations.IgnoredAfterCreation,
@@ -53,7 +53,7 @@ var (
 		Type: annotations.String().Legally(`"on"; any other text is off`), Default: "off", Doc: "For source ranges, not for prefix lists.",
 	})
 	manageRulesKey = lbcKey(annotations.NamesNothing(), groupAccess, lbPrefix+"manage-backend-security-group-rules", "Lets the load balancer in on nodes although its groups are the user's.", "true", annotations.Form[bool]{
-		Type: annotations.Bool(), DefaultDoc: "ManageBackendSecurityGroupRules of the cloud config, else false; for a load balancer without groups true",
+		Type: annotations.Bool(), Or: []string{"ManageBackendSecurityGroupRules"}, Empty: annotations.EmptyParsed, Doc: "For a load balancer without security groups the default is true.",
 		Needs: []annotations.Need{{groupsKey.IsSet(), noGroupKey.Is(true)}},
 	})
 	noGroupKey = lbcKey(annotations.NamesNothing(), groupAccess, lbPrefix+"disable-nlb-sg", "Makes the load balancer without security groups.", "true", annotations.Form[bool]{
@@ -78,7 +78,7 @@ var (
 		Type: annotations.Enum("None", "HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred"), DefaultDoc: "as it is, None for a new listener",
 	})
 	tcpUDPKey = lbcKey(annotations.NamesNothing(), groupTLS, lbPrefix+"enable-tcp-udp-listener", "Serves TCP and UDP on one port.", "true", annotations.Form[bool]{
-		Type: annotations.Bool(), Bad: annotations.UseFallback, DefaultDoc: "EnableTCPUDPListener of the cloud config, else false",
+		Type: annotations.Bool(), Bad: annotations.UseFallback, Or: []string{"EnableTCPUDPListener"}, Empty: annotations.EmptyParsed,
 		Needs: []annotations.Need{{annotations.PortsAre("a port number that both TCP and UDP have", twoProtocols)}},
 		Doc:   "Without it UDP is left out on a port that TCP has as well, which is reported; the official controller leaves out one of the two without a word.",
 	})

@@ -36,7 +36,7 @@ var (
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Source: cpaBalancer},
 			{Kinds: onNLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Empty: annotations.EmptyAbsent, Source: cpaBalancer},
-			{Kinds: onLBC(), Type: annotations.NonEmpty(), DefaultDoc: "DefaultSslPolicy of the cloud config, else " + defaultSSLPolicy, Source: lbcGuide,
+			{Kinds: onLBC(), Type: annotations.NonEmpty(), Or: []string{"DefaultSslPolicy"}, Empty: annotations.EmptyParsed, DefaultDoc: defaultSSLPolicy, Source: lbcGuide,
 				Doc: "Taking the key away brings the default back."},
 		},
 	}

@@ -60,7 +60,7 @@ func (f *controlled) adoptClients() {
 // lentRules let a load balancer of others in on the ports of the targets, by the first of
 // its security groups: others may have other things in that group, so no other port.
 func (f *controlled) lentRules(ports []lbcPort) {
-	if manage, _ := manageRulesKey.Or(f.in.Values, true, annotations.Origin{}); !f.adopts || !manage {
+	if !f.adopts || !manageRulesKey.Or(f.in.Values, true) {
 		return
 	}
 	var ids []string

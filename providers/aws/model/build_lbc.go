@@ -196,7 +196,7 @@ func (f *controlled) attributesSaid() Tags {
 // ports are the ports that get a listener. Of two protocols on one port UDP is served
 // only together with TCP.
 func (f *controlled) ports() []lbcPort {
-	together, _ := tcpUDPKey.Or(f.in.Values, f.c.TCPUDP, annotations.Origin{})
+	together := tcpUDPKey.Or(f.in.Values, f.c.TCPUDP)
 	var out []lbcPort
 	tcpFirst := slices.SortedStableFunc(slices.Values(f.in.Backends.Ports), func(a, b nodeports.ServicePort) int { return cmp.Compare(a.Protocol, b.Protocol) })
 	for _, p := range tcpFirst {

@@ -65,12 +65,11 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 			f.groups = append(f.groups, ref)
 		}
 	}
-	manage, manageFrom := manageRulesKey.Or(f.in.Values, f.c.ManageRules, annotations.Origin{Key: manageRulesKey.Name})
-	if !manage {
+	if !manageRulesKey.Or(f.in.Values, f.c.ManageRules) {
 		return
 	}
 	if f.c.NoBackendGroup {
-		f.report(refuse(manageFrom, "needs the shared security group, which DisableBackendSecurityGroup of the cloud config switches off", "")...)
+		f.report(manageRulesKey.Refusal(f.in.Values, "needs the shared security group, which DisableBackendSecurityGroup of the cloud config switches off", ""))
 		return
 	}
 	f.groups = append(f.groups, f.sharedGroup())
@@ -143,7 +142,7 @@ func (f *controlled) nodeRules(ports []lbcPort) {
 		return
 	}
 	if len(f.groups) == 0 {
-		if manage, _ := manageRulesKey.Or(f.in.Values, true, annotations.Origin{}); manage {
+		if manageRulesKey.Or(f.in.Values, true) {
 			f.rangeRules(ports)
 		}
 		return

@@ -53,7 +53,7 @@ func (f *controlled) listener(p lbcPort, group stack.Key) {
 	key := stack.Key{Kind: KindListener, Name: group.Name}
 	if len(p.certs) > 0 {
 		l.Certificate = p.certs[0]
-		l.SSLPolicy, _ = sslPolicyKey.Or(f.in.Values, f.c.SSLPolicy, annotations.Origin{})
+		l.SSLPolicy = sslPolicyKey.Or(f.in.Values, f.c.SSLPolicy)
 		l.ALPN = alpnKey.Get(f.in.Values)
 		f.put(KindCertificates, key.Name, key, Certificates{ARNs: slices.Sorted(slices.Values(p.certs[1:]))})
 	}

@@ -18,21 +18,21 @@ var (
 			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller leaves it until the frontend goes.",
 		}},
 	}
-	linkGroupKey = annotations.Needing(&annotations.Key[string]{
+	linkGroupKey = annotations.Needing(annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "pls-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupLink, Example: "links",
 		Doc:   "Resource group of the private link service.",
-		Forms: words("privateLinkServiceResourceGroup of the cloud configuration, else resourceGroup", cpaLink),
-	}, needsLink())
+		Forms: words("", cpaLink),
+	}, annotations.EmptyAbsent, "privateLinkServiceResourceGroup", "resourceGroup"), needsLink())
 	linkNameKey = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pls-name", Names: annotations.NamesThe(annotations.ThingLink), Group: groupLink, Example: "shop-link",
 		Doc:   "Name of the private link service; it cannot change.",
 		Forms: words("pls-<frontend>", cpaLink),
 	}, needsLink())
-	linkSubnetKey = annotations.Needing(&annotations.Key[string]{
+	linkSubnetKey = annotations.Needing(annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "pls-ip-configuration-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupLink, Example: "links",
 		Doc:   "Subnet that the translated addresses are from.",
-		Forms: words(azurePrefix+"load-balancer-internal-subnet, else subnetName of the cloud configuration", cpaLink),
-	}, needsLink())
+		Forms: words("", cpaLink),
+	}, annotations.EmptyAbsent, azurePrefix+"load-balancer-internal-subnet", "subnetName"), needsLink())
 	linkCountKey = annotations.Needing(&annotations.Key[int]{
 		Name: azurePrefix + "pls-ip-configuration-ip-address-count", Group: groupLink, Example: "2", Doc: "Number of translated addresses.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, 8).In("addresses").Trimmed(), Default: 1, Source: cpaLink}},

@@ -22,7 +22,7 @@ var (
 		Doc: "Name of the subnet, in the cluster's virtual network, that the address is from.",
 		Forms: []annotations.Form[string]{{
 			Kinds: onInternal(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
-			DefaultDoc: "subnetName of the cloud configuration", Change: annotations.Brief, Source: cpaBalancer,
+			Or: []string{"subnetName"}, Change: annotations.Brief, Source: cpaBalancer,
 			Doc: "It is a part of the names of the frontend, rules and probes, so they are made anew, in one write.",
 		}},
 	}
@@ -34,11 +34,11 @@ var (
 			Needs: []annotations.Need{{annotations.Setting(settingBalancers, "")}}, Source: cpaHelpers,
 		}},
 	}
-	groupKey = &annotations.Key[string]{
+	groupKey = annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupPlace, Example: "network-group",
 		Doc:   "Resource group of the public IP; the load balancer is never moved by it.",
-		Forms: words("resourceGroup of the cloud configuration", cpaBalancer, Public),
-	}
+		Forms: words("", cpaBalancer, Public),
+	}, annotations.EmptyAbsent, "resourceGroup")
 	modeKey = &annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-mode", Names: annotations.NamesNothing(), Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",
 		Forms: []annotations.Form[string]{{

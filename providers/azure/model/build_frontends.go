@@ -121,7 +121,7 @@ func (s FoundSubnet) holds(address string) bool {
 
 // publicFrontend finds or makes the public IP of a family.
 func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
-	group := lower(cmp.Or(groupKey.Get(b.in.Values), b.in.Config.Group))
+	group := lower(groupKey.Or(b.in.Values, b.in.Config.Group))
 	if !b.there(groupKey, b.facts.Groups) {
 		return f, false
 	}

@@ -31,7 +31,7 @@ func (b *builder) link() {
 		b.report(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+PoolNodeIP+")", ""))
 		return
 	}
-	group := lower(cmp.Or(linkGroupKey.Get(b.in.Values), b.in.Config.linkGroup()))
+	group := lower(linkGroupKey.Or(b.in.Values, b.in.Config.linkGroup()))
 	if !b.there(linkGroupKey, b.facts.LinkGroups) {
 		return
 	}

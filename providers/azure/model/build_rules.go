@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -145,7 +144,10 @@ func (b *builder) ownProbe(port nodeports.ServicePort, family corev1.IPFamily) P
 	if protocol == probeTCP {
 		return p
 	}
-	path, from := probePathKey.Or(b.in.Values, "/", annotations.Origin{})
+	path, from := "/", annotations.Origin{}
+	if all, origin, ok := probePathKey.Lookup(b.in.Values); ok {
+		path, from = all, origin
+	}
 	if own, origin, ok := portPathKey.LookupPort(b.in.Values, port.Port); ok {
 		path, from = own, origin
 	}
@@ -172,5 +174,5 @@ func (b *builder) probeProtocol(port nodeports.ServicePort) (protocol string, gu
 		}
 		return probeTCP, false
 	}
-	return cmp.Or(probeProtocolKey.Get(b.in.Values), probeTCP), false
+	return probeProtocolKey.Or(b.in.Values, probeTCP), false
 }

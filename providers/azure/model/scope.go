@@ -141,9 +141,9 @@ func singleBalancer(in input) string {
 	return name
 }
 
-func subnetName(in input) string { return cmp.Or(subnetKey.Get(in.Values), in.Config.Subnet) }
+func subnetName(in input) string { return subnetKey.Or(in.Values, in.Config.Subnet) }
 
-func linkSubnet(in input) string { return cmp.Or(linkSubnetKey.Get(in.Values), subnetName(in)) }
+func linkSubnet(in input) string { return linkSubnetKey.Or(in.Values, subnetName(in)) }
 
 // wantedIP is the address that the user asks for in a family: the annotation of
 // the family, else the field if it is of the family.

@@ -83,8 +83,8 @@ var (
 		Name: prefix + "vpc-subnets", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupKind, Example: "0717-3a7b6c1d-5b0c-4c66-8e5c-9a61b3a1c1d2",
 		Doc: "Subnets of the load balancer, each by its id, name or IPv4 range.",
 		Forms: []annotations.Form[[]string]{{
-			Type:       annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
-			DefaultDoc: "the subnets of the cluster, g2VpcSubnetNames of the configuration", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+			Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
+			Or:   []string{"g2VpcSubnetNames"}, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
 			Doc: "Without the key a live load balancer keeps its subnets.",
 		}},
 	}

@@ -209,7 +209,7 @@ func (b *builder) health(nodePort int32) Health {
 	local := b.in.Service.Spec.HealthCheckNodePort
 	switch {
 	case protocol != "":
-		h.Type, h.Port = protocol, cmp.Or(int32(healthPortKey.Get(v)), nodePort)
+		h.Type, h.Port = protocol, int32(healthPortKey.Or(v, int(nodePort)))
 	case nodeports.LocalOnly(b.in.Service) && local != 0:
 		h.Type, h.Port = checkHTTP, local
 	}

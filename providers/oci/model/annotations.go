@@ -55,14 +55,11 @@ func one(kind string) []string {
 	return []string{kind}
 }
 
-// text declares a key with any text.
+// text declares a key with any text; an empty one counts as absent.
 func text(names annotations.Names, name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Names: names, Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[string]{{
-			Kinds: one(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
-		}},
-	}
+	return annotations.Naming(annotations.Text(name, group, doc, example, annotations.Form[string]{
+		Kinds: one(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
+	}), names)
 }
 
 // ocidKey declares a key with the OCID of something that says where the load balancer is.
@@ -74,26 +71,17 @@ func ocidKey(names annotations.Names, of annotations.Type[string], name, kind, d
 
 // flag declares a key with what Go's ParseBool takes.
 func flag(name, kind, group, doc, fallback string, change annotations.Change) *annotations.Key[bool] {
-	return &annotations.Key[bool]{
-		Name: name, Group: group, Example: "true", Doc: doc,
-		Forms: []annotations.Form[bool]{{Kinds: one(kind), Type: annotations.Bool(), DefaultDoc: fallback, Change: change, Source: source}},
-	}
+	return annotations.Flag(name, group, doc, annotations.Form[bool]{Kinds: one(kind), DefaultDoc: fallback, Change: change, Source: source})
 }
 
 // number declares a key with a whole number.
 func number(name, kind, group, doc, example string, t annotations.Type[int], standard int, fallback string) *annotations.Key[int] {
-	return &annotations.Key[int]{
-		Name: name, Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[int]{{Kinds: one(kind), Type: t, Default: standard, DefaultDoc: fallback, Source: source}},
-	}
+	return annotations.Number(name, group, doc, example, annotations.Form[int]{Kinds: one(kind), Type: t, Default: standard, DefaultDoc: fallback, Source: source})
 }
 
 // choice declares a key with one of some words.
 func choice(name, kind, group, doc, standard string, words ...string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Group: group, Example: words[len(words)-1], Doc: doc,
-		Forms: []annotations.Form[string]{{Kinds: one(kind), Type: annotations.Enum(words...), Default: standard, Source: source}},
-	}
+	return annotations.Text(name, group, doc, words[len(words)-1], annotations.Form[string]{Kinds: one(kind), Type: annotations.Enum(words...), Default: standard, Source: source})
 }
 
 const (
@@ -114,9 +102,9 @@ var (
 	}
 	internalKey        = annotations.Exposing(flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
 	netInternalKey     = annotations.Exposing(flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
-	subnetKey          = ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
-	secondSubnetKey    = annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "loadBalancer.subnet2 of the configuration", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")})
-	netSubnetKey       = ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "loadBalancer.subnet1 of the configuration", annotations.IgnoredAfterCreation)
+	subnetKey          = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
+	secondSubnetKey    = annotations.Configured(annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")}), annotations.EmptyAbsent, "loadBalancer.subnet2")
+	netSubnetKey       = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
 	assignedKey        = text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	assigned6Key       = annotations.Needing(text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
 	reservedKey        = reservedIPs()
@@ -147,7 +135,8 @@ func placeKeys() []annotations.Declaration {
 }
 
 func compartment() *annotations.Key[string] {
-	k := ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "compartment of the configuration", annotations.Replaced)
+	k := annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "", annotations.Replaced),
+		annotations.EmptyAbsent, "compartment")
 	k.OnDelete = true
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
 	return k

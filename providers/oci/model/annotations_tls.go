@@ -136,7 +136,7 @@ func definedTagsKey(name, kind string, aliases ...string) *annotations.Key[defin
 		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"operations": {"team": "web"}}`,
 		Doc: "Defined tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[definedTags]{{
-			Kinds: one(kind), Type: annotations.JSONOf[definedTags]("a JSON object of objects", nil), DefaultDoc: "tags.loadBalancer of the configuration", Change: annotations.IgnoredAfterCreation,
+			Kinds: one(kind), Type: annotations.JSONOf[definedTags]("a JSON object of objects", nil), Or: []string{"tags.loadBalancer.defined"}, Change: annotations.IgnoredAfterCreation,
 			Empty: annotations.EmptyAbsent, Source: source, Doc: tagsTogether,
 		}},
 	}
@@ -147,7 +147,7 @@ func freeformTagsKey(name, kind string, aliases ...string) *annotations.Key[free
 		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"team": "web"}`,
 		Doc: "Free-form tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[freeformTags]{{
-			Kinds: one(kind), Type: annotations.JSONOf[freeformTags]("a JSON object of texts", nil), DefaultDoc: "tags.loadBalancer of the configuration", Change: annotations.IgnoredAfterCreation,
+			Kinds: one(kind), Type: annotations.JSONOf[freeformTags]("a JSON object of texts", nil), Or: []string{"tags.loadBalancer.freeform"}, Change: annotations.IgnoredAfterCreation,
 			Empty: annotations.EmptyAbsent, Source: source, Doc: tagsTogether,
 		}},
 	}

@@ -149,7 +149,7 @@ var (
 		Name: oldPrefix + "security-list-management-mode", Group: groupGuard, Example: modeNone,
 		Doc: "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.",
 		Forms: []annotations.Form[string]{{
-			Kinds: one(LB), Type: annotations.Enum(modeAll, modeFrontend, modeNone), DefaultDoc: "loadBalancer.securityListManagementMode of the configuration, else All", Fallback: modeAll, Bad: annotations.UseFallback, Source: source,
+			Kinds: one(LB), Type: annotations.Enum(modeAll, modeFrontend, modeNone), Or: []string{"loadBalancer.securityListManagementMode"}, Empty: annotations.EmptyAbsent, DefaultDoc: modeAll, Fallback: modeAll, Bad: annotations.UseFallback, Source: source,
 		}},
 	}
 	netListModeKey = choice(netPrefix+"security-list-management-mode", NLB, groupGuard, "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.", modeNone, modeAll, modeFrontend, modeNone)

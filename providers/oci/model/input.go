@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -60,16 +59,16 @@ func pick[T any](in Input, lb, nlb *annotations.Key[T]) T {
 func internal(in Input) bool { return pick(in, internalKey, netInternalKey) }
 
 func compartmentOf(in Input) string {
-	return cmp.Or(compartmentKey.Get(in.Values), in.Config.Compartment)
+	return compartmentKey.Or(in.Values, in.Config.Compartment)
 }
 
 // subnetsAsked are the subnets that the Service or the configuration names.
 func subnetsAsked(in Input) (first, second string) {
 	c := in.Config.LoadBalancer
 	if in.Kind == NLB {
-		return cmp.Or(netSubnetKey.Get(in.Values), c.Subnet1), ""
+		return netSubnetKey.Or(in.Values, c.Subnet1), ""
 	}
-	return cmp.Or(subnetKey.Get(in.Values), c.Subnet1), cmp.Or(secondSubnetKey.Get(in.Values), c.Subnet2)
+	return subnetKey.Or(in.Values, c.Subnet1), secondSubnetKey.Or(in.Values, c.Subnet2)
 }
 
 // mode is the way in which security rules are kept.
@@ -88,7 +87,7 @@ func mode(in Input) string {
 	if in.Kind == NLB {
 		return netListModeKey.Get(in.Values)
 	}
-	return cmp.Or(listModeKey.Get(in.Values), in.Config.listMode())
+	return listModeKey.Or(in.Values, in.Config.listMode())
 }
 
 // addressesAsked are the reserved addresses that the Service names, and where: public

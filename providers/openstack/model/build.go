@@ -155,7 +155,7 @@ func (b *builder) guarded() bool {
 }
 
 func (b *builder) method() string {
-	return cmp.Or(methodKey.Get(b.in.Values), b.in.Config.Method)
+	return methodKey.Or(b.in.Values, b.in.Config.Method)
 }
 
 // found returns the live load balancer that the Service uses.

@@ -54,10 +54,10 @@ func (b *builder) asked() Balancer {
 		want.Tags = []string{b.name}
 	}
 	if c.Features.Flavors {
-		want.Flavor = cmp.Or(flavorKey.Get(in.Values), c.Flavor)
+		want.Flavor = flavorKey.Or(in.Values, c.Flavor)
 	}
 	if c.Features.Zones {
-		want.Zone = cmp.Or(zoneKey.Get(in.Values), c.Zone)
+		want.Zone = zoneKey.Or(in.Values, c.Zone)
 	}
 	if ip := in.Service.Spec.LoadBalancerIP; ip != "" && (internal(in) || ipv6(in)) {
 		want.Address = ip

@@ -183,19 +183,11 @@ func (b *builder) monitor(index int, p nodeports.ServicePort) Monitor {
 	in, c := b.in, b.in.Config
 	m := Monitor{
 		Name: partName("monitor", index, b.name), Type: checkType(p.Protocol),
-		Delay: orConfigured(in, delayKey, int(c.MonitorDelay.Seconds())), Timeout: orConfigured(in, timeoutKey, int(c.MonitorTimeout.Seconds())),
-		Retries: orConfigured(in, retriesKey, c.MonitorRetries), RetriesDown: orConfigured(in, retriesDownKey, c.MonitorRetriesDown),
+		Delay: delayKey.Or(in.Values, int(c.MonitorDelay.Seconds())), Timeout: timeoutKey.Or(in.Values, int(c.MonitorTimeout.Seconds())),
+		Retries: retriesKey.Or(in.Values, c.MonitorRetries), RetriesDown: retriesDownKey.Or(in.Values, c.MonitorRetriesDown),
 	}
 	if byHTTP(in, p.Protocol) {
 		m.Type, m.Path, m.Method, m.Codes = "HTTP", "/healthz", "GET", "200"
 	}
 	return m
-}
-
-// orConfigured is what the Service says, or the configuration.
-func orConfigured(in Input, key *annotations.Key[int], configured int) int {
-	if n, _, said := key.Lookup(in.Values); said {
-		return n
-	}
-	return configured
 }

@@ -50,8 +50,8 @@ func family(in Input) corev1.IPFamily {
 // (getNetworkID, getSubnetID, createOctaviaLoadBalancer).
 func vip(in Input) (network, subnet string) {
 	c, _ := class(in)
-	network = cmp.Or(networkKey.Get(in.Values), c.Network, in.Config.Network)
-	subnet = cmp.Or(subnetKey.Get(in.Values), c.Subnet, in.Config.Subnet)
+	network = networkKey.Or(in.Values, cmp.Or(c.Network, in.Config.Network))
+	subnet = subnetKey.Or(in.Values, cmp.Or(c.Subnet, in.Config.Subnet))
 	if !internal(in) {
 		network, subnet = cmp.Or(c.Network, network), cmp.Or(c.Subnet, subnet)
 	}
@@ -62,7 +62,8 @@ func vip(in Input) (network, subnet string) {
 // of the address.
 func memberSubnet(in Input) string {
 	c, _ := class(in)
-	return cmp.Or(memberSubnetKey.Get(in.Values), c.MemberSubnet, in.Config.MemberSubnet, in.Config.Subnet, subnetKey.Get(in.Values), c.Subnet)
+	ofAddress := cmp.Or(in.Config.Subnet, subnetKey.Or(in.Values, c.Subnet))
+	return memberSubnetKey.Or(in.Values, cmp.Or(c.MemberSubnet, in.Config.MemberSubnet, ofAddress))
 }
 
 // floating is where a floating IP is from.
@@ -74,7 +75,7 @@ type floating struct {
 // in any way is heard alone.
 func floatingPlace(in Input) floating {
 	c, _ := class(in)
-	f := floating{network: cmp.Or(c.FloatingNetwork, floatingNetworkKey.Get(in.Values), in.Config.FloatingNetwork)}
+	f := floating{network: cmp.Or(c.FloatingNetwork, floatingNetworkKey.Or(in.Values, in.Config.FloatingNetwork))}
 	for _, level := range []floating{
 		{subnet: c.FloatingSubnet, name: c.FloatingSubnetName, tags: c.FloatingSubnetTags},
 		{subnet: floatingSubnetKey.Get(in.Values), name: floatingNameKey.Get(in.Values), tags: floatingTagsKey.Get(in.Values)},
@@ -114,14 +115,11 @@ func proxied(in Input) bool {
 	return says != "" && says != "false"
 }
 
-func tlsRef(in Input) string { return cmp.Or(tlsKey.Get(in.Values), in.Config.TLS) }
+func tlsRef(in Input) string { return tlsKey.Or(in.Values, in.Config.TLS) }
 
 // monitored reports whether pools have health checks.
 func monitored(in Input) bool {
-	if on, _, said := monitorKey.Lookup(in.Values); said {
-		return on
-	}
-	return in.Config.Monitor
+	return monitorKey.Or(in.Values, in.Config.Monitor)
 }
 
 // byHTTP reports whether the health check of a pool asks kube-proxy, which reports the
