@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -260,5 +261,44 @@ func TestServiceAccountsShareAList(t *testing.T) {
 	}
 	if after := s.listed(t); after != before {
 		t.Errorf("rules are\n%s\nwant\n%s", after, before)
+	}
+}
+
+// TestServiceAccountRefused: no call is made as a ServiceAccount that the policy refuses, for
+// a new Service, for one with a bad value besides, and for one whose load balancer exists and
+// follows the nodes.
+func TestServiceAccountRefused(t *testing.T) {
+	s, a, r := delegated(t, "balancers")
+	live := named("live", "balancers", 0)
+	delete(live.Annotations, accountKey)
+	until(t, s, r, reconcile.Job{Service: live})
+	live.Annotations[accountKey] = "balancers"
+	for name, svc := range map[string]*corev1.Service{
+		"new": named("new", "balancers", 1), "with a bad value": named("bad", "balancers", 2, oldPrefix+"connection-idle-timeout", "soon"), "live": live,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Control().Journal.Reset()
+			refusing := reconcile.New(s.Open(t), reconcile.Options{Admit: func(_ *corev1.Service, reach providers.Reach) annotations.Problems {
+				var out annotations.Problems
+				for _, n := range reach.Names {
+					out = append(out, annotations.Problem{Key: n.Key, Value: n.Value, Message: "is refused by the policy"})
+				}
+				return out
+			}})
+			refusing.SetNodes(s.Nodes()[1:])
+			refusing.AllKnown()
+			if _, err := props.Work(t.Context(), refusing, reconcile.Job{Service: svc}); err != nil {
+				t.Fatal(err)
+			}
+			if len(a.asked) > 0 {
+				t.Errorf("tokens were requested of %q", a.asked)
+			}
+			if got := s.callers(""); !slices.Equal(got, []string{""}) {
+				t.Errorf("calls were made by %q, want them by the configured identity", got)
+			}
+			if writes := s.Control().Journal.Counts(); name == "live" && writes["loadbalancer.UpdateBackendSet"] == 0 {
+				t.Errorf("the live load balancer does not follow the nodes: %v", writes)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
@@ -54,4 +56,26 @@ func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
 		r.keepServing(d)
 	}
 	return false
+}
+
+// withoutRefusedAccounts returns a request without the ServiceAccounts that the policy refuses.
+// The load balancer of a refused Service still follows the nodes, and reads and writes for that
+// must not be made as an account that the Service may not name.
+func (r *Reconciler) withoutRefusedAccounts(req providers.Request) providers.Request {
+	refused := r.refusals(req)
+	if !refused.Errors() {
+		return req
+	}
+	service := req.Service.DeepCopy()
+	for _, n := range r.cloud.Reach(req).Names {
+		outside := func(p annotations.Problem) bool { return p.Key == n.Key || p.Key == "metadata.namespace" }
+		if n.Thing == annotations.ThingAccount && slices.ContainsFunc(refused, outside) {
+			delete(service.Annotations, n.Key)
+		}
+	}
+	if len(service.Annotations) < len(req.Service.Annotations) {
+		req.Service = service
+		req.Values, _ = r.cloud.Annotations.Parse(req.Kind, annotations.SourceOf(service))
+	}
+	return req
 }

@@ -180,7 +180,7 @@ func (r *Reconciler) fallBack(d *Draft) {
 		d.Request = *good
 		d.Request.Objects = refreshed(good.Objects, d.Job.Objects)
 	case r.cloud.KeepServing != nil:
-		d.Intent = KeepServing
+		d.Intent, d.Request = KeepServing, r.withoutRefusedAccounts(d.Request)
 	default:
 		d.Intent = LeaveAlone
 	}
