@@ -34,7 +34,7 @@ func TestDefaults(t *testing.T) {
 			prefix + "network-id": {internal: "true"}, prefix + "subnet-id": {internal: "true"},
 		},
 		Elsewhere: map[string]string{prefix + "subnet-id, subnet-id": "the subnet of members"},
-		Texts: map[string]string{"monitor-delay": "10s", "monitor-timeout": "5s"},
+		Texts:     map[string]string{"monitor-delay": "10s", "monitor-timeout": "5s"},
 		Under: func(t testing.TB, svc *corev1.Service, setting, value string) common.Effect {
 			t.Helper()
 			name, section := setting, "LoadBalancer"
