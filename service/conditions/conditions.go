@@ -89,8 +89,17 @@ func wrong(p annotations.Problem) telling {
 	}
 }
 
-// Programmed is the condition on what the cloud has.
+// Programmed returns the condition on what the cloud has. While it is not True, its message
+// begins with the desired ports that serve no one.
 func Programmed(result reconcile.Result) status.Condition {
+	cond := programmedOf(result)
+	if cond.Status == metav1.ConditionFalse && len(result.Closed) > 0 {
+		cond.Message = "no traffic on " + strings.Join(result.Closed, ", ") + ": " + cond.Message
+	}
+	return cond
+}
+
+func programmedOf(result reconcile.Result) status.Condition {
 	draft := result.Draft
 	switch {
 	case draft.Intent == reconcile.LeaveAlone:

@@ -2,6 +2,7 @@ package conditions
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,5 +148,14 @@ func TestNotApplied(t *testing.T) {
 	}
 	if accepted := Accepted(&draft); accepted.Status != metav1.ConditionTrue {
 		t.Error(accepted)
+	}
+}
+
+// TestClosedPorts: while ports serve no one, the message says so first.
+func TestClosedPorts(t *testing.T) {
+	r := resultOf(reconcile.Draft{})
+	r.Err, r.Closed = fault.New(fault.Quota, "too many rules"), []string{"80/TCP", "443/TCP from 10.0.0.0/8"}
+	if got := Programmed(r).Message; !strings.HasPrefix(got, "no traffic on 80/TCP, 443/TCP from 10.0.0.0/8: too many rules") {
+		t.Errorf("message %q", got)
 	}
 }

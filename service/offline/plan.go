@@ -21,6 +21,7 @@ import (
 	"github.com/berth-lb/berth/service/settings"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/preview"
 )
 
 // Target says which cloud is planned for, and how the controller is set up.
@@ -281,6 +282,9 @@ func (p *planning) report() Report {
 		}
 		if t.left != "" {
 			r.Left = append(r.Left, Left{Owner: t.item.Owner(), Why: t.left})
+		}
+		if t.draft != nil {
+			r.Document = r.Document.WithTraffic(t.item.Owner(), preview.Documents(p.reconciler.Traffic(t.draft))...)
 		}
 		r.Document = r.Document.WithProblems(t.item.Owner(), p.problems(t)...)
 	}

@@ -26,6 +26,9 @@ type Result struct {
 	Serves []stack.Key
 	// Names are those by which people know what serves, in the same order.
 	Names []string
+	// Closed lists desired ports that serve no one, or not all desired clients, such as
+	// "443/TCP". Of a clean run, and where it is not known, it is empty.
+	Closed []string
 	// Released means that a read has shown that nothing is left.
 	Released bool
 	// Clean means that the cloud is as wanted and nothing is held or waited for.
@@ -129,6 +132,7 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
 		res.Status.Ingress = known
 	}
+	r.fillTraffic(d, have, res)
 }
 
 // ledgerWait is the requeue delay while the other Services of the cluster

@@ -27,6 +27,7 @@ type Doc struct {
 	Owner    stack.Owner `json:"owner,omitzero"` // absent: the cluster itself
 	Steps    []StepDoc   `json:"steps"`          // in the order of the plan; never nil
 	Held     []HeldDoc   `json:"held"`           // never nil
+	Traffic  []PortDoc   `json:"traffic,omitempty"`
 	Problems []Problem   `json:"problems,omitempty"`
 	Summary  Summary     `json:"summary"`
 }

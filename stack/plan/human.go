@@ -127,16 +127,16 @@ func details(p *page, plan Doc) {
 		p.blank()
 		b.show(p)
 	}
-	if len(plan.Held) == 0 {
-		return
+	if len(plan.Held) > 0 {
+		p.blank()
+		p.prose(2, 2, "Held, will not be done:")
 	}
-	p.blank()
-	p.prose(2, 2, "Held, will not be done:")
 	for _, h := range plan.Held {
 		p.blank()
 		b := block{main: h.Step, held: heldText(h)}
 		b.show(p)
 	}
+	showTraffic(p, plan.Traffic)
 }
 
 func showProblem(p *page, problem Problem) {

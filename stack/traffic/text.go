@@ -3,6 +3,7 @@ package traffic
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,10 @@ func (f Flow) String() string {
 }
 
 // Name returns address, port and protocol, such as "203.0.113.5 443/TCP".
-func (f Flow) Name() string { return fmt.Sprintf("%s %d/%s", f.Address, f.Port, f.Protocol) }
+func (f Flow) Name() string { return f.Address + " " + f.PortName() }
+
+// PortName returns port and protocol, such as "443/TCP".
+func (f Flow) PortName() string { return fmt.Sprintf("%d/%s", f.Port, f.Protocol) }
 
 // Text returns the flows, one a line, in order.
 func Text(flows []Flow) string {
@@ -69,6 +73,20 @@ func (c Change) String() string {
 
 // RangesText returns the ranges for a message; no one for an empty set.
 func RangesText(set []netip.Prefix) string { return listTexts(set, "no one") }
+
+// RangeTexts returns the ranges for a document. An address of the network 0.0.0.0/8, which
+// no client has, stands for clients that the cloud keeps in a list of its own.
+func RangeTexts(set []netip.Prefix) []string {
+	var out []string
+	for _, p := range set {
+		text := p.String()
+		if p.Addr().Is4() && p.Addr().As4()[0] == 0 && p.IsSingleIP() {
+			text = "a prefix list"
+		}
+		out = append(out, text)
+	}
+	return slices.Compact(out)
+}
 
 func backendsText(list []Backend) string { return listTexts(list, "nothing") }
 

@@ -42,6 +42,8 @@ func core() []row {
 			reason: "the engine runs steps through a function it is given; it knows no cloud and no loop"},
 		{dir: "stack/traffic", local: []string{"stack"}, pure: true,
 			reason: "what stacks let through follows from stacks; a cloud's model computes it"},
+		{dir: "stack/preview", local: []string{"stack", "stack/plan", "stack/engine", "stack/traffic"}, pure: true,
+			reason: "what a plan does to traffic follows from the plan and the flows of a cloud"},
 		{dir: "annotations", others: []string{corev1, multierror, netUtils}, pure: true,
 			reason: "annotations are text on a Service"},
 		{dir: "nodeports", others: []string{corev1, "k8s.io/api/discovery/v1", "k8s.io/apimachinery/pkg/util/intstr", netUtils}, pure: true,

@@ -41,6 +41,9 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 	}
 	x.steps = append(x.steps, s)
 	x.judge(s)
+	if x.watch != nil {
+		x.watch()
+	}
 	switch how {
 	case Unanswered:
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "no answer"), Sent: plan.MaybeSent}

@@ -36,7 +36,9 @@ type run struct {
 	cuts    bool        // the process ends at the restart of the scenario
 	day     Day
 	broken  []Violation
-	excused []bool // by need: an interrupting step is under way
+	excused []bool       // by need: an interrupting step is under way
+	desired *stack.Stack // of the last plan
+	watch   func()       // called after each performed step; nil: nothing is
 }
 
 // process is the memory of one process.
@@ -190,6 +192,7 @@ func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 		since := slices.IndexFunc(x.scenario.Moves, func(o Move) bool { return o.Owner == m.Owner })
 		x.process.ledger.EnterSince(m.Owner, time.Unix(int64(since), 0), x.kept(want.Resources))
 	}
+	x.desired = want
 	p := diff.Compare(want, have, x.rules(m, have), x.process.ledger)
 	p.Steps = x.ordered(p.Steps)
 	return p, have

@@ -39,6 +39,7 @@ type sweep struct {
 
 // Check runs all moves, deletions and shared moves of a subject with refusals, and fails
 // for every kind of violation that is not known, and for every known one that does not occur.
+// It calls [CheckPreview], too.
 func Check(t *testing.T, s *Subject, b Bounds) Coverage {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // runs leave much garbage, and keep little
@@ -52,6 +53,7 @@ func Check(t *testing.T, s *Subject, b Bounds) Coverage {
 			t.Errorf("known violation does not occur any more; remove it: %s", s.knownText(k))
 		}
 	}
+	CheckPreview(t, s, b.Moves)
 	c := w.coverage
 	t.Logf("%s: %d of %d moves, %d of %d pairs of refusals, %d runs", s.Name, c.Moves, c.AllMoves, c.Pairs, c.AllPairs, c.Runs)
 	return c

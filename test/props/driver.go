@@ -53,6 +53,9 @@ func (p *process) converge(svc *corev1.Service, release bool) {
 	for range rounds {
 		last, err = p.once(p.t.Context(), svc, release)
 		if err == nil && (last.Released || !release && last.Clean) {
+			if !release && len(last.Status.Ingress) == 0 {
+				p.t.Errorf("%s: all is as desired, and no address is reported", svc.Name)
+			}
 			return
 		}
 	}

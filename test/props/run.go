@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -80,7 +82,7 @@ func crash(t *testing.T, fresh New, c Case) {
 		for _, kind := range []sim.FaultKind{sim.FaultError, sim.FaultCutAfter} {
 			s := fresh(t)
 			before := state(t, s)
-			die(t, s, c.Service, false, k, kind)
+			checkPublished(t, s, c.Service, die(t, s, c.Service, false, k, kind))
 			begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
 			nothingToDo(t, s, s.Nodes(), c.Service)
 			die(t, s, c.Service, true, k, kind)
@@ -100,13 +102,32 @@ func callsOf(t *testing.T, fresh New, c Case) int {
 }
 
 // die runs a process whose writing calls come through up to the k-th only. The
-// calls after it are refused in a way that no SDK repeats, which is quick.
-func die(t *testing.T, s Subject, svc *corev1.Service, release bool, k int, kind sim.FaultKind) {
+// calls after it are refused in a way that no SDK repeats, which is quick. It returns what
+// the process would report.
+func die(t *testing.T, s Subject, svc *corev1.Service, release bool, k int, kind sim.FaultKind) (res reconcile.Result) {
 	t.Helper()
 	p := begin(t, s, s.Nodes(), known(svc, release)...)
 	dying(t, s, k, kind, func() {
-		_, _ = p.once(context.WithoutCancel(t.Context()), svc, release) // it is meant to fail
+		res, _ = p.once(context.WithoutCancel(t.Context()), svc, release) // it is meant to fail
 	})
+	return res
+}
+
+// checkPublished fails if a run reports an address of a new Service at which no client is
+// served, according to a fresh read.
+func checkPublished(t *testing.T, s Subject, svc *corev1.Service, res reconcile.Result) {
+	t.Helper()
+	bound := s.Open(t)
+	if len(res.Status.Ingress) == 0 || bound.Flows == nil || res.Draft.Want == nil || len(res.Manual) > 0 {
+		return
+	}
+	owner := reconcile.OwnerOf(svc)
+	serves := func(in *stack.Stack) bool {
+		return slices.ContainsFunc(traffic.Of(owner, bound.Flows([]*stack.Stack{in})), traffic.Flow.Serves)
+	}
+	if serves(res.Draft.Want) && !serves(found(t, s, svc)) {
+		t.Errorf("%v is reported, and no client is served there: %v", res.Status.Ingress, res.Err)
+	}
 }
 
 // dying lets only the writing calls up to the k-th through while something is done.

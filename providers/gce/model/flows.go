@@ -74,10 +74,14 @@ func newFlowView(world []*stack.Stack) *flowView {
 	return v
 }
 
-// ruleAddress is the IP of a rule, or stands for the one that it will have.
+// ruleAddress is the IP of a rule, or stands for the one that it will have: rules that take
+// theirs from one address have the same one.
 func ruleAddress(key stack.Key, rule Rule) string {
 	if ip := canonicalIP(rule.IP); ip != "" {
 		return ip
+	}
+	if !rule.Address.IsZero() {
+		return rule.Address.String()
 	}
 	return key.String()
 }
