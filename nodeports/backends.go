@@ -5,9 +5,9 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// Backends is what stands behind a load balancer: the value that a provider's
-// Build receives. Build uses Nodes and the ports' NodePort for kinds that send
-// to nodes, Endpoints for kinds that send to pods.
+// Backends are the backends of a load balancer: the value that a provider's
+// Build receives. Build uses Nodes and the ports' NodePort for kinds that forward
+// to nodes, Endpoints for kinds that forward to pods.
 type Backends struct {
 	Families  []corev1.IPFamily // the Service's, primary first, never empty
 	Nodes     NodeSet
@@ -18,9 +18,9 @@ type Backends struct {
 	Pending   []string // nodes that wait for a provider id; not behind the load balancer yet
 }
 
-// BackendsOf computes the backends of a Service. The nodes are chosen before, by
-// Select or an Interner, with the filter of the kind of load balancer; slices
-// are those of this Service and may be nil for kinds that never send to pods.
+// BackendsOf computes the backends of a Service. The nodes are selected before, by
+// Select or an Interner, with the filter of the kind of load balancer. The slices
+// belong to this Service and can be nil for kinds that never forward to pods.
 func BackendsOf(svc *corev1.Service, nodes NodeSet, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Backends {
 	return Backends{
 		Families:  Families(svc),
@@ -33,9 +33,9 @@ func BackendsOf(svc *corev1.Service, nodes NodeSet, epslices []*discoveryv1.Endp
 	}
 }
 
-// Digest is a short hash of all that changes a load balancer: equal digests,
-// equal stacks. Pending nodes and skipped slices are left out, since they are
-// only told to the user.
+// Digest returns a short hash of everything that changes a load balancer: equal
+// digests, equal stacks. Pending nodes and skipped slices are left out, because they
+// are only reported to the user.
 func (b Backends) Digest() string {
 	d := newDigest()
 	d.number(len(b.Families))

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// digestLen is the length of a digest in hex digits: 64 bits tell apart what
-// one cluster can ever hold, and stay readable in logs and annotations.
+// digestLen is the length of a digest in hex digits: 64 bits distinguish all inputs
+// of one cluster, and stay readable in logs and annotations.
 const digestLen = 16
 
-// digest hashes a sequence of texts; each goes in with its length, so that no
-// two sequences look the same.
+// digest hashes a sequence of texts, each with its length, so that different
+// sequences have different inputs.
 type digest struct{ h hash.Hash }
 
 func newDigest() digest { return digest{h: sha256.New()} }

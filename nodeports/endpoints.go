@@ -9,13 +9,13 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// Endpoint is one place that serves a port of the Service, mostly a pod.
+// Endpoint is one backend of a port of the Service, usually a pod.
 type Endpoint struct {
 	Addr        netip.Addr
 	Port        int32  // the pod's port, a named target port already resolved
 	Node        string // empty for endpoints outside the cluster
 	Zone        string // empty if not known
-	Terminating bool   // taken only because nobody was ready
+	Terminating bool   // used only because no endpoint was ready
 	Pod         string // UID; empty for endpoints that are no pods
 }
 
@@ -26,32 +26,32 @@ type PortEndpoints struct {
 	List   []Endpoint // sorted by address and port; may be empty
 }
 
-// Endpoints is who serves a Service: an entry for each of its families and
+// Endpoints are the endpoints of a Service: an entry for each of its families and
 // ports, families in the order of the Service, ports as in Ports.
 type Endpoints struct {
 	ByPort []PortEndpoints
-	// Hosts are, sorted, the nodes that run an endpoint which does not end, ready or
-	// not: for kinds that leave it to a health check to find out which nodes serve.
+	// Hosts are, sorted, the nodes with an endpoint that is not terminating, ready or
+	// not: for kinds whose health check determines the serving nodes.
 	Hosts   []string
 	Skipped []string // names of slices that hold no addresses (FQDN), sorted
 }
 
-// Fallback says within what terminating endpoints may stand in when no ready
+// Fallback is the scope within which terminating endpoints are used when no ready
 // one is left.
 type Fallback int
 
 const (
-	// FallbackPerService lets them stand in if the Service's port has no ready
-	// endpoint at all: right where any backend can take any connection.
+	// FallbackPerService uses them if the Service's port has no ready endpoint at all,
+	// for load balancers where every backend can accept every connection.
 	FallbackPerService Fallback = iota
-	// FallbackPerNode lets them stand in on each node that has no ready
-	// endpoint of its own: what kube-proxy does for externalTrafficPolicy Local.
+	// FallbackPerNode uses them on each node without a ready endpoint, as kube-proxy
+	// does for externalTrafficPolicy Local.
 	FallbackPerNode
 )
 
-// FallbackOf is the fallback that kube-proxy uses for the Service. A kind of
-// load balancer that sends to pods directly and pays no heed to the policy uses
-// FallbackPerService whatever the policy. Source: KEP-1669.
+// FallbackOf returns the fallback that kube-proxy uses for the Service. A kind of
+// load balancer that forwards to pods directly and ignores the policy always uses
+// FallbackPerService. Source: KEP-1669.
 func FallbackOf(svc *corev1.Service) Fallback {
 	if LocalOnly(svc) {
 		return FallbackPerNode
@@ -65,9 +65,9 @@ type candidate struct {
 	ready bool
 }
 
-// EndpointsOf gathers the endpoints of a Service from its slices, whose order
-// does not matter. Taken are ready endpoints; if there are none, within the
-// fallback's bounds, those that end but still serve. All others get no traffic.
+// EndpointsOf collects the endpoints of a Service from its slices, whose order
+// does not matter. It returns ready endpoints; if there are none, within the scope of
+// the fallback, terminating ones that still serve. All others get no traffic.
 // Slices of other Services must not be passed.
 func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Endpoints {
 	var out Endpoints
@@ -95,7 +95,7 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 	return out
 }
 
-// hosts are the nodes of all endpoints that are not about to end.
+// hosts returns the nodes of all endpoints that are not terminating.
 func hosts(epslices []*discoveryv1.EndpointSlice) []string {
 	var out []string
 	for _, s := range epslices {
@@ -109,7 +109,7 @@ func hosts(epslices []*discoveryv1.EndpointSlice) []string {
 	return slices.Compact(out)
 }
 
-// For lists the endpoints of a Service port in a family.
+// For returns the endpoints of a Service port in a family.
 func (e Endpoints) For(family corev1.IPFamily, port string) []Endpoint {
 	for _, p := range e.ByPort {
 		if p.Family == family && p.Port.Name == port {
@@ -133,10 +133,9 @@ func (e Endpoints) Nodes() []string {
 	return slices.Compact(names)
 }
 
-// portIn finds the number that a slice gives to the Service port. Slices repeat
-// the Service port's name, whatever the pods call it, and several slices may
-// give one name different numbers: that is how named target ports that differ
-// between pods appear.
+// portIn returns the number that a slice gives to the Service port. Slices repeat
+// the Service port's name, whatever its name in the pods, and several slices can
+// give one name different numbers: named target ports can differ between pods.
 func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 	for _, p := range s.Ports {
 		name, protocol := "", corev1.ProtocolTCP
@@ -146,7 +145,7 @@ func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 		if p.Protocol != nil {
 			protocol = *p.Protocol
 		}
-		// A slice port without a number means all ports, which no Service says.
+		// A slice port without a number means all ports, which no Service has.
 		if name == port.Name && protocol == port.Protocol && p.Port != nil && *p.Port != 0 {
 			return *p.Port, true
 		}
@@ -154,7 +153,7 @@ func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// candidates reads the endpoints of a slice that serve. Of an endpoint's
+// candidates returns the serving endpoints of a slice. Of an endpoint's
 // addresses only the first counts, and a condition that is not set means ready,
 // serving and not terminating. Source: k8s.io/api/discovery/v1.
 func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
@@ -181,7 +180,7 @@ func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
 	return out
 }
 
-// podOf is the UID of the pod that an endpoint is; empty: it says nothing of one.
+// podOf returns the UID of the pod of an endpoint; empty: none.
 func podOf(e discoveryv1.Endpoint) string {
 	if e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
 		return ""
@@ -190,8 +189,8 @@ func podOf(e discoveryv1.Endpoint) string {
 }
 
 // unique sorts and keeps each address and port once. While an endpoint moves
-// between slices it is in both for a moment; the ready one wins, then the one
-// that knows its node and zone.
+// between slices it is in both for a moment; the ready one is kept, then the one
+// with node and zone.
 func unique(found []candidate) []candidate {
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(
@@ -223,7 +222,7 @@ func choose(found []candidate, fallback Fallback) []Endpoint {
 			hasReady[bound(c)] = true
 		}
 	}
-	out := make([]Endpoint, 0, len(found)) // as a rule all: they are kept for long
+	out := make([]Endpoint, 0, len(found)) // usually all: they are kept for long
 	for _, c := range found {
 		if c.ready || !hasReady[bound(c)] {
 			out = append(out, c.Endpoint)

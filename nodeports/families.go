@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// FamilyOf is the IP family of an address; a mapped address counts as IPv4.
+// FamilyOf returns the IP family of an address; a mapped address counts as IPv4.
 func FamilyOf(a netip.Addr) corev1.IPFamily {
 	switch {
 	case !a.IsValid():
@@ -20,9 +20,9 @@ func FamilyOf(a netip.Addr) corev1.IPFamily {
 }
 
 // Families lists the IP families of a Service, the primary one first, never
-// empty. The API server fills spec.ipFamilies; for objects that never passed it
-// the cluster addresses are asked, and IPv4 is the last resort, since that is
-// what clusters without families have.
+// empty. The API server fills spec.ipFamilies; for objects that did not pass
+// it the families of the cluster addresses are used, and IPv4 is the last resort, as
+// in clusters without families.
 func Families(svc *corev1.Service) []corev1.IPFamily {
 	if len(svc.Spec.IPFamilies) > 0 {
 		return slices.Clone(svc.Spec.IPFamilies)

@@ -9,49 +9,49 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Filter says which nodes stand behind a load balancer. The zero value is the
+// Filter selects the nodes behind a load balancer. The zero value is the
 // node set of the stock service controller: every eligible node with a
 // provider id. All conditions must hold.
 type Filter struct {
 	// Selector holds labels that a node must have; an empty value means that
-	// the key must exist, with whatever value.
+	// the key must exist, with any value.
 	Selector map[string]string
-	// Without holds labels that keep a node out: "key", or "key=value".
+	// Without holds labels that exclude a node: "key", or "key=value".
 	Without []string
-	// WithoutTaints holds taint keys that keep a node out, on top of the
+	// WithoutTaints holds taint keys that exclude a node, in addition to the
 	// autoscaler's, which always does.
 	WithoutTaints []string
-	// Family asks for an address of that family; empty asks for none.
+	// Family requires an address of that family; empty: none.
 	Family corev1.IPFamily
-	// RequireReady keeps nodes out whose Ready condition is not True.
+	// RequireReady excludes nodes whose Ready condition is not True.
 	RequireReady bool
-	// UnknownIfNoneReady loosens RequireReady: if it leaves nobody, nodes whose
-	// readiness is Unknown are taken, so that a lost control plane does not
+	// UnknownIfNoneReady relaxes RequireReady: if no node is ready, nodes whose
+	// readiness is Unknown are used, so that a lost control plane does not
 	// empty the load balancer.
 	UnknownIfNoneReady bool
-	// ExcludeOnPresence keeps nodes out that carry the exclude label even with
+	// ExcludeOnPresence excludes nodes with the exclude label even with
 	// a value that parses as false, as controllers older than
 	// kubernetes/kubernetes#131085 do.
 	ExcludeOnPresence bool
-	// Also holds conditions that only one provider knows.
+	// Also holds conditions of a single provider.
 	Also []Predicate
-	// Everyone takes nodes as well that Eligible leaves out, and those without a
-	// provider id: for kinds to which a node is only the place where pods are.
+	// Everyone also selects nodes that Eligible leaves out, and nodes without a
+	// provider id: for kinds where a node is only the place of pods.
 	Everyone bool
-	// UntilGone keeps nodes that are about to go (the autoscaler's taint, a deletion
-	// timestamp) until the Node is gone: for load balancers whose health check sees that
-	// a node goes. Taking a node out cuts connections there minutes before its pods are
-	// drained; where deregistering drains, it is the other way round.
+	// UntilGone keeps nodes that are about to be removed (the autoscaler's taint, a
+	// deletion timestamp) until the Node is deleted: for load balancers whose health
+	// check detects the removal. Deregistering a node cuts connections there minutes
+	// before its pods are drained, unless deregistering drains.
 	// Source: KEP-3458, KEP-3836.
 	UntilGone bool
-	// Keep holds labels that members keep, because they decide more than membership;
+	// Keep holds labels that members keep, because more than membership depends on them;
 	// sets of nodes that differ in them differ.
 	Keep []string
 }
 
 // Predicate is one more condition of a Filter. Keep must be a pure function of
-// the Node; Name stands for it in the filter's Key, so two predicates that
-// differ must have different names.
+// the Node; Name represents it in the filter's Key, so different predicates
+// must have different names.
 type Predicate struct {
 	Name string
 	Keep func(Node) bool
@@ -88,7 +88,7 @@ func (f Filter) Key() string {
 	return b.String()
 }
 
-// LabelKeys lists the labels that the filter looks at, sorted: those that
+// LabelKeys returns the labels that the filter uses, sorted: the labels that
 // Project has to keep.
 func (f Filter) LabelKeys() []string {
 	keys := slices.Collect(maps.Keys(f.Selector))
@@ -101,12 +101,12 @@ func (f Filter) LabelKeys() []string {
 	return slices.Compact(keys)
 }
 
-// eligible tells whether the node may stand behind this load balancer at all.
+// eligible reports whether the node can be behind this load balancer at all.
 func (f Filter) eligible(n Node) bool {
 	return f.Everyone || n.Eligible() || f.UntilGone && !n.Excluded
 }
 
-// admits tells whether the node may be a member, readiness left aside.
+// admits reports whether the node can be a member, regardless of readiness.
 func (f Filter) admits(n Node) bool {
 	if f.ExcludeOnPresence && n.ExcludeLabel {
 		return false
@@ -141,7 +141,7 @@ func (f Filter) admitsTaints(keys []string) bool {
 	return !slices.ContainsFunc(f.WithoutTaints, func(t string) bool { return slices.Contains(keys, t) })
 }
 
-// ready narrows nodes, all admitted already, to those whose readiness will do.
+// ready returns the admitted nodes with sufficient readiness.
 func (f Filter) ready(nodes []Node) []Node {
 	if !f.RequireReady {
 		return nodes

@@ -7,9 +7,9 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// WaitsOnly tells whether a pod is ready but for readiness gates of some types, of which it
-// has at least one: its containers are ready, it does not end, and every other gate is
-// open. Such a pod must get into the load balancer to become ready.
+// WaitsOnly reports whether a pod is ready except for readiness gates of some types, of which
+// it has at least one: its containers are ready, it is not terminating, and every other gate
+// is open. Such a pod must be a member of the load balancer to become ready.
 // Source: KEP-580, pod ready++.
 func WaitsOnly(pod *corev1.Pod, covered func(conditionType string) bool) bool {
 	if pod.DeletionTimestamp != nil || !conditionIs(pod, corev1.ContainersReady) {
@@ -27,15 +27,15 @@ func WaitsOnly(pod *corev1.Pod, covered func(conditionType string) bool) bool {
 	return waits
 }
 
-// conditionIs tells whether a condition of a pod is True.
+// conditionIs reports whether a condition of a pod is True.
 func conditionIs(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == conditionType && c.Status == corev1.ConditionTrue
 	})
 }
 
-// Await returns the slices with the endpoints as ready whose pods wait for their load
-// balancer alone. The slices that were passed stay as they are.
+// Await returns the slices in which endpoints are ready if their pods wait only for
+// their load balancer. The slices that were passed are unchanged.
 func Await(all []*discoveryv1.EndpointSlice, waits PodAt) []*discoveryv1.EndpointSlice {
 	out := make([]*discoveryv1.EndpointSlice, 0, len(all))
 	for _, s := range all {

@@ -5,8 +5,8 @@ import (
 )
 
 const (
-	// KubeProxyPort is where kube-proxy answers for the whole node. Clusters
-	// whose service proxy is another program need not answer there.
+	// KubeProxyPort is the port at which kube-proxy answers for the whole node. Other
+	// service proxies need not answer there.
 	// Source: kubernetes/kubernetes:pkg/proxy/healthcheck/proxy_health.go.
 	KubeProxyPort int32 = 10256
 
@@ -15,7 +15,7 @@ const (
 	HealthPath = "/healthz"
 )
 
-// HealthSource says who decides on the health check of node backends.
+// HealthSource is the origin of the health check of node backends.
 type HealthSource string
 
 const (
@@ -29,13 +29,13 @@ const (
 	HealthByService HealthSource = "Service"
 
 	// HealthMissing is externalTrafficPolicy Local without a check node port.
-	// The API server always allocates one, so this is an object under way or
-	// made by hand. Probing anything else would send traffic to nodes that drop
+	// The API server always allocates one, so this is an incomplete object or
+	// one that did not pass it. Any other probe would send traffic to nodes that drop
 	// it.
 	HealthMissing HealthSource = "Missing"
 )
 
-// Health is the health check that the Service itself asks for on nodes. Path
+// Health is the health check that the Service itself requests on nodes. Path
 // and Port are set with HealthByService only; the check is plain HTTP.
 type Health struct {
 	Source HealthSource
@@ -43,7 +43,7 @@ type Health struct {
 	Port   int32
 }
 
-// HealthOf chooses by the external traffic policy.
+// HealthOf selects by the external traffic policy.
 func HealthOf(svc *corev1.Service) Health {
 	switch {
 	case !LocalOnly(svc):
@@ -55,7 +55,7 @@ func HealthOf(svc *corev1.Service) Health {
 	}
 }
 
-// Message says in a sentence what is wrong; empty if nothing is.
+// Message describes the problem in a sentence; empty if there is none.
 func (h Health) Message() string {
 	if h.Source != HealthMissing {
 		return ""
@@ -63,14 +63,14 @@ func (h Health) Message() string {
 	return "spec.healthCheckNodePort is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints can not be told from those with"
 }
 
-// SharedHealth is the node-wide check answered by kube-proxy. For Services with
-// policy Cluster it drains nodes that are about to go, which a TCP check of a
+// SharedHealth returns the node-wide check answered by kube-proxy. For Services with
+// policy Cluster it drains nodes that are about to be removed, which a TCP check of a
 // node port does not. Source: KEP-3836.
 func SharedHealth() Health {
 	return Health{Source: HealthByProvider, Path: HealthPath, Port: KubeProxyPort}
 }
 
-// LocalOnly tells whether nodes hand traffic only to their own pods.
+// LocalOnly reports whether nodes forward traffic only to their own pods.
 func LocalOnly(svc *corev1.Service) bool {
 	return svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Interner computes one NodeSet per distinct filter and node change, however
-// many Services ask, and lets sets with the same members share them: thousands
+// Interner computes one NodeSet per distinct filter and node change, for any
+// number of Services, and sets with the same members share them: thousands
 // of Services on thousands of nodes cost one list. It is safe for concurrent
-// use. Make it with NewInterner.
+// use. Create it with NewInterner.
 type Interner struct {
 	mu    sync.Mutex
 	nodes []Node
@@ -19,16 +19,16 @@ type Interner struct {
 type interned struct {
 	set   NodeSet
 	fresh bool // computed from the present nodes
-	asked bool // asked for since the last change of nodes
+	asked bool // used since the last change of nodes
 }
 
-// NewInterner makes an Interner of a cluster without nodes.
+// NewInterner returns an Interner of a cluster without nodes.
 func NewInterner() *Interner {
 	return &Interner{sets: map[string]*interned{}, byDig: map[string]*members{}}
 }
 
-// Update replaces the nodes. Sets are computed again when somebody asks; a
-// filter that nobody asked for between two updates is forgotten.
+// Update replaces the nodes. Sets are computed again on demand; a filter without use
+// between two updates is forgotten.
 func (in *Interner) Update(nodes []Node) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -67,7 +67,7 @@ func (in *Interner) Select(f Filter) NodeSet {
 	return s.set
 }
 
-// forget drops members that no remembered set uses any more.
+// forget drops members that no cached set uses any more.
 func (in *Interner) forget() {
 	used := map[string]bool{}
 	for _, s := range in.sets {

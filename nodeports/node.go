@@ -18,36 +18,36 @@ const (
 	TaintToBeDeleted = "ToBeDeletedByClusterAutoscaler"
 
 	// labelZoneBeta was the zone label before Kubernetes 1.17; nodes of old
-	// kubelets may carry nothing else.
+	// kubelets can have no other.
 	labelZoneBeta = "failure-domain.beta.kubernetes.io/zone"
 )
 
-// Node is what load balancers need to know of a Node. A Node event whose
-// projection equals the one before changes no load balancer, which is how the
-// heartbeats of thousands of nodes cost nothing.
+// Node is the part of a Node that load balancers depend on. A Node event with an
+// equal projection changes no load balancer, so that the heartbeats of thousands of
+// nodes cost nothing.
 type Node struct {
 	Name       string
 	ProviderID string // empty until the cloud node controller has set it
 	Zone       string // empty where the cloud has no zones
-	// UID is that of the Node, BootID that of the machine's last start. A machine that
-	// is made anew under its name has others, though all else may be the same.
+	// UID is the one of the Node, BootID the one of the machine's last start. A machine
+	// that is recreated under its name has others, even if all other fields are equal.
 	UID, BootID string
 
 	Internal []netip.Addr // InternalIP addresses of both families, in the order of the Node
 	External []netip.Addr // ExternalIP addresses of both families, in the order of the Node
 
-	Labels    map[string]string      // only those that some Filter asks for; nil when there are none
+	Labels    map[string]string      // only labels that a Filter uses; nil when there are none
 	TaintKeys []string               // sorted, each key once, whatever its value and effect
 	Ready     corev1.ConditionStatus // True, False or Unknown; Unknown when the condition is missing
 
-	Excluded     bool // the exclude label is there and does not parse as false
-	ExcludeLabel bool // the exclude label is there, whatever its value
+	Excluded     bool // the exclude label exists and does not parse as false
+	ExcludeLabel bool // the exclude label exists, with any value
 	Deleting     bool // the Node has a deletion timestamp
 }
 
-// Project reduces a Node to what load balancers need. Labels for which
-// keepLabels answers false are left out; a nil keepLabels keeps none. Use
-// LabelKeys of the filters in use as the answer.
+// Project reduces a Node to the part that load balancers depend on. Labels for which
+// keepLabels returns false are left out; a nil keepLabels keeps none. Use
+// LabelKeys of the filters in use.
 func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 	p := Node{
 		Name:       node.Name,
@@ -64,8 +64,8 @@ func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 	for _, a := range node.Status.Addresses {
 		addr, ok := parseAddr(a.Address)
 		if !ok {
-			// The API does not validate addresses, and host names are listed as
-			// well: what is no address can not be a backend's address.
+			// The API does not validate addresses, and lists host names as well: only
+			// valid addresses can be addresses of backends.
 			continue
 		}
 		switch a.Type {
@@ -78,7 +78,7 @@ func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 	return p
 }
 
-// Equal tells whether both are the same to every load balancer.
+// Equal reports whether both are equal for every load balancer.
 func (n Node) Equal(o Node) bool {
 	return n.Name == o.Name && n.ProviderID == o.ProviderID && n.Zone == o.Zone && n.UID == o.UID && n.BootID == o.BootID &&
 		slices.Equal(n.Internal, o.Internal) && slices.Equal(n.External, o.External) &&
@@ -87,7 +87,7 @@ func (n Node) Equal(o Node) bool {
 		n.ExcludeLabel == o.ExcludeLabel && n.Deleting == o.Deleting
 }
 
-// Address is the address under which a load balancer reaches the node: the
+// Address returns the address at which a load balancer reaches the node: the
 // first internal one of that family, else the first external one. False: the
 // node has none of that family.
 func (n Node) Address(family corev1.IPFamily) (netip.Addr, bool) {
@@ -101,17 +101,17 @@ func (n Node) Address(family corev1.IPFamily) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// Eligible tells whether the node belongs behind load balancers at all: it is
+// Eligible reports whether the node belongs behind load balancers at all: it is
 // not being deleted, not excluded by label, and not about to be removed by the
 // autoscaler. Readiness, cordoning and other taints do not matter: health
-// checks see to those, and taking nodes out for them cuts connections.
+// checks handle those, and deregistering nodes for them cuts connections.
 // Source: KEP-3458; kubernetes/cloud-provider:controllers/service/controller.go.
 func (n Node) Eligible() bool {
 	return !n.Deleting && !n.Excluded && !slices.Contains(n.TaintKeys, TaintToBeDeleted)
 }
 
-// CameBack tells whether the node is another machine, or another start of it, than
-// before under the same name. What is not known of either tells nothing.
+// CameBack reports whether the node is another machine, or another start of it, than
+// before under the same name. Unknown values count as equal.
 func (n Node) CameBack(before Node) bool {
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	return n.Name == before.Name && (differ(n.UID, before.UID) || differ(n.BootID, before.BootID))
@@ -119,7 +119,7 @@ func (n Node) CameBack(before Node) bool {
 
 // exclusion reads the exclude label. Since 2025 a value that parses
 // as false keeps the node; before, the mere presence excluded it, and some
-// controllers still read it so. Hence both answers.
+// controllers still do. Hence both results.
 // Source: kubernetes/kubernetes#131085.
 func exclusion(labels map[string]string) (excluded, present bool) {
 	value, present := labels[corev1.LabelNodeExcludeBalancers]
@@ -165,8 +165,8 @@ func readiness(conditions []corev1.NodeCondition) corev1.ConditionStatus {
 	return corev1.ConditionUnknown
 }
 
-// parseAddr reads an address as Kubernetes does: API servers before 1.36 let
-// leading zeros pass, and such values stay in stored objects. A mapped address
+// parseAddr reads an address as Kubernetes does: API servers before 1.36 accept
+// leading zeros, and such values stay in stored objects. A mapped address
 // is the IPv4 address that it stands for; a zone is meaningless off its host.
 func parseAddr(text string) (netip.Addr, bool) {
 	ip := utilnet.ParseIPSloppy(text)

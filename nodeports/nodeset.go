@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// NodeSet is an immutable set of nodes, sorted by name. Its members carry name,
-// provider id, zone, addresses and what tells one machine from the next of its name, and those labels that the filter
-// keeps; others, taints and readiness decided on the membership and are not
-// kept, so equal digests mean equal members. The zero
-// value is the empty set of a cluster without nodes.
+// NodeSet is an immutable set of nodes, sorted by name. Its members have name,
+// provider id, zone, addresses, the identity of the machine, and the labels that the
+// filter keeps. Other labels, taints and readiness only decide about membership and
+// are not kept, so equal digests mean equal members. The zero value is the empty set
+// of a cluster without nodes.
 type NodeSet struct {
 	members  *members
 	eligible int
@@ -24,9 +24,8 @@ type members struct {
 	digest string
 }
 
-// Select picks the nodes that the filter lets through. A node without a
-// provider id is not a member, since no cloud could tell which machine it is;
-// it is listed as pending. The order of nodes does not matter; of two nodes
+// Select returns the nodes that pass the filter. A node without a provider id is
+// not a member, because no cloud could identify its machine; it is listed as pending. The order of nodes does not matter; of two nodes
 // with one name the first in order counts.
 func Select(nodes []Node, f Filter) NodeSet {
 	var set NodeSet
@@ -40,8 +39,8 @@ func Select(nodes []Node, f Filter) NodeSet {
 			chosen = append(chosen, n)
 		}
 	}
-	// Pending nodes leave before readiness is looked at: a node that can not be
-	// a member must not count as the ready one that makes Unknown ones needless.
+	// Pending nodes are removed before readiness is checked: a node that cannot be a
+	// member must not count as the ready one that excludes Unknown ones.
 	var identified []Node
 	for _, n := range chosen {
 		if n.ProviderID == "" && !f.Everyone {
@@ -56,8 +55,8 @@ func Select(nodes []Node, f Filter) NodeSet {
 	return set
 }
 
-// newMembers keeps of every node what load balancers are made of, and the labels
-// that are asked for.
+// newMembers keeps the fields of every node that load balancers use, and the
+// requested labels.
 func newMembers(nodes []Node, labels []string) *members {
 	m := &members{nodes: make([]Node, 0, len(nodes))}
 	var kept func(string) bool
@@ -89,7 +88,7 @@ func newMembers(nodes []Node, labels []string) *members {
 	return m
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (s NodeSet) Len() int {
 	if s.members == nil {
 		return 0
@@ -108,7 +107,7 @@ func (s NodeSet) All() iter.Seq[Node] {
 	}
 }
 
-// Names lists the members' names, sorted.
+// Names returns the members' names, sorted.
 func (s NodeSet) Names() []string {
 	names := make([]string, 0, s.Len())
 	for n := range s.All() {
@@ -117,7 +116,7 @@ func (s NodeSet) Names() []string {
 	return names
 }
 
-// Get finds a member by name.
+// Get returns a member by name.
 func (s NodeSet) Get(name string) (Node, bool) {
 	if s.members == nil {
 		return Node{}, false
@@ -129,22 +128,22 @@ func (s NodeSet) Get(name string) (Node, bool) {
 	return s.members.nodes[i], true
 }
 
-// Eligible is how many nodes belong behind load balancers before the filter is
-// asked, those still pending included.
+// Eligible returns the number of nodes that belong behind load balancers before
+// filtering, pending ones included.
 func (s NodeSet) Eligible() int { return s.eligible }
 
-// FilteredOut tells that the set is empty although eligible nodes exist: the
-// cause is the filter or the pending nodes, not the cluster. Taking the last
-// members out of a load balancer for that is held until the cause is plain.
+// FilteredOut reports whether the set is empty although eligible nodes exist: the
+// cause is the filter or the pending nodes, not the cluster. The last members of a
+// load balancer are not deregistered for that reason.
 func (s NodeSet) FilteredOut() bool { return s.Len() == 0 && s.eligible > 0 }
 
-// Pending lists, sorted, the nodes that the filter lets through but that have
-// no provider id yet.
+// Pending returns, sorted, the nodes that pass the filter and have no provider id
+// yet.
 func (s NodeSet) Pending() []string { return slices.Clone(s.pending) }
 
-// CameBack lists, sorted, the members that were members before as well and are other
-// machines now, or started anew: where machines are known by name, the cloud may have
-// taken the old ones out.
+// CameBack returns, sorted, the members that were members before and are other
+// machines now, or were restarted: a cloud that identifies machines by name may have
+// removed the old ones.
 func (s NodeSet) CameBack(before NodeSet) []string {
 	var names []string
 	for n := range s.All() {
@@ -155,8 +154,8 @@ func (s NodeSet) CameBack(before NodeSet) []string {
 	return names
 }
 
-// Digest is a short hash of the members, and of FilteredOut, since an empty set
-// means something else then. The number of eligible nodes and the pending ones
+// Digest returns a short hash of the members, and of FilteredOut, which changes the
+// meaning of an empty set. The number of eligible nodes and the pending ones
 // are left out: they change no load balancer.
 func (s NodeSet) Digest() string {
 	if s.members == nil {
@@ -170,5 +169,5 @@ func (s NodeSet) Digest() string {
 	return s.members.digest
 }
 
-// Equal tells whether both have the same digest.
+// Equal reports whether both have the same digest.
 func (s NodeSet) Equal(o NodeSet) bool { return s.Digest() == o.Digest() }

@@ -7,17 +7,17 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// PodAt tells whether a pod of the Service's namespace has an address; on the node, if
+// PodAt reports whether a pod of the Service's namespace has an address; on the node, if
 // one is named.
 type PodAt func(addr netip.Addr, node string) bool
 
-// OwnPods returns the slices without endpoints that are no pod's of their own namespace,
-// and the addresses that were left out, sorted. The slices that were passed stay as they
-// are. Whoever writes EndpointSlices by hand can put any address into them.
+// OwnPods returns the slices without endpoints that belong to no pod of their namespace,
+// and the addresses that were left out, sorted. The slices that were passed are unchanged.
+// A user with write access to EndpointSlices can put any address into them.
 func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.EndpointSlice, strays []netip.Addr) {
 	foreign := func(e discoveryv1.Endpoint) bool {
 		if len(e.Addresses) == 0 {
-			return false // nobody is sent there anyway
+			return false // it gets no traffic anyway
 		}
 		addr, ok := parseAddr(e.Addresses[0])
 		if ok && at(addr, orElse(e.NodeName, "")) {

@@ -16,10 +16,10 @@ type ServicePort struct {
 	Port        int32              // 1 to 65535: where the load balancer listens
 	NodePort    int32              // 0: none, nodes do not answer for this port
 	TargetPort  intstr.IntOrString // a number, or a name that each pod resolves for itself
-	AppProtocol string             // empty: not said
+	AppProtocol string             // empty: not set
 }
 
-// String is how users write the port: name, or number, with the protocol.
+// String returns the port as users write it: name, or number, with the protocol.
 func (p ServicePort) String() string {
 	text := strconv.Itoa(int(p.Port)) + "/" + string(p.Protocol)
 	if p.Name == "" {
@@ -28,9 +28,9 @@ func (p ServicePort) String() string {
 	return p.Name + " (" + text + ")"
 }
 
-// Ports lists the ports in the order of the Service, which is part of its
-// meaning: controllers probe the first one, and name things after it. Defaults
-// are filled in as the API server would.
+// Ports returns the ports in the order of the Service, which is part of its
+// meaning: controllers probe the first one, and derive names from it. Defaults
+// are those of the API server.
 func Ports(svc *corev1.Service) []ServicePort {
 	out := make([]ServicePort, 0, len(svc.Spec.Ports))
 	for _, p := range svc.Spec.Ports {
@@ -49,17 +49,16 @@ func Ports(svc *corev1.Service) []ServicePort {
 	return out
 }
 
-// NodePortMissing tells which ports have no node port, and why. Kinds of load
-// balancers that send to nodes can not serve these; kinds that reach pods do
-// not care. The zero value: none is missing.
+// NodePortMissing lists the ports without a node port, with the cause. Kinds of load
+// balancers that forward to nodes cannot serve these. The zero value: none is missing.
 type NodePortMissing struct {
 	Ports    []ServicePort // in the order of the Service
 	Disabled bool          // the Service forbids their allocation
 }
 
-// MissingNodePorts looks for ports without a node port. Switching the
-// allocation off takes no existing node port away, and single ports may have
-// been given one by hand, so only the ports tell, never the switch alone.
+// MissingNodePorts returns the ports without a node port. Switching the allocation
+// off keeps existing node ports, and users can set single node ports, so the ports
+// decide, not the switch.
 func MissingNodePorts(svc *corev1.Service) NodePortMissing {
 	var m NodePortMissing
 	for _, p := range Ports(svc) {
@@ -73,10 +72,10 @@ func MissingNodePorts(svc *corev1.Service) NodePortMissing {
 	return m
 }
 
-// Any tells whether a node port is missing.
+// Any reports whether a node port is missing.
 func (m NodePortMissing) Any() bool { return len(m.Ports) > 0 }
 
-// Message says it in a sentence for an event or a condition; empty if nothing
+// Message describes it in a sentence for an event or a condition; empty if nothing
 // is missing.
 func (m NodePortMissing) Message() string {
 	if !m.Any() {

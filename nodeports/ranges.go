@@ -11,19 +11,19 @@ import (
 	utilnet "k8s.io/utils/net"
 )
 
-// RangesSource says where source ranges come from, in words for messages.
+// RangesSource is the origin of source ranges, in words for messages.
 type RangesSource string
 
 const (
-	// RangesFromSpec is the field, which wins over the annotation.
+	// RangesFromSpec is the field, which overrides the annotation.
 	RangesFromSpec RangesSource = "spec.loadBalancerSourceRanges"
-	// RangesFromAnnotation is the annotation, heard only if the field is empty.
+	// RangesFromAnnotation is the annotation, used only if the field is empty.
 	RangesFromAnnotation RangesSource = corev1.AnnotationLoadBalancerSourceRangesKey
-	// RangesFromDefault is neither: everybody may come.
+	// RangesFromDefault is neither: all clients are admitted.
 	RangesFromDefault RangesSource = "default"
 )
 
-// Prefixes are the ranges that texts are, without those that are none.
+// Prefixes parses ranges and drops invalid ones.
 func Prefixes(texts ...string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, text := range texts {
@@ -34,7 +34,7 @@ func Prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// RangesError tells which entries of a list are no CIDR ranges.
+// RangesError lists the entries that are no CIDR ranges.
 type RangesError struct {
 	Source RangesSource
 	Bad    []string // as written, in order
@@ -49,13 +49,14 @@ func (e *RangesError) Error() string {
 	return fmt.Sprintf("%s: %s: not a range of addresses such as 10.0.0.0/24 or 2001:db8::/32", e.Source, strings.Join(quoted, ", "))
 }
 
-// SourceRanges says who may reach the load balancer: masked, sorted, each range
-// once, never empty without an error. With neither field nor annotation it is
+// SourceRanges returns the client ranges of the load balancer: masked, sorted, each
+// range once, never empty without an error. With neither field nor annotation it is
 // exactly 0.0.0.0/0; RangesFor widens that to a Service's families. The error,
-// if any, is a *RangesError: nothing is said then, since half a list is no list.
+// if any, is a *RangesError: no range is returned then, because a part of a list is no
+// list.
 //
-// Host bits, leading zeros and mapped addresses are still taken, although new
-// objects can not have them: the API server keeps old values as they are.
+// Host bits, leading zeros and mapped addresses are still accepted, although new
+// objects cannot have them: the API server keeps old values.
 func SourceRanges(svc *corev1.Service) ([]netip.Prefix, RangesSource, error) {
 	if specs := svc.Spec.LoadBalancerSourceRanges; len(specs) > 0 {
 		ranges, err := parseRanges(specs, RangesFromSpec)
@@ -71,9 +72,9 @@ func SourceRanges(svc *corev1.Service) ([]netip.Prefix, RangesSource, error) {
 	return ranges, RangesFromAnnotation, err
 }
 
-// RangesFor fits source ranges to the families of a load balancer: the default
-// becomes everybody in each of them; ranges that somebody wrote stay as they
-// are, for whoever names only IPv4 ranges lets no IPv6 client in.
+// RangesFor adapts source ranges to the families of a load balancer: the default
+// becomes all clients of each of them; explicit ranges are unchanged, because IPv4
+// ranges alone admit no IPv6 client.
 func RangesFor(ranges []netip.Prefix, source RangesSource, families []corev1.IPFamily) []netip.Prefix {
 	if source != RangesFromDefault {
 		return slices.Clone(ranges)
@@ -120,7 +121,7 @@ func parseRanges(specs []string, source RangesSource) ([]netip.Prefix, error) {
 	return sorted(out), nil
 }
 
-// parsePrefix reads a range as every Kubernetes version ever accepted it.
+// parsePrefix parses a range in every form that a Kubernetes version has accepted.
 func parsePrefix(text string) (netip.Prefix, bool) {
 	_, ipnet, err := utilnet.ParseCIDRSloppy(text)
 	if err != nil {
@@ -131,8 +132,8 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	if !ok {
 		return netip.Prefix{}, false
 	}
-	// ::ffff:10.0.0.0/104 means 10.0.0.0/8. A mask so short that it reaches
-	// beyond the mapped addresses has wiped their mark: an IPv6 range.
+	// ::ffff:10.0.0.0/104 means 10.0.0.0/8. A shorter mask that
+	// covers more than the mapped addresses is an IPv6 range.
 	if addr.Is4In6() {
 		bits -= 96
 		addr = addr.Unmap()

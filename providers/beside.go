@@ -15,9 +15,9 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Beside returns the entries with what each must know of the others: annotations
-// of another cloud are told on the Service, and one that would have made the load
-// balancer internal there never ends in a public one here.
+// Beside returns the entries, each with the knowledge about the others: annotations
+// of another cloud are reported on the Service, and one that requests an internal
+// load balancer there never results in a public one here.
 func Beside(entries ...Entry) []Entry {
 	out := slices.Clone(entries)
 	for i, e := range entries {
@@ -44,7 +44,7 @@ func Beside(entries ...Entry) []Entry {
 	return out
 }
 
-// asked says of each kind by what a Service asks for it.
+// asked returns, for each kind, how a Service requests it.
 func asked(kinds []Capability) map[string]string {
 	out := map[string]string{}
 	for _, c := range kinds {
@@ -53,7 +53,7 @@ func asked(kinds []Capability) map[string]string {
 	return out
 }
 
-// knownKeys are those of our own.
+// knownKeys returns the keys of all entries.
 func knownKeys() []string { return append(status.OwnAnnotations(), status.AnnotationLookAgain) }
 
 // sharedPrefixes belong to load balancers in general, not to one cloud.
@@ -93,8 +93,8 @@ func elsewhere() map[string][]string {
 	}
 }
 
-// internalElsewhere are the annotations by which those ask for an internal load
-// balancer, with the values that do; none: any value does.
+// internalElsewhere returns the annotations that request an internal load balancer on
+// those clouds, with the values that do; none: any value.
 // Source: the documentation of each.
 func internalElsewhere() map[string][]string {
 	return map[string][]string{
@@ -110,8 +110,8 @@ func internalElsewhere() map[string][]string {
 	}
 }
 
-// exposed refuses a Service that asks for an internal load balancer in the words
-// of other clouds only, or in misspelt ones, where this one would make a public one.
+// exposed refuses a Service that requests an internal load balancer only with
+// annotations of other clouds, or with misspelt ones, if this one would be public.
 func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 	reach := own.Reach(r)
 	if !reach.Internet {
@@ -169,7 +169,7 @@ func reportDoubts(r Request, own Entry, reach Reach) annotations.Problems {
 }
 
 // isPublished reports whether the status of a Service has an address of the internet. Host names
-// do not tell.
+// are ignored.
 func isPublished(svc *corev1.Service) bool {
 	return slices.ContainsFunc(svc.Status.LoadBalancer.Ingress, func(at corev1.LoadBalancerIngress) bool {
 		a, err := netip.ParseAddr(at.IP)
@@ -177,7 +177,7 @@ func isPublished(svc *corev1.Service) bool {
 	})
 }
 
-// internalValue returns the value of a key that asks for an internal load balancer.
+// internalValue returns the value of a key that requests an internal load balancer.
 func internalValue(own Entry, key string, reach Reach) string {
 	if example := own.Annotations.Example(key); example != "" {
 		return example
@@ -185,12 +185,12 @@ func internalValue(own Entry, key string, reach Reach) string {
 	return reach.Internal
 }
 
-// inside is the annotation by which a Service asks a cloud for an internal load balancer;
-// empty if it does not.
+// inside returns the annotation by which a Service requests an internal load balancer of
+// a cloud; empty if it does not.
 func inside(cloud Entry, r Request, svc *corev1.Service) string {
 	kind := cloud.Choose(svc).Kind
 	source := annotations.SourceOf(svc)
-	// What the cloud does not know decides nothing, and is not compared with what it knows.
+	// Unknown keys decide nothing, and are not compared with known ones.
 	source.Annotations = maps.Clone(source.Annotations)
 	maps.DeleteFunc(source.Annotations, func(key, _ string) bool { return !cloud.Annotations.Knows(key) })
 	bag, _ := cloud.Annotations.Parse(kind, source)
@@ -205,8 +205,8 @@ func inside(cloud Entry, r Request, svc *corev1.Service) string {
 // of the Service.
 const mostMisspelt = 50
 
-// reportMisspelt refuses what would be an internal load balancer, or might be one, if its key were
-// written as it was probably meant.
+// reportMisspelt refuses a Service that would, or might, request an internal load balancer if a
+// key were spelled as probably intended.
 func reportMisspelt(r Request, own Entry) annotations.Problems {
 	var out annotations.Problems
 	tried := 0
@@ -234,8 +234,8 @@ func reportMisspelt(r Request, own Entry) annotations.Problems {
 	return out
 }
 
-// asksInside reports whether a Service asks for an internal load balancer by a key, or has
-// a value there that is not legal and may ask for that.
+// asksInside reports whether a Service requests an internal load balancer by a key, or has
+// an illegal value there that may request one.
 func asksInside(own Entry, r Request, svc *corev1.Service, key string) bool {
 	kind := own.Choose(svc).Kind
 	bag, problems := own.Annotations.Parse(kind, annotations.SourceOf(svc))
@@ -247,7 +247,7 @@ func asksInside(own Entry, r Request, svc *corev1.Service, key string) bool {
 	return slices.ContainsFunc(problems, bad) || len(reportDoubts(Request{Values: bag}, own, reach)) > 0
 }
 
-// NoCloud is a set without keys that speaks of those that none of the clouds reads.
+// NoCloud returns a set without keys that reports keys that none of the clouds reads.
 func NoCloud(entries []Entry) *annotations.Set {
 	sets := make([]*annotations.Set, 0, len(entries))
 	for _, e := range entries {

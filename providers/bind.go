@@ -22,17 +22,17 @@ type Request struct {
 	Kind     string
 	Values   *annotations.Bag
 	Backends nodeports.Backends
-	// NamespaceLabels are those that Bound.Labels lists.
+	// NamespaceLabels are the labels that Bound.Labels lists.
 	NamespaceLabels map[string]string
-	// Over is that of the Input. Who sets it asks it after Build: of what was built
-	// when it said yes, something may be missing.
+	// Over is the one of the Input. The caller that sets it checks it after Build: a stack
+	// that was built when it returned true may be incomplete.
 	Over func() bool
-	// Objects are those that Bound.Refers names.
+	// Objects are the ones that Bound.Refers names.
 	Objects map[Reference]Object
 }
 
 // Facts are a cloud's facts as the rest of the program passes them around:
-// opaque, shared, never written to.
+// opaque, shared, immutable.
 type Facts any
 
 // Read is a Found without the types of a cloud.
@@ -44,21 +44,21 @@ type Read struct {
 	Err   error
 }
 
-// Bound is a cloud with its configuration and its session: what the loop, the
-// command line and the tests work with. Functions mean what those of Cloud do.
+// Bound is a cloud with its configuration and its session, as the loop, the command
+// line and the tests use it. Functions have the meaning of those of Cloud.
 type Bound struct {
 	Name           string
 	Capabilities   []Capability
 	Annotations    *annotations.Set
 	Rules          diff.Rules
-	Flows          traffic.Func // nil: not known of this cloud
+	Flows          traffic.Func // nil: unknown for this cloud
 	Choose         func(*corev1.Service) Choice
 	Reach          func(Request) Reach
 	Refers         func(Request) []Reference          // nil: Services refer to nothing
-	Exposed        func(Request) annotations.Problems // nil: nothing is known of other clouds
-	Becomes        func(Request, *stack.Stack) Reach  // nil: what is wanted reaches as far as what is asked for
+	Exposed        func(Request) annotations.Problems // nil: other clouds are unknown
+	Becomes        func(Request, *stack.Stack) Reach  // nil: the desired stack has the reach of the request
 	Select         func(Request) nodeports.Filter
-	OwnedScope     func(stack.Owner, *corev1.Service) Scope // of a Service that is gone: nil
+	OwnedScope     func(stack.Owner, *corev1.Service) Scope // nil for a Service that no longer exists
 	ProvenByNodes  bool                                     // as of the Cloud
 	OnDelete       []string                                 // as of the Cloud
 	BeforeDelete   func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
@@ -149,8 +149,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	}
 }
 
-// AnnotationsUnder returns the annotations of the cloud with what the configuration
-// settles about them.
+// AnnotationsUnder returns the annotations of the cloud under the configuration.
 func (c Cloud[C, F]) AnnotationsUnder(config C) *annotations.Set {
 	if c.Settings == nil {
 		return c.Annotations
@@ -180,7 +179,7 @@ func forecastOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(
 	}
 }
 
-// ownedScopeOf tells OwnedScope what of the user's words it may know.
+// ownedScopeOf calls OwnedScope with the annotations that it may use.
 func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service) Scope {
 	return func(o stack.Owner, svc *corev1.Service) Scope {
 		id := identity(o)
@@ -199,7 +198,7 @@ func beforeDeleteOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Iden
 	}
 }
 
-// placesOf are the annotations of a Service that say where something of it is.
+// placesOf returns the annotations of a Service that locate its resources.
 func placesOf(svc *corev1.Service, keys []string) map[string]string {
 	var out map[string]string
 	for _, key := range keys {
@@ -214,7 +213,7 @@ func placesOf(svc *corev1.Service, keys []string) map[string]string {
 	return out
 }
 
-// labelsOf are those that decide under a configuration.
+// labelsOf returns the labels that Services depend on under a configuration.
 func labelsOf[C, F any](cloud Cloud[C, F], config C) Labels {
 	if cloud.Labels == nil {
 		return Labels{}
@@ -222,7 +221,7 @@ func labelsOf[C, F any](cloud Cloud[C, F], config C) Labels {
 	return cloud.Labels(config)
 }
 
-// endpointsOf tells whose pods matter under a configuration; nil: everybody's.
+// endpointsOf returns the filter of Services whose pods matter under a configuration; nil: all.
 func endpointsOf[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) bool {
 	if cloud.EndpointsOf == nil {
 		return nil
@@ -256,7 +255,7 @@ func orphansOf(session any) func(context.Context, Live) ([]*stack.Stack, error) 
 	return sweeper.Orphans
 }
 
-// chooseUnder is Choose with what the configuration leaves to others.
+// chooseUnder is Choose with the Services that the configuration leaves to others.
 func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Choice {
 	if cloud.Left == nil {
 		return cloud.Choose
@@ -273,7 +272,7 @@ func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Ch
 }
 
 // reachOf returns the reach of a Service and, where the cloud has it, of its desired state.
-// The desired state judges the names that the controller may have written itself.
+// The desired state determines the names that the controller may have written itself.
 func reachOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) (func(Request) Reach, func(Request, *stack.Stack) Reach) {
 	asked := func(r Request) Reach { return cloud.Reach(input(r)) }
 	if cloud.Becomes == nil {

@@ -11,42 +11,42 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// Capability is what load balancers of one kind can do, as data: from it follow the
-// validation of Services, what `berth check` says without a cloud, and the table of
-// kinds in the documentation.
+// Capability describes load balancers of one kind, as data. The validation of
+// Services, the problems of `berth check` without a cloud and the table of kinds in
+// the documentation derive from it.
 type Capability struct {
 	Kind      string
 	Doc       string // one sentence, for the table of kinds
-	Asked     string // by what a Service asks for it; empty for one that nothing asks for
-	Optional  string // where alone it is served, after "only"; empty: everywhere
+	Asked     string // how a Service requests it; empty: it cannot be requested
+	Optional  string // the only place where it is served, after "only"; empty: everywhere
 	Protocols []corev1.Protocol
-	// Mixed tells whether several protocols go together.
+	// Mixed reports whether one Service can have several protocols.
 	Mixed    bool
 	Families []corev1.IPFamily
-	// Affinity tells whether spec.sessionAffinity ClientIP is honoured.
+	// Affinity reports whether spec.sessionAffinity ClientIP is supported.
 	Affinity bool
-	// Address tells whether spec.loadBalancerIP is honoured.
+	// Address reports whether spec.loadBalancerIP is supported.
 	Address bool
-	// NodePorts tells whether every port needs a node port.
+	// NodePorts reports whether every port needs a node port.
 	NodePorts bool
-	// EmptyPools tells that a port without a node port is served all the same, by nobody,
-	// so that a Service of such ports alone is no mistake.
+	// EmptyPools means that a port without a node port gets a listener without backends,
+	// so that a Service of such ports alone is valid.
 	EmptyPools bool
 	Limits     Limits
 	Advice     Advice
 }
 
-// Advice is what to do where the kind cannot do what a Service asks for; empty where
-// the capability says it all.
+// Advice is the next step if the kind does not support a request of a Service; empty
+// if the capability explains it.
 type Advice struct {
 	Protocol string // what is legal instead
 	Mixed    string // what is legal instead
 	Address  string // what to do with the field
-	Family   string // what follows from a Service without any family of the kind
-	Rules    string // what else to know about the limit of rules, after a comma or semicolon
+	Family   string // the consequence for a Service without any family of the kind
+	Rules    string // a remark about the limit of rules, after a comma or semicolon
 }
 
-// Judge lists what a Service asks for that the kind cannot do. It needs neither
+// Judge lists requests of a Service that the kind does not support. It needs neither
 // cloud nor configuration.
 func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations.Problems {
 	out := c.fields(svc)
@@ -71,7 +71,7 @@ func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations
 	return append(out, c.unserved(b)...)
 }
 
-// fields judges what is not about ports.
+// fields judges fields that do not concern ports.
 func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 	var out annotations.Problems
 	spec := svc.Spec
@@ -99,8 +99,8 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 	return out
 }
 
-// unserved judges ports without a node port. They are left out, or have nobody behind
-// them, as by the official controllers, which say so only in their log or not at all.
+// unserved judges ports without a node port. They are left out, or have no backends, as
+// with the official controllers, which report it only in their log or not at all.
 func (c Capability) unserved(b nodeports.Backends) annotations.Problems {
 	if !c.NodePorts || !b.Missing.Any() {
 		return nil
@@ -123,7 +123,7 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// words lists protocols or families: "TCP", "TCP or UDP".
+// words joins protocols or families: "TCP", "TCP or UDP".
 func words[T ~string](values []T) string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
@@ -132,7 +132,7 @@ func words[T ~string](values []T) string {
 	return strings.Join(out, " or ")
 }
 
-// CapabilityOf finds what a kind can do; false: it is not declared.
+// CapabilityOf returns the capability of a kind; false: it is not declared.
 func CapabilityOf(all []Capability, kind string) (Capability, bool) {
 	i := slices.IndexFunc(all, func(c Capability) bool { return c.Kind == kind })
 	if i < 0 {
@@ -141,7 +141,7 @@ func CapabilityOf(all []Capability, kind string) (Capability, bool) {
 	return all[i], true
 }
 
-// askedFor says for the table by what a Service asks for the kind.
+// askedFor returns, for the table, how a Service requests the kind.
 func (c Capability) askedFor() string {
 	out := "asking for no other"
 	if c.Asked != "" {
@@ -153,7 +153,7 @@ func (c Capability) askedFor() string {
 	return out
 }
 
-// CapabilitiesMarkdown is the table of kinds of the clouds.
+// CapabilitiesMarkdown returns the table of kinds of the clouds.
 func CapabilitiesMarkdown(entries []Entry) string {
 	var b strings.Builder
 	b.WriteString("# Kinds of load balancers\n\nGenerated from the `capabilities.go` of each provider by `make docs`. Validation follows from the same data.\n\n" +

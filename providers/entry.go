@@ -10,20 +10,20 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// Entry is a cloud as the list of all clouds has it: nothing is open yet.
+// Entry is a cloud in the list of all clouds, without an open session.
 type Entry struct {
 	Name         string // the value of --cloud-provider
 	Kinds        []string
 	Capabilities []Capability // of the Kinds
 	Classes      []string
 	Annotations  *annotations.Set
-	// Choose says which kind of load balancer a Service asks for; it needs no cloud.
+	// Choose returns the kind of load balancer that a Service requests; it needs no cloud.
 	Choose func(*corev1.Service) Choice
-	// Reach says what a policy has to know of a request. It needs no configuration.
+	// Reach returns the input of a policy for a request. It needs no configuration.
 	Reach   func(Request) Reach
 	Outputs Outputs
-	// Exposed refuses what asks for an internal load balancer in the words of other
-	// clouds only; see Beside. Nil: nothing is known of other clouds.
+	// Exposed refuses requests for an internal load balancer that only annotations of other
+	// clouds express; see Beside. Nil: other clouds are unknown.
 	Exposed func(Request) annotations.Problems
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.

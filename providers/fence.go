@@ -4,8 +4,8 @@ import "context"
 
 type fenceKey struct{}
 
-// WithFence returns a context whose calls ask the function before they are sent: an error
-// says why the process must not write any more.
+// WithFence returns a context whose calls check the function before they are sent: an error
+// explains why the process must not write any more.
 func WithFence(ctx context.Context, err func() error) context.Context {
 	return context.WithValue(ctx, fenceKey{}, err)
 }

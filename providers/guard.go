@@ -7,12 +7,12 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// A panic in a session must not end the program for all Services: it runs in
-// goroutines that many of them share. Here, through which every read and every write
-// goes, it becomes a fault of those that took part.
+// A panic in a session must not end the program for all Services: sessions run in
+// goroutines that many of them share. All reads and writes pass through this file,
+// which turns a panic into a fault of the Services involved.
 
-// guardedRead is Read with panics as faults. A read for many that panics is made again
-// for each alone, so that only the one that brings the defect to light has to bear it.
+// guardedRead is Read with panics as faults. A read for many that panics is repeated
+// for each alone, so that only the Service that triggers the defect is affected.
 func guardedRead(read func(context.Context, []Scope) []Read) func(context.Context, []Scope) []Read {
 	return func(ctx context.Context, scopes []Scope) (out []Read) {
 		if fault.Guarded(fault.Internal, func() { out = read(ctx, scopes) }) == nil {
@@ -33,8 +33,8 @@ func guardedRead(read func(context.Context, []Scope) []Read) func(context.Contex
 	}
 }
 
-// guardedApply is Apply with panics as faults. Nobody knows then what was done, so it
-// is read before anything else.
+// guardedApply is Apply with panics as faults. The outcome is then unknown, so
+// it is read before anything else.
 func guardedApply(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	return func(ctx context.Context, b plan.Batch) (out []plan.Outcome) {
 		if err := fault.Guarded(fault.Ambiguous, func() { out = apply(ctx, b) }); err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// MemberHealth is how one member behind a load balancer is, as the cloud judges it now.
+// MemberHealth is the health of one member of a load balancer, as the cloud reports it.
 type MemberHealth struct {
-	Of     stack.Key `json:"of"`             // the found resource that has the member, such as a target group
-	Part   string    `json:"part,omitempty"` // what inside of that resource is asked for, such as a rule; empty: all of it
-	Member string    `json:"member"`         // as the cloud names it
-	// Addr is the member's, where the cloud names members by their addresses.
+	Of     stack.Key `json:"of"`             // the observed resource that has the member, such as a target group
+	Part   string    `json:"part,omitempty"` // a part of that resource, such as a rule; empty: all of it
+	Member string    `json:"member"`         // the cloud's name
+	// Addr is the member's address, if the cloud identifies members by address.
 	Addr    netip.Addr `json:"-"`
 	Healthy bool       `json:"healthy"`
-	State   string     `json:"state"`         // the cloud's own word
-	Why     string     `json:"why,omitempty"` // what the cloud says of it; empty: nothing
+	State   string     `json:"state"`         // the cloud's own term
+	Why     string     `json:"why,omitempty"` // the cloud's explanation; empty: none
 }
 
-// Examiner is a Session that can say how members are. The controller asks for pods that
-// wait for it and for nothing else: what it would write on a Service would be old at once.
+// Examiner is a Session that can report the health of members. The controller reads it only
+// for pods that wait for it: on a Service it would be outdated at once.
 type Examiner interface {
 	// Health returns all members of a stack that Read has found, by resource and
 	// member. The error is a fault of reading.

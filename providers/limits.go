@@ -9,25 +9,25 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// Size is how much a Service asks for, in what clouds count. It follows from the
-// Service and the configuration alone.
+// Size is the amount of what clouds count in a Service. It depends only on the
+// Service and the configuration.
 type Size struct {
-	Ports  int // that a load balancer would listen on
+	Ports  int // of the load balancer
 	Ranges int // different ranges of clients that the Service names; 0: none
 	Rules  int // entries for them in security groups, firewalls and lists of a listener
 }
 
-// Limits bound what one Service can ask for; 0: no limit of the kind. What is beyond
-// is refused before anything is read from the cloud or built, so that the work for
-// one Service is bounded whatever somebody writes into it.
+// Limits bound the size of one Service; 0: no limit of the kind. A larger Service is
+// refused before anything is read from the cloud or built, so that the work for one
+// Service is bounded for any input.
 type Limits struct {
 	Ports  int
 	Ranges int
 	Rules  int
 }
 
-// SizeOf counts the ports and ranges of a Service for a kind. Of Rules, which each
-// cloud counts in its own way, it says nothing.
+// SizeOf counts the ports and ranges of a Service for a kind. It does not set
+// Rules, which each cloud counts in its own way.
 func SizeOf(c Capability, svc *corev1.Service) Size {
 	size := Size{Ports: len(svc.Spec.Ports)}
 	if c.NodePorts {
@@ -41,8 +41,8 @@ func SizeOf(c Capability, svc *corev1.Service) Size {
 	return size
 }
 
-// Exceeds lists what of a size is beyond the limits of the kind: one problem for each
-// limit, however far beyond it is.
+// Exceeds lists the parts of a size that exceed the limits of the kind: one problem for
+// each limit.
 func (c Capability) Exceeds(size Size) annotations.Problems {
 	var out annotations.Problems
 	if most := c.Limits.Ports; most > 0 && size.Ports > most {
@@ -61,14 +61,14 @@ func (c Capability) Exceeds(size Size) annotations.Problems {
 	return out
 }
 
-// Exceeds lists what a Service asks for beyond the limits of its kind, by the data of
-// its cloud.
+// Exceeds lists the parts of a Service that exceed the limits of its kind, by the data
+// of its cloud.
 func Exceeds(all []Capability, reach Reach) annotations.Problems {
 	c, _ := CapabilityOf(all, reach.Kind)
 	return c.Exceeds(reach.Size)
 }
 
-// limitText is a limit in the table of kinds.
+// limitText formats a limit for the table of kinds.
 func limitText(most int) string {
 	if most == 0 {
 		return "no limit of the kind"

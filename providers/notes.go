@@ -6,13 +6,13 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Notes keep in the cluster what a session must not forget and no cloud keeps for it, such
-// as which members of something that several clusters write are its own. A note goes with
-// its Service. Errors are faults.
+// Notes store in the cluster what a session must remember and no cloud stores for it, such
+// as its own members of a resource that several clusters write. A note is deleted with its
+// Service. Errors are faults.
 type Notes interface {
-	// Read returns what a note says; nil: there is none.
+	// Read returns the contents of a note; nil: there is none.
 	Read(ctx context.Context, namespace, name string) (map[string]string, error)
-	// Change writes what change makes of what a note says, nil where there is none, if it
-	// makes something else of it. Where somebody else writes in between, change is asked again.
+	// Change calls change with the contents of a note, nil if there is none, and writes the
+	// result if it differs. After a conflict with another writer, change is called again.
 	Change(ctx context.Context, of stack.Owner, name string, change func(map[string]string) map[string]string) error
 }

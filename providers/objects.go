@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// ObjectKind is a kind of objects of Kubernetes that Services may refer to.
+// ObjectKind is a kind of Kubernetes objects that Services can refer to.
 type ObjectKind string
 
 // The kinds of objects that can be referred to.
@@ -31,15 +31,15 @@ type Reference struct {
 // String returns kind, namespace and name, for messages.
 func (r Reference) String() string { return string(r.Kind) + " " + r.Namespace + "/" + r.Name }
 
-// Object is what is known of an object that a Service refers to. Its contents are never
-// shown: String says that there are some.
+// Object is an object that a Service refers to, as far as it is known. Its contents are
+// never shown: String only reports that there are some.
 type Object struct {
-	Data map[string][]byte // of a Secret or ConfigMap; nil: it is not known
-	// Service is one that another Service refers to, with its EndpointSlices where the cloud
-	// asks for endpoints; nil: it is not known.
+	Data map[string][]byte // of a Secret or ConfigMap; nil: unknown
+	// Service is one that another Service refers to, with its EndpointSlices if the cloud
+	// needs endpoints; nil: unknown.
 	Service *corev1.Service
 	Slices  []*discoveryv1.EndpointSlice
-	// Why says, for the user, why the object is not known; empty where it is.
+	// Why explains to the user why the object is unknown; empty if it is known.
 	Why string
 }
 
@@ -57,8 +57,7 @@ func (o Object) GoString() string { return o.String() }
 // MarshalText returns no contents.
 func (o Object) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Backends returns what stands behind a Service, but for the nodes; nothing where it is not
-// known.
+// Backends returns the backends of a Service, without the nodes; empty if it is unknown.
 func (o Object) Backends() nodeports.Backends {
 	if o.Service == nil {
 		return nodeports.Backends{}
@@ -67,8 +66,8 @@ func (o Object) Backends() nodeports.Backends {
 }
 
 // Digest returns a hash of the contents in hex digits: equal digests, equal contents. An
-// object that is not known has that of its reason. What a Service asks for, and what stands
-// behind it, is no part of it.
+// unknown object has the digest of its reason. The spec of a Service and its backends are
+// no part of it.
 func (o Object) Digest() string {
 	h := sha256.New()
 	add := func(b []byte) {

@@ -8,34 +8,33 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// Reach is how far a Service reaches beyond itself: what a policy has to know of
-// a request without knowing the cloud. It says what the user asks for, whether or
-// not that exists.
+// Reach is the effect of a Service beyond itself: the input of a policy, independent
+// of the cloud. It describes the request, whether or not the resources exist.
 type Reach struct {
 	// Kind is the kind of load balancer that the Service would get today.
 	Kind string
-	// Internet tells whether clients outside of the network could come in.
+	// Internet reports whether clients outside of the network could connect.
 	Internet bool
-	// Scheme is what decides on Internet. If nobody said anything, its Key is where
-	// one would say it.
+	// Scheme is the setting that Internet follows from. Without a value, its Key is the
+	// place to set it.
 	Scheme annotations.Origin
-	// Internal is what to write there for an internal load balancer.
+	// Internal is the value for an internal load balancer.
 	Internal string
-	// Names are the things that the Service names although it does not own them.
+	// Names are resources that the Service names and does not own.
 	Names []Naming
-	// Opens are the security groups that the Service names and that the nodes then let in
-	// on all ports, not only on those of the Service.
+	// Opens are security groups that the Service names and that the nodes then admit on
+	// all ports, not only on those of the Service.
 	Opens []Naming
-	// Beyond are the things of other namespaces that the Service names: it may only where
-	// a rule of the policy names them.
+	// Beyond are resources of other namespaces that the Service names: they are legal only
+	// if a rule of the policy names them.
 	Beyond []Naming
 	Size   Size
 }
 
-// Naming is one thing that a Service names, in an annotation or a field.
+// Naming is one resource that a Service names, in an annotation or a field.
 type Naming = annotations.Named
 
-// Thing is a kind of thing that Services name.
+// Thing is a kind of resources that Services name.
 type Thing = annotations.Thing
 
 // WithoutReported returns the namings without keys that the controller may have written
@@ -44,7 +43,7 @@ func WithoutReported(names []Naming) []Naming {
 	return slices.DeleteFunc(slices.Clone(names), func(n Naming) bool { return n.Reported })
 }
 
-// AddressField is what spec.loadBalancerIP names.
+// AddressField returns the address that spec.loadBalancerIP names.
 func AddressField(svc *corev1.Service) []Naming {
 	if svc.Spec.LoadBalancerIP == "" {
 		return nil

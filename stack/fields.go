@@ -6,13 +6,13 @@ import "reflect"
 type Field struct {
 	Name  string
 	Value any
-	// Evidence fields say what is known of a resource and are no part of it: a plan
+	// Evidence fields are knowledge about a resource and no part of it: a plan
 	// does not show them. They are tagged `stack:"evidence"`.
 	Evidence bool
 }
 
 // Fields lists the exported fields of a spec in the order of declaration. A nil
-// spec has none. Fields that are tagged `stack:"aside"` are left out: they are for the
+// spec has none. Fields with the tag `stack:"aside"` are left out: they are parameters of the
 // call that writes the resource, and are neither compared nor shown.
 func Fields(spec Spec) []Field {
 	v := reflect.ValueOf(spec)

@@ -3,28 +3,28 @@ package stack
 import "slices"
 
 const (
-	// scanned is how many resources are rather looked through than indexed.
+	// scanned is the number of resources up to which a scan is used instead of the index.
 	scanned = 8
-	// maxGaps is how many resources may be taken out before the index is made anew.
+	// maxGaps is the number of removed resources after which the index is rebuilt.
 	maxGaps = 64
 )
 
-// index says where in a stack the resources are, so that thousands of them are
-// built, compared and run in time that grows as their number does. Once it is in
-// its stack, only the stack's writing methods change it.
+// index maps keys to positions in a stack, so that building, comparing and running
+// thousands of resources takes linear time. Once it is stored in its stack, only the
+// stack's write methods change it.
 type index struct {
-	// at is where a resource was when it was indexed. It is there or, since
-	// others in front of it were taken out, at most gaps places before.
+	// at is the position of a resource when it was indexed. Removals of earlier
+	// resources move it towards the front, by at most gaps positions.
 	at    map[Key]int
-	parts map[Key]int // how many resources go with the one of the key
+	parts map[Key]int // number of parts of the resource with the key
 	gaps  int
-	// What the index was made of: another slice, another length or another last
-	// key means that somebody changed the resources by hand.
+	// The slice of the index: another slice, another length or another last
+	// key means that a caller changed the resources directly.
 	first *Resource
 	n     int
 }
 
-// find is the place of the resource with the key; -1: there is none.
+// find returns the position of the resource with the key; -1: there is none.
 func (s *Stack) find(k Key) int {
 	if s == nil {
 		return -1
@@ -38,14 +38,13 @@ func (s *Stack) find(k Key) int {
 		known = s.reindex()
 	}
 	i, there := known.find(s.Resources, k)
-	if there && i < 0 { // somebody has sorted them
+	if there && i < 0 { // a caller has sorted them
 		i, _ = s.reindex().find(s.Resources, k)
 	}
 	return i
 }
 
-// reindex makes the index anew. Of several who do so at the same time, each
-// makes the same one.
+// reindex rebuilds the index. Concurrent calls build equal ones.
 func (s *Stack) reindex() *index {
 	made := &index{at: make(map[Key]int, len(s.Resources)), parts: map[Key]int{}}
 	for i, r := range s.Resources {
@@ -59,8 +58,8 @@ func (s *Stack) reindex() *index {
 	return made
 }
 
-// covers tells whether the resources are those that the index was made of, as
-// far as can be told without looking at each.
+// covers reports whether the index was built from the resources, as far as that
+// can be determined without a scan.
 func (x *index) covers(of []Resource) bool {
 	if x == nil || x.n != len(of) || x.first != &of[0] {
 		return false
@@ -69,7 +68,7 @@ func (x *index) covers(of []Resource) bool {
 	return last
 }
 
-// find finds a resource; -1 with true: it is no more where it was.
+// find returns the position of a resource; -1 with true: it has moved.
 func (x *index) find(of []Resource, k Key) (int, bool) {
 	at, there := x.at[k]
 	for i := min(at, len(of)-1); there && i >= max(0, at-x.gaps); i-- {
@@ -80,7 +79,7 @@ func (x *index) find(of []Resource, k Key) (int, bool) {
 	return -1, there
 }
 
-// put notes the last resource, which has just been appended.
+// put adds the last resource, which has just been appended.
 func (x *index) put(of []Resource) {
 	if x == nil {
 		return
@@ -89,26 +88,26 @@ func (x *index) put(of []Resource) {
 	x.first, x.n = &of[0], len(of)
 }
 
-// drop notes that a resource without parts is taken out.
+// drop removes a resource without parts.
 func (x *index) drop(r Resource) {
 	delete(x.at, r.Key)
 	x.count(r, -1)
 	x.gaps++
 	x.n--
 	if x.gaps > maxGaps {
-		x.n = -1 // to be made anew
+		x.n = -1 // forces a rebuild
 	}
 }
 
-// count notes that a part of something comes or goes.
+// count adds to the number of parts of the resource that contains r.
 func (x *index) count(r Resource, by int) {
 	if x != nil && isPart(r) {
 		x.parts[r.In] += by
 	}
 }
 
-// doubled tells whether a key comes more than once.
+// doubled reports whether several resources have the same key.
 func (x *index) doubled() bool { return len(x.at) != x.n }
 
-// isPart tells whether a resource goes with the one that it is In.
+// isPart reports whether a resource is deleted with the one that it is In.
 func isPart(r Resource) bool { return r.In != (Key{}) && r.Ownership != Shared }

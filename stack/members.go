@@ -5,14 +5,14 @@ import (
 	"reflect"
 )
 
-// Members is a set of values that are equal when they are deeply equal. Values
-// whose type allows it are looked up by hash: a set field may hold thousands.
+// Members is a set of values under deep equality. Values of comparable types are
+// looked up by hash: a set field can hold thousands.
 type Members struct {
 	hashed map[any]struct{}
 	others []any
 }
 
-// Add puts a value into the set and tells whether it was not there before.
+// Add adds a value and reports whether it is new.
 func (m *Members) Add(v any) bool {
 	if m.Has(v) {
 		return false
@@ -28,7 +28,7 @@ func (m *Members) Add(v any) bool {
 	return true
 }
 
-// Has tells whether the value is in the set.
+// Has reports whether the value is in the set.
 func (m *Members) Has(v any) bool {
 	if plain(reflect.TypeOf(v)) {
 		_, ok := m.hashed[v]
@@ -42,14 +42,14 @@ func (m *Members) Has(v any) bool {
 	return false
 }
 
-// plain tells whether == on values of the type means the same as deep equality:
+// plain reports whether == on values of the type means the same as deep equality:
 // it holds no pointers, interfaces or numbers that differ from themselves.
 func plain(t reflect.Type) bool {
 	switch {
 	case t == nil:
 		return false
 	case t == reflect.TypeFor[netip.Addr](), t == reflect.TypeFor[netip.Prefix]():
-		return true // made to be compared, whatever is inside
+		return true // comparable by design, whatever its fields
 	}
 	switch t.Kind() {
 	case reflect.String, reflect.Bool,
@@ -74,8 +74,8 @@ func plain(t reflect.Type) bool {
 // order. Values that are no slices have no members.
 func Differ(a, b any) (onlyA, onlyB []any) {
 	x, y := listOf(a), listOf(b)
-	// Thousands of machines before and after one of them has come are the same but
-	// for a place in the middle.
+	// Thousands of machines before and after an addition differ in one place in the
+	// middle.
 	start, end := 0, 0
 	if x.comparableTo(y) {
 		for start < min(x.n, y.n) && x.same(start, y, start) {
@@ -95,11 +95,10 @@ func Differ(a, b any) (onlyA, onlyB []any) {
 	return x.lacking(start, x.n-end, y), y.lacking(start, y.n-end, x)
 }
 
-// few is how many members are rather looked for one by one than in a set that would
-// have to be made.
+// few is the number of members up to which a scan is cheaper than building a set.
 const few = 8
 
-// list is a slice of any type, or nothing.
+// list is a slice of any type, or empty.
 type list struct {
 	of    reflect.Value
 	texts []string // the same, if it is of texts
@@ -116,14 +115,14 @@ func listOf(v any) *list {
 	return l
 }
 
-// comparableTo tells whether the members of both can be compared by ==.
+// comparableTo reports whether the members of both can be compared by ==.
 func (l *list) comparableTo(m *list) bool {
 	return l.n > 0 && m.n > 0 && l.of.Type() == m.of.Type() && plain(l.of.Type().Elem())
 }
 
 func (l *list) onlyTexts() bool { return l.n == 0 || l.texts != nil }
 
-// missing lists the texts that the other list does not have, each once.
+// missing returns the texts that the other list lacks, each once.
 func missing(of, from []string) []any {
 	if len(of) > 0 && len(from) == 0 && ascending(of) { // as when thousands of machines are new
 		out := make([]any, len(of))
@@ -146,7 +145,7 @@ func missing(of, from []string) []any {
 	return out
 }
 
-// ascending tells whether no text comes twice, by their order.
+// ascending reports whether the texts are in strictly ascending order.
 func ascending(list []string) bool {
 	for i := 1; i < len(list); i++ {
 		if list[i-1] >= list[i] {
@@ -163,7 +162,7 @@ func (l *list) same(i int, m *list, j int) bool {
 	return l.of.Index(i).Equal(m.of.Index(j))
 }
 
-// lacking lists the members of a part of the list that the other one does not have.
+// lacking returns the members of a part of the list that the other one lacks.
 func (l *list) lacking(from, to int, other *list) []any {
 	var out []any
 	for i := from; i < to; i++ {
@@ -189,7 +188,7 @@ func (l *list) values() []any {
 	return out
 }
 
-// without lists the members of a that are not in b, each once.
+// without returns the members of a that are not in b, each once.
 func without(a, b []any) []any {
 	var seen Members
 	for _, v := range b {

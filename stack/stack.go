@@ -14,10 +14,10 @@ type Owner struct {
 	UID       string `json:"uid,omitempty"`
 }
 
-// IsCluster tells whether the owner is the cluster itself.
+// IsCluster reports whether the owner is the cluster itself.
 func (o Owner) IsCluster() bool { return o == Owner{} }
 
-// String is namespace/name, or "cluster". What is left of an owner may tell no
+// String returns namespace/name, or "cluster". The remains of an owner may lack the
 // namespace.
 func (o Owner) String() string {
 	switch {
@@ -34,19 +34,19 @@ func (o Owner) Compare(p Owner) int {
 	return cmp.Or(cmp.Compare(o.Namespace, p.Namespace), cmp.Compare(o.Name, p.Name), cmp.Compare(o.UID, p.UID))
 }
 
-// Kind names a sort of cloud resource in the cloud's own words, for example
+// Kind names a kind of cloud resource in the cloud's own terms, for example
 // "target-group".
 type Kind string
 
-// Key names a resource inside its owner's stack. It is made from the Service
-// (a port, a protocol), never from what the cloud assigned, so that wanted and
-// found resources meet under the same key.
+// Key names a resource inside its owner's stack. It is derived from the Service
+// (a port, a protocol), never from what the cloud assigned, so that desired and
+// observed resources have the same key.
 type Key struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name,omitempty"`
 }
 
-// String is kind/name, or the kind alone where a stack has only one of it.
+// String returns kind/name, or the kind alone if a stack has only one of it.
 func (k Key) String() string {
 	if k.Name == "" {
 		return string(k.Kind)
@@ -60,8 +60,8 @@ func (k Key) Compare(l Key) int {
 }
 
 // Ref points to an identifier that may not exist yet: either To names a
-// resource of the same stack, or ID is a literal identifier of something that
-// is not ours. Exactly one of the two is set; the zero Ref points nowhere.
+// resource of the same stack, or ID is a literal identifier of a foreign
+// resource. Exactly one of the two is set; the zero Ref points nowhere.
 type Ref struct {
 	To Key    `json:"to,omitzero"`
 	ID string `json:"id,omitempty"`
@@ -73,10 +73,10 @@ func RefTo(k Key) Ref { return Ref{To: k} }
 // RefID is a literal identifier.
 func RefID(id string) Ref { return Ref{ID: id} }
 
-// IsZero tells whether the reference points nowhere.
+// IsZero reports whether the reference points nowhere.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
-// String is the literal identifier or the key pointed to.
+// String returns the literal identifier or the key pointed to.
 func (r Ref) String() string {
 	if r.ID != "" {
 		return r.ID
@@ -87,24 +87,24 @@ func (r Ref) String() string {
 // Compare orders references by identifier, then key.
 func (r Ref) Compare(s Ref) int { return cmp.Or(cmp.Compare(r.ID, s.ID), r.To.Compare(s.To)) }
 
-// Ownership says whose a resource of a stack is.
+// Ownership is the relation of a resource to the stack that contains it.
 type Ownership int
 
 const (
-	// Owned resources are made, changed and deleted with their stack.
+	// Owned resources are created, updated and deleted with their stack.
 	Owned Ownership = iota
-	// Shared resources may be wanted by several owners and go with the last one.
+	// Shared resources can be desired by several owners and are deleted with the last one.
 	Shared
-	// External resources belong to somebody else and are never written.
+	// External resources belong to others and are never written.
 	External
 )
 
-// Proof is the reason to believe that a found resource is ours. It is found in
+// Proof is the evidence that an observed resource is ours. It is read from
 // the cloud, never assumed: without it nothing is deleted.
 type Proof int
 
 const (
-	// None means that nothing says it is ours.
+	// None means that there is no evidence.
 	None Proof = iota
 	// Name means that its name is derived from the Service's UID.
 	Name
@@ -115,45 +115,45 @@ const (
 	// Derived means that it follows from a resource that is proven to be ours.
 	Derived
 	// Leftover means that it is in a place that only Services of the cluster write to,
-	// and that it belongs to none that can be told. Whoever comes across it removes
-	// it, unless somebody wants it; who does not never had a claim to give up.
+	// and that its Service cannot be determined. The plan of any Service that reads it
+	// deletes it, unless a Service desires it.
 	Leftover
 )
 
-// State is what the cloud says about a found resource's life. It is never
-// compared.
+// State is the lifecycle state that the cloud reports for an observed resource. It
+// is never compared.
 type State int
 
 const (
 	// Ready resources can be used.
 	Ready State = iota
-	// Pending resources are still being made or changed by the cloud.
+	// Pending resources are being created or changed by the cloud.
 	Pending
 	// Failed resources will not become ready by themselves.
 	Failed
 )
 
 // Spec is the content of a resource: a struct value (not a pointer) of the
-// provider's own type for that kind. Exported fields are what is compared and
-// shown; see [Fields].
+// provider's own type for that kind. Exported fields are compared and shown; see
+// [Fields].
 type Spec any
 
-// Resource is one cloud resource, wanted or found.
+// Resource is one cloud resource, desired or observed.
 type Resource struct {
 	Key       Key
-	ID        string // the cloud's identifier; empty while only wanted
-	In        Key    // the resource of the same stack that this is a part of; zero: stands alone
+	ID        string // the cloud's identifier; empty while only desired
+	In        Key    // the resource of the same stack that this is a part of; zero: none
 	Ownership Ownership
-	Slot      string // a place that only one can have, for example "port 80"; equal slots are never held twice
-	Proof     Proof  // found only
-	State     State  // found only; never compared
+	Slot      string // a place that only one resource can have, for example "port 80"
+	Proof     Proof  // observed only
+	State     State  // observed only; never compared
 	Spec      Spec
 }
 
-// Stack is everything that one owner wants, or everything found of it. Resources
-// may be read, appended to, cut and sorted freely; a key is changed by Drop and
-// Put, or on a new slice, since look-ups remember keys. Get may be called by many
-// at the same time, as long as nobody writes.
+// Stack is the desired or the observed state of one owner. Resources
+// can be read, appended to, cut and sorted freely. To change a key, use Drop and
+// Put, or a new slice, because the index caches keys. Get is safe for concurrent
+// use, as long as there is no concurrent write.
 type Stack struct {
 	Owner     Owner
 	Resources []Resource
@@ -161,7 +161,7 @@ type Stack struct {
 	// depends on, such as an address. Empty: nothing is missing. While it is set, nothing that
 	// serves today is removed in a switch; see package diff.
 	Incomplete string
-	index      atomic.Pointer[index] // made when first needed; see find
+	index      atomic.Pointer[index] // created when first needed; see find
 }
 
 // Get returns the resource with the key, the first one if there are several.
@@ -186,7 +186,7 @@ func (s *Stack) Of(kind Kind) []Resource {
 	return out
 }
 
-// Put sets the resource under its key, replacing one that is there.
+// Put sets the resource under its key, replacing an existing one.
 func (s *Stack) Put(r Resource) {
 	i := s.find(r.Key)
 	known := s.index.Load()
@@ -201,7 +201,7 @@ func (s *Stack) Put(r Resource) {
 }
 
 // Drop removes the resource with the key and everything that is a part of it,
-// parts of parts included. Shared entries stay: they may be others' as well.
+// parts of parts included. Shared entries stay: other owners can desire them as well.
 func (s *Stack) Drop(k Key) {
 	i := s.find(k)
 	known := s.index.Load()
@@ -229,8 +229,7 @@ func (s *Stack) dropWhole(k Key) {
 	s.index.Store(nil)
 }
 
-// Clone copies the list of resources. Specs are values that nobody writes to,
-// so they are shared.
+// Clone copies the list of resources. Specs are immutable values and are shared.
 func (s *Stack) Clone() *Stack {
 	if s == nil {
 		return &Stack{}
@@ -244,5 +243,5 @@ func (s *Stack) Sort() {
 	s.index.Store(nil)
 }
 
-// Empty tells whether nothing is in the stack.
+// Empty reports whether the stack has no resources.
 func (s *Stack) Empty() bool { return s == nil || len(s.Resources) == 0 }

@@ -5,21 +5,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Prefix is the domain of everything of ours on a Service, with the slash.
+// Prefix is the domain of all our keys on a Service, with the slash.
 const Prefix = "berth-lb.io/"
 
 // Types of conditions on a Service.
 const (
-	// TypeAccepted tells whether the Service asks for something that can be
-	// built: annotations and fields are known, legal and go together.
+	// TypeAccepted reports whether the Service can be built: annotations and fields are
+	// known, legal and consistent.
 	TypeAccepted = Prefix + "Accepted"
-	// TypeProgrammed tells whether the cloud has what the Service asks for.
+	// TypeProgrammed reports whether the cloud has the requested load balancer.
 	TypeProgrammed = Prefix + "Programmed"
-	// TypeReplacing is True while a new load balancer takes the place of another
-	// and both exist; it is taken off afterwards.
+	// TypeReplacing is True while a new load balancer replaces another one and both
+	// exist; it is removed afterwards.
 	TypeReplacing = Prefix + "Replacing"
-	// TypePortsError is Kubernetes' own: True when the cloud can not serve the
-	// ports as they are put together.
+	// TypePortsError is Kubernetes' own: True when the cloud cannot serve the
+	// combination of ports.
 	TypePortsError = corev1.LoadBalancerPortsError
 )
 
@@ -32,8 +32,8 @@ func Types() []string {
 // Condition is a condition without its time and its observed generation, which Patch
 // adds from Want.
 //
-// The message must say nothing that changes by itself, such as a time until the
-// next try, or every sync writes.
+// The message must contain nothing that changes by itself, such as a time until the
+// next attempt, because every sync would write it.
 type Condition struct {
 	Type    string
 	Status  metav1.ConditionStatus
@@ -46,7 +46,7 @@ func Accepted(message string) Condition {
 	return Condition{Type: TypeAccepted, Status: metav1.ConditionTrue, Reason: ReasonAccepted, Message: message}
 }
 
-// NotAccepted is the condition of a Service that can not be built. The message
+// NotAccepted is the condition of a Service that cannot be built. The message
 // names the key or field, its value, and what is legal.
 func NotAccepted(reason Reason, message string) Condition {
 	return Condition{Type: TypeAccepted, Status: metav1.ConditionFalse, Reason: reason, Message: message}
@@ -57,8 +57,8 @@ func Programmed(message string) Condition {
 	return Condition{Type: TypeProgrammed, Status: metav1.ConditionTrue, Reason: ReasonProgrammed, Message: message}
 }
 
-// NotProgrammed is the condition of a Service whose load balancer is not as
-// wanted, or not known to be.
+// NotProgrammed is the condition of a Service whose load balancer is not, or not known
+// to be, as desired.
 func NotProgrammed(reason Reason, message string) Condition {
 	return Condition{Type: TypeProgrammed, Status: metav1.ConditionFalse, Reason: reason, Message: message}
 }
@@ -74,8 +74,8 @@ func Replacing(message string) Condition {
 	return Condition{Type: TypeReplacing, Status: metav1.ConditionTrue, Reason: ReasonReplacing, Message: message}
 }
 
-// PortsError is Kubernetes' own condition for ports that the cloud can not put
-// together on one load balancer, such as TCP and UDP on one number.
+// PortsError is Kubernetes' own condition for ports that the cloud cannot combine
+// on one load balancer, such as TCP and UDP on one number.
 func PortsError(message string) Condition {
 	return Condition{Type: TypePortsError, Status: metav1.ConditionTrue, Reason: ReasonMixedProtocols, Message: message}
 }

@@ -10,8 +10,8 @@ import (
 // EventReason is the reason of an event on a Service: one of the constants here.
 type EventReason string
 
-// Reasons that the stock service controller uses, with the same meaning, so
-// that what watches for them goes on working.
+// Reasons of the stock service controller, with the same meaning, so that programs
+// that watch for them keep working.
 // Source: kubernetes/cloud-provider:controllers/service/controller.go.
 const (
 	EventEnsuring     EventReason = "EnsuringLoadBalancer"
@@ -109,12 +109,12 @@ func (r EventReason) Type() string {
 	return corev1.EventTypeWarning
 }
 
-// maxEventMessage is how much of an event's message the API server takes.
+// maxEventMessage is the longest message of an event that the API server accepts.
 // Source: kubernetes/kubernetes:pkg/apis/core/validation/events.go.
 const maxEventMessage = 1024
 
-// EventMessage brings a text into the bounds of an event: one line, at most
-// 1024 bytes, cut between characters.
+// EventMessage fits a text to an event: one line, at most 1024 bytes, cut between
+// characters.
 func EventMessage(text string) string {
 	return shorten(strings.Join(strings.Fields(text), " "), maxEventMessage)
 }

@@ -5,14 +5,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Health is what the conditions of a Service come to. `berth status` and the health check
+// Health is the summary of the conditions of a Service. `berth status` and the health check
 // for Argo CD report it.
 type Health string
 
 const (
 	// Unreported means that the Service carries none of our conditions.
 	Unreported Health = "Unreported"
-	// Healthy means that the cloud has what the Service asks for now.
+	// Healthy means that the cloud has the load balancer that the Service requests now.
 	Healthy Health = "Healthy"
 	// Progressing means that no action of a person is needed: the cloud is not ready, or
 	// the conditions are about an earlier generation of the Service.

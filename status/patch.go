@@ -15,75 +15,75 @@ import (
 
 // The request that a patch is made for.
 //
-// It is a strategic merge patch, for the sake of lists that others write too.
-// A JSON merge patch replaces a list as a whole: a finalizer or a condition
-// that somebody added since we read the Service would be lost, unless a
-// resourceVersion went along, and then every foreign change would make a
-// conflict. A strategic one adds and removes single finalizers, and merges
-// conditions by type. Server-side apply would do as well, but owns fields by
-// manager name, and the stock controller, whose place we take, leaves none.
+// It is a strategic merge patch, because of lists that others write too. A JSON
+// merge patch replaces a list as a whole: a finalizer or a condition that was
+// added since we read the Service would be lost, unless the patch had a
+// resourceVersion, and then every foreign change would cause a conflict. A
+// strategic one adds and removes single finalizers, and merges conditions by type.
+// Server-side apply would also work, but it owns fields by manager name, and the
+// stock controller, which we replace, leaves none.
 //
-// It goes to the status subresource because that takes metadata as well, so
-// finalizer, annotations and status are one write, and the right to patch
-// services/status is all that the controller needs.
+// It is sent to the status subresource because that accepts metadata as well, so
+// finalizer, annotations and status are one write, and the controller needs only
+// the right to patch services/status.
 const (
 	PatchType   = types.StrategicMergePatchType
 	Subresource = "status"
 )
 
 // AnnotationApplied holds the digest of the last input that was applied without
-// any problem, so that a restart can tell what is unchanged.
+// any problem, so that a restart detects unchanged Services.
 const AnnotationApplied = Prefix + "applied"
 
-// AnnotationPodGates lists the conditions of pods that the load balancer stands for, with
-// commas between them, for the webhook that gives them to new pods: those of the Service, or
-// of the one that follows a condition after an equals sign.
+// AnnotationPodGates lists the pod conditions of the load balancer, separated by commas,
+// for the webhook that adds them to new pods: pods of the Service, or of the one that
+// follows a condition after an equals sign.
 const AnnotationPodGates = Prefix + "pod-gates"
 
-// OwnAnnotations are those that the controller itself writes on every cloud.
+// OwnAnnotations are the annotations that the controller itself writes on every cloud.
 func OwnAnnotations() []string { return []string{AnnotationApplied, AnnotationPodGates} }
 
-// AnnotationLookAgain asks the controller to read the cloud anew, whatever it
-// remembers, each time its value changes; `berth sync` writes it.
+// AnnotationLookAgain makes the controller read the cloud, regardless of its caches,
+// each time its value changes; `berth sync` writes it.
 const AnnotationLookAgain = Prefix + "look-again"
 
-// maxMessage is the longest message of a condition, and also keeps the status
-// of a Service with many problems readable.
+// maxMessage is the longest message of a condition. It keeps the status of a Service
+// with many problems readable.
 const maxMessage = 4096
 
-// Want is what a Service is to carry after a sync. What it does not mention
-// stays as it is; the zero Want changes nothing.
+// Want is the desired metadata and status of a Service after a sync. Other fields
+// stay as they are; the zero Want changes nothing.
 type Want struct {
 	// Now is the time of the sync; conditions that change get it, in seconds.
 	Now time.Time
-	// LoadBalancer replaces the addresses; nil leaves them, since a sync that
-	// failed must not take addresses away, and an empty one clears them.
+	// LoadBalancer replaces the addresses; nil keeps them, because a failed
+	// sync must not remove addresses, and an empty one clears them.
 	LoadBalancer *corev1.LoadBalancerStatus
 	// Generation is the generation of the Service that the conditions are about; zero
-	// where the API server counts none for Services, as Kubernetes 1.37 and older.
+	// if the API server counts none for Services, as Kubernetes 1.37 and older.
 	Generation int64
 	// Conditions are added or changed, each by its type. Types that are not ours
 	// are not written.
 	Conditions []Condition
-	// DropConditions names types of ours that are taken off.
+	// DropConditions names types of ours that are removed.
 	DropConditions []string
-	// AddFinalizers are added. A Service that is being deleted takes no new
-	// ones, so they are left out then.
+	// AddFinalizers are added. A Service that is being deleted accepts no new ones, so
+	// they are left out then.
 	AddFinalizers []string
-	// DropFinalizers are taken off.
+	// DropFinalizers are removed.
 	DropFinalizers []string
-	// Annotations are set, or taken off where the value is empty. Keys without
+	// Annotations are set, or removed if the value is empty. Keys without
 	// Prefix are not written.
 	Annotations map[string]string
-	// Outputs are the provider's own annotations, under whatever prefix the
-	// official controllers write them; written like Annotations.
+	// Outputs are the provider's own annotations, under the prefixes of the official
+	// controllers; written like Annotations.
 	Outputs map[string]string
 	// Labels are the provider's own labels, written like Outputs.
 	Labels map[string]string
 }
 
-// Released is what a Service carries when nothing of it is left in the cloud:
-// nothing of ours.
+// Released is the Want of a Service without resources in the cloud: it removes
+// everything of ours.
 func Released(now time.Time, finalizers ...string) Want {
 	return Want{
 		Now:            now,
@@ -94,7 +94,7 @@ func Released(now time.Time, finalizers ...string) Want {
 	}
 }
 
-// With adds what a provider answered.
+// With adds the result of a provider.
 func (w Want) With(r Result) Want {
 	w.LoadBalancer = &corev1.LoadBalancerStatus{Ingress: r.Ingress}
 	w.Conditions = append(slices.Clip(w.Conditions), r.Conditions...)
@@ -103,16 +103,15 @@ func (w Want) With(r Result) Want {
 	return w
 }
 
-// Patch compares a Service as last read with what it is to carry. The answer is
+// Patch compares a Service as last read with the desired one. The result is
 // false if nothing differs; else the body of the one request to send, of
 // PatchType to Subresource. Same arguments, same bytes. Addresses that the API
-// server would refuse are left out: Clean tells them.
+// server would refuse are left out: Clean reports them.
 //
-// The patch names the uid, so that the status of a Service that was deleted and
-// made again under its name is not written to the wrong one: the API server
-// refuses it as Invalid, field metadata.uid. Invalid is also the answer if the
-// Service changed its type or began to be deleted since it was read. All three
-// mean: read it again.
+// The patch names the uid, so that the status is not written to a Service that was
+// created again under the same name: the API server refuses it as Invalid, field
+// metadata.uid. It also answers Invalid if the Service changed its type or its
+// deletion began since it was read. In all three cases, read it again.
 func Patch(old *corev1.Service, want Want) ([]byte, bool) {
 	meta, status := map[string]any{}, map[string]any{}
 	patchFinalizers(meta, old, want)
@@ -143,7 +142,7 @@ func Patch(old *corev1.Service, want Want) ([]byte, bool) {
 	return out, true
 }
 
-// Addressed tells whether a patch writes the addresses of a Service.
+// Addressed reports whether a patch writes the addresses of a Service.
 func Addressed(patch []byte) bool {
 	var body struct {
 		Status struct {
@@ -211,7 +210,7 @@ func noteChanges(changes map[string]any, now, want map[string]string) {
 	}
 }
 
-// patchIngress replaces the list as a whole, because it is atomic to the API.
+// patchIngress replaces the list as a whole, because the API treats it as atomic.
 func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 	if want.LoadBalancer == nil {
 		return
@@ -219,8 +218,8 @@ func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 	clean, _ := Result{Ingress: want.LoadBalancer.Ingress}.Clean()
 	next := clean.Ingress
 	if old.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		// The API server takes addresses for load balancers only, and would
-		// refuse the whole patch, with the finalizer in it.
+		// The API server accepts addresses for load balancers only, and would
+		// refuse the whole patch, including the finalizer.
 		next = nil
 	}
 	if equality.Semantic.DeepEqual(defaulted(old.Status.LoadBalancer.Ingress), defaulted(next)) {
@@ -233,9 +232,9 @@ func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 	status["loadBalancer"] = map[string]any{"ingress": next}
 }
 
-// defaulted fills in what the API server fills in on every read and write, so
-// that an entry from a copy that never passed it is not taken for another one, and
-// spells addresses in one way: others write IPv6 as they like. Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
+// defaulted sets the defaults of the API server, so that an entry of a copy that did
+// not pass it equals a stored one, and normalizes addresses: IPv6 has several
+// spellings. Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
 func defaulted(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
 	out := make([]corev1.LoadBalancerIngress, 0, len(list))
 	for _, in := range list {
@@ -270,9 +269,9 @@ func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 	}
 }
 
-// conditionChange is the entry that turns one condition into the other, nil if
-// they are the same. The entry is always whole, so that what somebody else
-// wrote under our type in between does not mix with it.
+// conditionChange returns the entry that turns one condition into the other, nil if
+// they are equal. The entry is always complete, so that it does not mix with a
+// concurrent write of another client under our type.
 func conditionChange(was *metav1.Condition, next Condition, want Want) map[string]any {
 	next.Message = shorten(next.Message, maxMessage)
 	since := metav1.NewTime(want.Now) // written in UTC, in seconds
@@ -281,8 +280,8 @@ func conditionChange(was *metav1.Condition, next Condition, want Want) map[strin
 		entry["observedGeneration"] = want.Generation
 	}
 	if was != nil {
-		// A null time was written by controllers, and breaks clients; then the
-		// present time is the best there is.
+		// Some controllers have written a null time, which breaks clients: use the
+		// present time.
 		if was.Status == next.Status && !was.LastTransitionTime.IsZero() {
 			since = was.LastTransitionTime
 			if was.Reason == string(next.Reason) && was.Message == next.Message && was.ObservedGeneration == want.Generation {
@@ -306,8 +305,8 @@ func find(list []metav1.Condition, t string) *metav1.Condition {
 	return nil
 }
 
-// last finds the condition of a type; of several the last one counts, so that
-// what is added later overrules.
+// last returns the condition of a type; of several the last one, so that later
+// additions override earlier ones.
 func last(list []Condition, t string) (Condition, bool) {
 	for _, c := range slices.Backward(list) {
 		if c.Type == t {

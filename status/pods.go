@@ -1,14 +1,15 @@
 package status
 
-// Reasons of the conditions by which pods wait for their load balancer.
+// Reasons of the pod conditions of load balancers.
 const (
-	// PodReasonHealthy: the load balancer sends to the pod.
+	// PodReasonHealthy means that the load balancer forwards to the pod.
 	PodReasonHealthy = "Healthy"
-	// PodReasonUnhealthy: the pod is a member and not healthy, or not yet; the message is
-	// the cloud's.
+	// PodReasonUnhealthy means that the pod is a member and not healthy, or not yet; the
+	// message is the cloud's.
 	PodReasonUnhealthy = "Unhealthy"
-	// PodReasonNotRegistered: the pod is no member yet.
+	// PodReasonNotRegistered means that the pod is no member yet.
 	PodReasonNotRegistered = "NotRegistered"
-	// PodReasonReplaced: what the gate is named after is gone, and nobody else would open it.
+	// PodReasonReplaced means that the resource of the gate was replaced, so that no
+	// controller would open the gate.
 	PodReasonReplaced = "Replaced"
 )

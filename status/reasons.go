@@ -2,7 +2,7 @@ package status
 
 import corev1 "k8s.io/api/core/v1"
 
-// Reason is why a condition is as it is: one of the constants here.
+// Reason is the cause of a condition: one of the constants here.
 type Reason string
 
 // Reasons of TypeAccepted.
@@ -51,7 +51,7 @@ const (
 type ReasonDoc struct {
 	Reason Reason
 	Type   string // of the condition
-	True   bool   // the status that goes with it
+	True   bool   // the status that it belongs to
 	Doc    string
 }
 

@@ -14,39 +14,39 @@ import (
 	utilnet "k8s.io/utils/net"
 )
 
-// Result is what a provider knows of a load balancer for its users: where
-// clients reach it, and conditions that only the provider can judge. The zero
-// value says that there is nothing to reach.
+// Result is a provider's information about a load balancer for its users: its
+// addresses, and conditions that only the provider can determine. The zero
+// value means that there is no address.
 type Result struct {
 	Ingress    []corev1.LoadBalancerIngress // in order of preference
 	Conditions []Condition
 	// Annotations are the provider's own output on the Service, for programs
-	// that read it there; an empty value takes one off.
+	// that read it there; an empty value removes one.
 	Annotations map[string]string
 	// Labels are the provider's own labels on the Service, written like Annotations. A
 	// value that the API server would refuse is left out: Clean reports it.
 	Labels map[string]string
-	// Finalizers of the official controllers, by which they know what is theirs.
+	// Finalizers of the official controllers, by which they identify their Services.
 	Finalizers []string
 }
 
-// IP is the entry of a load balancer that has an address. Mode tells what nodes
-// see as the destination: LoadBalancerIPModeVIP the load balancer's address,
-// LoadBalancerIPModeProxy their own. With VIP kube-proxy shortens the way of
-// clients inside the cluster, around whatever the load balancer does.
+// IP returns the entry of a load balancer with an address. Mode is the destination
+// that nodes see: LoadBalancerIPModeVIP the load balancer's address,
+// LoadBalancerIPModeProxy their own. With VIP kube-proxy routes clients
+// inside the cluster directly, past the load balancer.
 func IP(addr string, mode corev1.LoadBalancerIPMode) corev1.LoadBalancerIngress {
 	return Canonical(corev1.LoadBalancerIngress{IP: addr, IPMode: &mode})
 }
 
-// Hostname is the entry of a load balancer that is reached by name.
+// Hostname returns the entry of a load balancer with a host name.
 func Hostname(name string) corev1.LoadBalancerIngress {
 	return Canonical(corev1.LoadBalancerIngress{Hostname: name})
 }
 
-// Canonical rewrites an entry in the form in which the API server keeps it, so
-// that comparing finds no difference that is none: host names in lower case and
-// without the final dot, addresses as netip writes them, and an IP mode exactly
-// where there is an address. VIP is what the API server would fill in.
+// Canonical returns an entry in the form in which the API server stores it, so
+// that equal entries compare equal: host names in lower case and
+// without the final dot, addresses as netip formats them, and an IP mode exactly
+// if there is an address. VIP is the default of the API server.
 func Canonical(in corev1.LoadBalancerIngress) corev1.LoadBalancerIngress {
 	out := *in.DeepCopy()
 	out.Hostname = strings.TrimSuffix(strings.ToLower(in.Hostname), ".")
@@ -67,9 +67,9 @@ func Canonical(in corev1.LoadBalancerIngress) corev1.LoadBalancerIngress {
 }
 
 // Clean brings every entry into canonical form, drops repeated ones, and leaves
-// out what the API server would refuse, because one bad entry would take the
-// whole patch down. The error tells all that was left out; the Result is usable
-// all the same.
+// out entries that the API server would refuse, because one of them would fail the
+// whole patch. The error lists the entries that were left out; the Result is usable
+// in any case.
 func (r Result) Clean() (Result, error) {
 	problems := &multierror.Error{ErrorFormat: inOneLine}
 	out := Result{Conditions: slices.Clone(r.Conditions), Annotations: maps.Clone(r.Annotations), Labels: maps.Clone(r.Labels), Finalizers: slices.Clone(r.Finalizers)}
@@ -109,7 +109,7 @@ func inOneLine(errs []error) string {
 	return strings.Join(out, "; ")
 }
 
-// checkEntry holds a canonical entry to the rules of Services' status.
+// checkEntry checks a canonical entry against the rules of Services' status.
 // Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go.
 func checkEntry(in corev1.LoadBalancerIngress) error {
 	if in.IP == "" && in.Hostname == "" {
@@ -143,7 +143,7 @@ func checkEntry(in corev1.LoadBalancerIngress) error {
 // Source: k8s.io/api/core/v1, PortStatus.
 const maxPortError = 316
 
-// CheckPort holds a port status to its documented form, which API servers up to
+// CheckPort checks a port status against its documented form, which API servers up to
 // 1.36 do not check: a legal port and protocol, and as error a CamelCase word,
 // with a domain and a slash before it unless Kubernetes itself defines it.
 func CheckPort(p corev1.PortStatus) error {
@@ -168,9 +168,9 @@ func CheckPort(p corev1.PortStatus) error {
 	return nil
 }
 
-// PortStatuses has an entry for every port of the Service, as the field asks
-// for if it is used at all. Failed answers the error of a port, empty for none;
-// one of Berth's own reasons goes in as PortError(reason).
+// PortStatuses returns an entry for every port of the Service, as the field requires
+// if it is used at all. Failed returns the error of a port, empty for none; for one
+// of Berth's own reasons it is PortError(reason).
 func PortStatuses(svc *corev1.Service, failed func(corev1.ServicePort) string) []corev1.PortStatus {
 	out := make([]corev1.PortStatus, 0, len(svc.Spec.Ports))
 	for _, p := range svc.Spec.Ports {
@@ -186,7 +186,7 @@ func PortStatuses(svc *corev1.Service, failed func(corev1.ServicePort) string) [
 	return out
 }
 
-// PortError is a reason of ours as the error of a port.
+// PortError returns a reason of ours as the error of a port.
 func PortError(r Reason) string { return Prefix + string(r) }
 
 func camelCase(word string) bool {

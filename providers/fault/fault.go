@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// Meaning is what a fault asks the loop to do.
+// Meaning classifies a fault by the reaction of the loop.
 type Meaning int
 
 const (
-	// Internal is a fault of ours, or one that nobody has mapped yet: back off and try again.
+	// Internal is a fault of ours, or one that is not mapped: back off and retry.
 	Internal Meaning = iota
-	// NotFound says that the object of the call does not exist.
+	// NotFound means that the object of the call does not exist.
 	NotFound
-	// Conflict says that the object was changed by somebody else in between: read and plan again.
+	// Conflict means that another writer has changed the object: read and plan again.
 	Conflict
-	// Exists says that a create found its name taken.
+	// Exists means that a create found its name in use.
 	Exists
-	// InUse says that something still refers to the object: wait, then try again.
+	// InUse means that another object still refers to the object: wait, then retry.
 	InUse
-	// Throttled says that the cloud wants fewer calls: pause the bucket, not the Service.
+	// Throttled means that the cloud requests fewer calls: pause the bucket, not the Service.
 	Throttled
-	// Quota says that a limit of the account is reached.
+	// Quota means that a limit of the account is reached.
 	Quota
-	// Denied says that our credentials do not allow the call.
+	// Denied means that our credentials do not allow the call.
 	Denied
-	// Invalid says that the user asked for something the cloud refuses: wait for a change of the Service.
+	// Invalid means that the cloud refuses the user's request: wait for a change of the Service.
 	Invalid
-	// Pending says that the cloud is still busy with an earlier change: wait.
+	// Pending means that the cloud is still applying an earlier change: wait.
 	Pending
-	// Ambiguous says that nobody knows whether the call took effect: read before anything else.
+	// Ambiguous means that the effect of the call is unknown: read before anything else.
 	Ambiguous
-	// Unavailable says that the cloud did not answer: back off and try again.
+	// Unavailable means that the cloud did not answer: back off and retry.
 	Unavailable
-	// Taken says that another Service has the port or address that only one can have: wait until it is free.
+	// Taken means that another Service has the exclusive port or address: wait until it is free.
 	Taken
 )
 
-// String names the meaning as it appears in conditions and metrics.
+// String returns the name of the meaning in conditions and metrics.
 func (m Meaning) String() string {
 	names := [...]string{"Internal", "NotFound", "Conflict", "Exists", "InUse", "Throttled", "Quota", "Denied", "Invalid", "Pending", "Ambiguous", "Unavailable", "Taken"}
 	if m < 0 || int(m) >= len(names) {
@@ -48,27 +48,27 @@ func (m Meaning) String() string {
 	return names[m]
 }
 
-// IsWait tells whether the fault is a matter of time and no failure.
+// IsWait reports whether the fault ends with time and is no failure.
 func (m Meaning) IsWait() bool { return m == InUse || m == Pending }
 
 // Fault is an error with a meaning.
 type Fault struct {
 	Meaning Meaning
-	After   time.Duration // how long to wait before the next try; zero: the caller's own back-off
+	After   time.Duration // pause before the next attempt; zero: the caller's own back-off
 	Code    string        // the cloud's own code, for logs and metrics
-	Text    string        // what happened, in words for the user
-	Cause   Cause         // what has to change, where the meaning does not say it
-	Helps   string        // what helps against it, where that is not what helps against all of its meaning
+	Text    string        // description for the user
+	Cause   Cause         // what has to change, if the meaning does not determine it
+	Helps   string        // remedy, if it differs from the remedy of the meaning
 	Err     error         // the cause, if any
-	// OfSome says that a call with many members may have been refused for what only
-	// some of them name, whatever the meaning.
+	// OfSome means that a call with many members may have been refused because of some of
+	// them, whatever the meaning.
 	OfSome bool
-	// Learned says that the cloud does not have something that the Service names, and that
-	// the session remembers it: the next draft tells which key is mistaken.
+	// Learned means that the cloud lacks a resource that the Service names, and that the
+	// session remembers it: the next draft reports the key.
 	Learned bool
 }
 
-// Error is the text, with the cloud's code where there is one, and what helps.
+// Error returns the text, with the cloud's code if there is one, and the remedy.
 func (f *Fault) Error() string {
 	text := f.Text
 	if text == "" && f.Err != nil {
@@ -89,12 +89,12 @@ func (f *Fault) Error() string {
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// New makes a fault of the meaning with a formatted text.
+// New returns a fault of the meaning with a formatted text.
 func New(m Meaning, format string, args ...any) *Fault {
 	return &Fault{Meaning: m, Text: fmt.Sprintf(format, args...)}
 }
 
-// With returns the fault with another meaning, and with more to tell.
+// With returns the fault with another meaning and an additional text.
 func (f *Fault) With(m Meaning, more string) *Fault {
 	with := *f
 	if with.Meaning = m; more != "" {
@@ -104,7 +104,7 @@ func (f *Fault) With(m Meaning, more string) *Fault {
 }
 
 // Of returns the meaning of an error: that of the first fault in its chain,
-// else Internal. A nil error has no meaning and must not be asked.
+// else Internal. A nil error has no meaning and must not be passed.
 func Of(err error) Meaning {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.Meaning
@@ -112,7 +112,7 @@ func Of(err error) Meaning {
 	return Internal
 }
 
-// Is tells whether err is a fault of the meaning.
+// Is reports whether err is a fault of the meaning.
 func Is(err error, m Meaning) bool {
 	if err == nil {
 		return false
@@ -120,7 +120,7 @@ func Is(err error, m Meaning) bool {
 	return Of(err) == m
 }
 
-// After returns the wait that the first fault in the chain asks for.
+// After returns the wait that the first fault in the chain requests.
 func After(err error) time.Duration {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.After
@@ -128,7 +128,7 @@ func After(err error) time.Duration {
 	return 0
 }
 
-// Helped tells whether the first fault in the chain says itself what helps against it.
+// Helped reports whether the first fault in the chain has a remedy of its own.
 func Helped(err error) bool {
 	f, ok := errors.AsType[*Fault](err)
 	return ok && f.Helps != ""

@@ -2,40 +2,39 @@ package fault
 
 import "errors"
 
-// MaxSplits is how many calls beyond the first a search for guilty members may
-// cost in one run. It bounds the load that bad members bring: one costs about
-// log2(n) calls, and where many are bad the next run goes on with what is known.
+// MaxSplits is the maximum number of calls after the first one in a search for
+// rejected members in one run. It bounds the load of rejected members: each costs
+// about log2(n) calls, and if there are many, the next run continues the search.
 const MaxSplits = 96
 
-// Refused is a member that was left out, and why.
+// Refused is a member that was left out, with the cause.
 type Refused[T any] struct {
 	Member T
 	Err    error
 }
 
-// Split calls with all members and, if the cloud refuses them for something
-// that only some are guilty of, again with parts of what was refused, down to
-// single members, which are returned as refused. It makes at most budget calls
-// after the first one. Members of whom nobody knows by then whether they are good
-// are returned as refused with the meaning Pending, by an error that says nothing
-// of the others.
+// Split calls with all members. If the cloud refuses them because of some, it
+// repeats the call with parts of them, down to single members, which are returned
+// as refused. It makes at most budget calls after the first one. Members that are
+// undecided by then are returned as refused with the meaning Pending, with an error
+// that does not mention the others.
 //
-// Any other fault ends the search and is returned as err; most of all an
-// ambiguous one, because asking again would double the load exactly when the
-// cloud is down. What was refused until then is returned with it.
+// Any other fault ends the search and is returned as err, above all an
+// ambiguous one, because a repetition would double the load exactly when the
+// cloud is down. The members refused until then are returned with it.
 //
-// Where the same members are tried again and again, SplitAmong goes on with what
-// an earlier search has found.
+// If the same members are tried repeatedly, SplitAmong continues an earlier
+// search.
 func Split[T any](members []T, budget int, call func([]T) error) (refused []Refused[T], err error) {
 	return SplitAmong(nil, "", members, nil, budget, call)
 }
 
-// SplitAmong is Split with a memory: what was refused alone before is tried alone
-// and last, and what was refused together and not yet told apart is tried apart
-// from the rest. Target is what the members are put into; name tells members apart
-// and should say all that may decide on a refusal. With b bad of n members all
-// good ones are in after about b*log2(n) calls, however many runs they are spread
-// over. A nil memory remembers nothing.
+// SplitAmong is Split with a memory: members that were refused alone before are
+// tried alone and last, and undecided members that were refused together are tried
+// apart from the rest. Target is the resource of the members; name identifies
+// members and should contain everything that a refusal can depend on. With b
+// rejected of n members all valid ones are accepted after about b*log2(n) calls,
+// over any number of runs. A nil memory remembers nothing.
 func SplitAmong[T any](s *Suspects, target string, members []T, name func(T) string, budget int, call func([]T) error) (refused []Refused[T], err error) {
 	h := &hunt[T]{budget: budget + 1, call: call, memory: s, target: target, name: name}
 	groups, guilty := s.sort(target, len(members), func(i int) string { return name(members[i]) })
@@ -60,7 +59,7 @@ func pick[T any](of []T, places []int) []T {
 	return out
 }
 
-// hunt is one search for guilty members.
+// hunt is one search for rejected members.
 type hunt[T any] struct {
 	budget  int
 	call    func([]T) error
@@ -71,10 +70,9 @@ type hunt[T any] struct {
 	name   func(T) string
 }
 
-// try brings in members of whom nothing is known. Of those that are refused it
-// finds one guilty member after the other. What it tries at a time is halved with
-// each one found and doubled with each part that is good: where many are bad, few
-// at a time are good, and where few are, many.
+// try adds members without a history and finds the rejected ones one by one. The
+// size of a call is halved with each rejected member and doubled with each accepted
+// part: few members at a time if many are rejected, and many if few are.
 func (h *hunt[T]) try(members []T) error {
 	size := len(members)
 	for len(members) > 0 {
@@ -101,9 +99,9 @@ func (h *hunt[T]) try(members []T) error {
 	return nil
 }
 
-// narrow finds one guilty member among those that were refused together, by
-// halves: if the first half is good it is in, and the guilty one is in the second,
-// without a call. It returns those of whom nothing is known yet.
+// narrow finds one rejected member among members that were refused together, by
+// halves: if the first half is accepted, the rejected member is in the second,
+// without a call. It returns the members that are still undecided.
 func (h *hunt[T]) narrow(members []T, refusal error) (rest []T, err error) {
 	for len(members) > 1 {
 		if h.budget <= 0 {
@@ -153,7 +151,7 @@ func (h *hunt[T]) probe(members []T) (refusal, err error) {
 	return nil, err
 }
 
-// postpone leaves members of whom nobody knows who is guilty for the next run.
+// postpone leaves undecided members for the next run.
 func (h *hunt[T]) postpone(members []T) {
 	h.memory.together(h.target, h.names(members))
 	for _, m := range members {
@@ -166,7 +164,7 @@ func (h *hunt[T]) refuse(member T, err error) {
 	h.refused = append(h.refused, Refused[T]{member, err})
 }
 
-// names are those of the members, where somebody asks for them.
+// names returns the names of the members, if there is a memory.
 func (h *hunt[T]) names(members []T) func() []string {
 	return func() []string {
 		out := make([]string, len(members))
@@ -177,8 +175,8 @@ func (h *hunt[T]) names(members []T) func() []string {
 	}
 }
 
-// OfMember tells whether a call with many members may have been refused for
-// only some of them, so that a closer look can help.
+// OfMember reports whether a call with many members may have been refused because of
+// some of them, so that a search can help.
 func OfMember(err error) bool {
 	if f, ok := errors.AsType[*Fault](err); ok && f.OfSome {
 		return true

@@ -1,6 +1,6 @@
 package fault
 
-// Statuses of HTTP that mean the same whoever answers.
+// HTTP statuses that have the same meaning in every API.
 const (
 	statusBadRequest         = 400
 	statusUnauthorized       = 401
@@ -13,8 +13,8 @@ const (
 	statusServerError        = 500
 )
 
-// OfStatus is what the status of an HTTP answer means whose code nobody has mapped;
-// false: nothing in particular. What 409 means is each API's own affair.
+// OfStatus returns the meaning of the status of an HTTP answer without a mapped code;
+// false: none. The meaning of 409 depends on the API.
 // Sources: RFC 9110, section 15; RFC 6585, section 4.
 func OfStatus(status int, conflict Meaning) (Meaning, bool) {
 	switch {

@@ -7,26 +7,25 @@ import (
 )
 
 const (
-	// decideSoon is how soon members are tried again of whom nobody knows yet whether
-	// they are good.
+	// decideSoon is the pause before undecided members are tried again.
 	decideSoon = 2 * time.Second
-	// mostSuspects bounds how many members of one target, and how many targets, are
-	// remembered. Beyond it what is known is forgotten and found anew.
+	// mostSuspects bounds the number of members of one target, and of targets, that are
+	// remembered. Beyond it the memory is cleared and built again.
 	mostSuspects = 4096
 )
 
-// Suspects remembers, for each target, which members were refused alone and which
-// together with others. The zero value remembers nothing yet; it is safe for
+// Suspects remembers, for each target, the members that were refused alone and the
+// ones that were refused together with others. The zero value remembers nothing yet; it is safe for
 // concurrent use and is kept as long as the session that makes the calls.
 type Suspects struct {
 	mu      sync.Mutex
 	targets map[string]*suspects
 }
 
-// suspects are those of one target.
+// suspects are the suspects of one target.
 type suspects struct {
 	guilty map[string]guilt
-	open   map[string]int // group of those that were refused together
+	open   map[string]int // group of members that were refused together
 	next   int            // counts groups and refusals
 }
 
@@ -41,14 +40,14 @@ type before struct {
 	guilt
 }
 
-// Undecided returns the answer to a member of whom it is not known yet whether it is
-// good: it waits for a moment and says nothing of the others.
+// Undecided returns the error of an undecided member: it waits for a moment and does
+// not mention the others.
 func Undecided() *Fault {
 	return &Fault{Meaning: Pending, After: decideSoon, Text: "not decided yet: it went out in one call with others, which was refused, and is tried again apart from them"}
 }
 
-// sort divides members: those of whom nothing is known, those that were refused
-// together, each group apart, and those that were refused alone, longest ago first.
+// sort divides members into members without a history, groups that were refused
+// together, and members that were refused alone, longest ago first.
 func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][]int, guilty []before) {
 	if s != nil {
 		s.mu.Lock()
@@ -85,8 +84,8 @@ func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][
 	return groups, guilty
 }
 
-// Part divides members into those that were not refused alone before and those that
-// were, for calls that look first at why they were refused. A nil memory knows none.
+// Part divides members by whether they were refused alone before, for calls that
+// check first why they were refused. A nil memory has none.
 func Part[T any](s *Suspects, target string, members []T, name func(T) string) (rest, suspected []T) {
 	groups, guilty := s.sort(target, len(members), func(i int) string { return name(members[i]) })
 	for _, g := range groups {
@@ -98,7 +97,7 @@ func Part[T any](s *Suspects, target string, members []T, name func(T) string) (
 	return rest, suspected
 }
 
-// clear forgets members that are in.
+// clear forgets members that were accepted.
 func (s *Suspects) clear(target string, names func() []string) {
 	if s == nil {
 		return
@@ -118,7 +117,7 @@ func (s *Suspects) clear(target string, names func() []string) {
 	}
 }
 
-// alone remembers that a member was refused when nobody else can have been meant.
+// alone remembers that a member was refused as the only possible cause.
 func (s *Suspects) alone(target string, names func() []string, err error) {
 	s.note(target, func(known *suspects) {
 		for _, name := range names() {

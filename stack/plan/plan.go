@@ -6,33 +6,32 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Plan is everything that turns what was found into what is wanted for one owner.
+// Plan is the list of steps from the observed to the desired state of one owner.
 type Plan struct {
 	Owner   stack.Owner
 	Steps   []Step
 	Blocked []Blocked
 }
 
-// Empty tells whether there is nothing to do and nothing held.
+// Empty reports whether there are no steps, blocked ones included.
 func (p Plan) Empty() bool { return len(p.Steps) == 0 && len(p.Blocked) == 0 }
 
-// Writes tells whether any step would make a writing call.
+// Writes reports whether any step makes a write call.
 func (p Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.ID.Action != Forget })
 }
 
-// AnyBlocked tells whether a step is held for the reason.
+// AnyBlocked reports whether a step is blocked for the reason.
 func (p Plan) AnyBlocked(why BlockedBy) bool {
 	return slices.ContainsFunc(p.Blocked, func(h Blocked) bool { return h.By == why })
 }
 
-// StepFilter judges one step. It is pure and sees nothing but the step.
+// StepFilter judges one step. It is pure and depends only on the step.
 type StepFilter func(Step) Verdict
 
-// Under applies policies: a step that one of them holds is taken out, and with
-// it every step that needs it and the other half of its replacement, so that
-// never half of a change is made. Of a held step the updates remain that are performed in
-// its place.
+// Under applies policies: it removes each step that one of them blocks, every step
+// that needs it and the other half of its replacement, so that no change is half
+// performed. The updates that are performed in place of a blocked step remain.
 func (p Plan) Under(policies ...StepFilter) Plan {
 	held := map[StepID]Blocked{}
 	for _, s := range p.Steps {
@@ -79,7 +78,7 @@ func substitutesOf(s Step, held map[StepID]Blocked, policies []StepFilter) []Ste
 	return out
 }
 
-// spread extends held to all that depends on it until nothing more is added.
+// spread extends held to all dependent steps.
 func (p Plan) spread(held map[StepID]Blocked) {
 	graph := NewGraph(p.Steps)
 	causes := make([]*StepID, len(graph.Needs)) // by node: the held step, or the first one in a barrier
@@ -111,8 +110,8 @@ func (p Plan) spread(held map[StepID]Blocked) {
 	}
 }
 
-// cause finds the held step that holds another as well: one it needs, or the other
-// half of its replacement; nil: there is none.
+// cause returns the blocked step that blocks another as well: one it needs, or the
+// other half of its replacement; nil: there is none.
 func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 	for _, need := range graph.Needs[step] {
 		if causes[need] != nil {
@@ -140,7 +139,7 @@ func blockedUse(graph *Graph, step int, causes []*StepID) *StepID {
 	var first *StepID
 	for _, user := range graph.Needed[step] {
 		cause := causes[user]
-		if user >= graph.Steps { // a barrier: what stands behind it decides
+		if user >= graph.Steps { // a barrier: the steps behind it decide
 			cause = blockedUse(graph, user, causes)
 		}
 		if cause == nil {
@@ -153,12 +152,12 @@ func blockedUse(graph *Graph, step int, causes []*StepID) *StepID {
 	return first
 }
 
-// DryRun holds everything.
+// DryRun blocks every step.
 func DryRun(Step) Verdict {
 	return blockedByPolicy("dry-run", "dry run: nothing is written")
 }
 
-// NoDelete holds every deletion.
+// NoDelete blocks every deletion.
 func NoDelete(s Step) Verdict {
 	if s.ID.Action != Delete {
 		return Verdict{}
@@ -166,7 +165,7 @@ func NoDelete(s Step) Verdict {
 	return blockedByPolicy("no-delete", "deletions are not allowed by policy")
 }
 
-// NoReplace holds every replacement.
+// NoReplace blocks every replacement.
 func NoReplace(s Step) Verdict {
 	if s.Reason != Replaced {
 		return Verdict{}
@@ -174,7 +173,7 @@ func NoReplace(s Step) Verdict {
 	return blockedByPolicy("no-replace", "replacements are not allowed by policy")
 }
 
-// NoInterrupt holds every step that cuts traffic for more than seconds.
+// NoInterrupt blocks every step that cuts traffic for more than seconds.
 func NoInterrupt(s Step) Verdict {
 	if s.Impact != Interrupts {
 		return Verdict{}

@@ -12,31 +12,31 @@ import (
 type Action string
 
 const (
-	// Create makes a resource that is not there.
+	// Create creates a missing resource.
 	Create Action = "create"
 	// Update changes fields of a resource in place.
 	Update Action = "update"
-	// Delete removes a resource that nobody wants any more.
+	// Delete removes a resource that no Service desires any more.
 	Delete Action = "delete"
-	// Forget ends our claim on a resource that stays, because others want it.
+	// Forget ends our claim on a resource that stays, because others use it.
 	Forget Action = "forget"
 )
 
-// Reason is why a step is there.
+// Reason is the cause of a step.
 type Reason string
 
 const (
-	// Missing means that the resource is wanted and was not found.
+	// Missing means that the desired resource was not found.
 	Missing Reason = "missing"
-	// Changed means that fields differ from what is wanted.
+	// Changed means that fields differ from the desired ones.
 	Changed Reason = "changed"
-	// Initial means that a new resource does not come with what is wanted of it.
+	// Initial means that a new resource is created without the desired values.
 	Initial Reason = "initial"
 	// Replaced means that a field differs that cannot be changed in place.
 	Replaced Reason = "replaced"
-	// Unwanted means that the resource was found and is not wanted.
+	// Unwanted means that the observed resource is not desired.
 	Unwanted Reason = "unwanted"
-	// Shared means that we no longer want it but others do.
+	// Shared means that only other Services desire the resource.
 	Shared Reason = "shared"
 )
 
@@ -46,9 +46,9 @@ type Impact string
 const (
 	// NoImpact leaves traffic as it is.
 	NoImpact Impact = ""
-	// Brief may interrupt new connections for seconds.
+	// Brief can interrupt new connections for seconds.
 	Brief Impact = "brief"
-	// Interrupts cuts traffic until the plan is done, or for good.
+	// Interrupts cuts traffic until the plan is complete, or permanently.
 	Interrupts Impact = "interrupts"
 )
 
@@ -60,7 +60,7 @@ type StepID struct {
 	Part   string
 }
 
-// String is the action, the key and the part.
+// String returns the action, the key and the part.
 func (id StepID) String() string {
 	s := string(id.Action) + " " + id.Key.String()
 	if id.Part != "" {
@@ -77,45 +77,44 @@ func (id StepID) Compare(o StepID) int {
 // Change is one field that a step writes.
 type Change struct {
 	Field string
-	From  any // as found; nil at a creation
-	To    any // as wanted; nil at a deletion
+	From  any // observed; nil for a creation
+	To    any // desired; nil for a deletion
 	// Added and Removed are the members that this step adds to or removes from a
-	// set field; both empty where the field is written as a whole.
+	// set field; both are empty if the field is written as a whole.
 	Added, Removed []any
 	Forces         bool // the field cannot change in place and forces the replacement
 }
 
-// Gate is what must be observed before a step may run.
+// Gate is an observation that a step waits for.
 type Gate struct {
-	// After is the least time that must have passed since Since was observed.
+	// After is the minimum time since Since was observed.
 	After time.Duration
 	// Since names what starts the clock, in words: "status shows the new load balancer".
 	Since string
-	// Part says that a load balancer stays, and that what goes is only a part of it.
+	// Part means that the load balancer stays, and only a part of it is deleted.
 	Part bool
 }
 
-// IsZero tells whether the step waits for nothing.
+// IsZero reports whether there is nothing to wait for.
 func (g Gate) IsZero() bool { return g == Gate{} }
 
-// OpenGates answers that nothing is left to wait for, whatever the gate: nobody switches
-// to a new load balancer.
+// OpenGates returns 0 for every gate: no switch to a new load balancer is pending.
 func OpenGates(Gate) time.Duration { return 0 }
 
 // Pair is a replacement: the step that creates the new resource and the one that
 // deletes the old one. Their keys differ where the kind does.
 type Pair struct {
 	Create, Delete StepID
-	Order          Replacement // which one comes first
-	// Restore says of a replacement that deletes first that the old resource is created
+	Order          Replacement // the half that is performed first
+	// Restore means that a replacement that deletes first creates the old resource
 	// again if the new one is refused.
 	Restore bool
 }
 
-// IsZero tells whether there is no replacement.
+// IsZero reports whether there is no replacement.
 func (p Pair) IsZero() bool { return p == Pair{} }
 
-// Other is the other half.
+// Other returns the other half.
 func (p Pair) Other(half StepID) StepID {
 	if half == p.Create {
 		return p.Delete
@@ -123,26 +122,26 @@ func (p Pair) Other(half StepID) StepID {
 	return p.Create
 }
 
-// Step is one writing call, or a member of one that is made for many.
+// Step is one write call, or a member of a call for many steps.
 type Step struct {
 	ID      StepID
-	Target  stack.Resource   // as wanted; as found for Delete and Forget
+	Target  stack.Resource   // desired; observed for Delete and Forget
 	With    []stack.Resource // parts that the same call creates
-	Found   stack.Spec       // what the plan was made against; nil at a creation
+	Found   stack.Spec       // the observed spec; nil for a creation
 	Changes []Change
 	Reason  Reason
-	Why     string     // the reason in words where the typed one does not say it all
-	Needs   []StepID   // steps that must be done before
-	Behind  []*Barrier // groups of steps that must be done before as well
-	Pair    Pair       // the replacement of which the step is a half; zero: none
+	Why     string     // details of the reason, in words
+	Needs   []StepID   // steps that must be complete before
+	Behind  []*Barrier // groups of steps that must be complete before
+	Pair    Pair       // the replacement that the step is a half of; zero: none
 	Gate    Gate
-	// Locks are names of which one call at a time may have each, across kinds and
-	// owners, such as a load balancer that takes one change after the other.
+	// Locks are names that one call at a time can hold, across kinds and owners, such
+	// as a load balancer that accepts one change at a time.
 	Locks []string
 	// Otherwise lists updates that are performed where the step is not: it is refused, waits
 	// for a gate, or is blocked. They write the backends of today.
 	Otherwise []Step
-	Batch     string // steps with equal batch keys go out in one call, one such call at a time; empty: alone
+	Batch     string // steps with equal batch keys are sent in one call, one such call at a time; empty: alone
 	Impact    Impact
 	// Prepares reports that the step only prepares the steps that need it, such as a
 	// reservation for the time of a replacement: it is blocked when all of them are.
@@ -168,7 +167,7 @@ func typed[T any](in []any) []T {
 	return out
 }
 
-// Touches tells whether the step changes the field.
+// Touches reports whether the step changes the field.
 func (s Step) Touches(field string) bool {
 	for _, c := range s.Changes {
 		if c.Field == field {
