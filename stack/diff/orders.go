@@ -61,22 +61,26 @@ func (d *derivation) deriveEvidence(of, kind stack.Kind) {
 func (d *derivation) deriveAdmission(kind stack.Kind) {
 	rule := d.rules.Kinds[kind]
 	wider, narrower := Match{Kind: kind, Effect: Widens}, Match{Kind: kind, Effect: Narrows}
+	early, late := wider, wider
+	late.Where = rule.WidenLast
+	if rule.WidenLast != nil {
+		early.Where = func(r stack.Resource) bool { return !rule.WidenLast(r) }
+	}
 	for _, user := range d.withRole(Port | EntryPoint) {
 		opens := d.rules.Kinds[user].Role.Is(Port)
 		proves := slices.Contains(rule.ProvenBy, user)
 		create, remove := Match{Action: plan.Create, Kind: user}, Match{Action: plan.Delete, Kind: user}
 		reroute := Match{Kind: user, Effect: Reroutes}
-		if rule.WidenLast {
-			d.addHard(create, wider, "%[2]s may admit traffic to other Services, and is widened after %[1]s is created", user, kind)
+		if rule.WidenLast != nil {
+			d.addHard(create, late, "%[2]s may admit traffic to other Services, and is widened after %[1]s is created", user, kind)
 			if opens {
-				d.addHard(reroute, wider, "%[2]s may admit traffic to other Services, and is widened after %[1]s is updated", user, kind)
+				d.addHard(reroute, late, "%[2]s may admit traffic to other Services, and is widened after %[1]s is updated", user, kind)
 			}
-		} else {
-			if opens && !proves {
-				d.addSoft(wider, create, "%[2]s admits the clients of %[1]s, and is widened before it is created", user, kind)
-			}
-			d.addSoft(wider, reroute, "%[2]s admits the traffic of %[1]s, and is widened before it is switched", user, kind)
 		}
+		if opens && !proves {
+			d.addSoft(early, create, "%[2]s admits the clients of %[1]s, and is widened before it is created", user, kind)
+		}
+		d.addSoft(early, reroute, "%[2]s admits the traffic of %[1]s, and is widened before it is switched", user, kind)
 		if opens {
 			d.addSoft(wider, remove, "%[1]s is deleted when what admits traffic to its successors is complete: %[2]s", user, kind)
 		}

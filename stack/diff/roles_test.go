@@ -72,7 +72,7 @@ func TestRoles(t *testing.T) {
 			owned(key("listener", name), theLB, listener{To: ref("group", name)}),
 		}
 	}
-	last := changeKind("wall", func(r *diff.Rule) { r.WidenLast = true })
+	last := changeKind("wall", func(r *diff.Rule) { r.WidenLast = func(stack.Resource) bool { return true } })
 	proven := changeKind("wall", func(r *diff.Rule) { r.ProvenBy = []stack.Kind{"listener"} })
 	sets := changeKind("wall", func(r *diff.Rule) { r.Sets = map[string]diff.Set{"Ports": {}} })
 	for name, tc := range map[string]struct {

@@ -79,10 +79,10 @@ type Rule struct {
 	Keeps func(stack.Key) []stack.Key
 	// Role is what the kind does for traffic. Orders follow from it; see [Rules.Orders].
 	Role Role
-	// WidenLast says of a kind that admits traffic that it may admit traffic to other
+	// WidenLast reports of a resource that admits traffic that it may admit traffic to other
 	// Services as well, such as a firewall for an address that they share: it is widened
-	// only after the ports that it is for exist.
-	WidenLast bool
+	// only after the ports that it is for exist. Nil: no resource of the kind does.
+	WidenLast func(stack.Resource) bool
 	// ProvenBy lists the kinds that are the evidence that a resource of this kind is ours.
 	// They are created before it and deleted after it.
 	ProvenBy []stack.Kind

@@ -43,6 +43,6 @@
 // each step, with the neighbours first. [Bounds] sample moves and pairs, the same ones in
 // every run. A violation is shrunk and printed as the flows before, desired and left.
 //
-// [Mutate] checks the checker: it removes one edge or one mechanism of the rules at a time,
+// [Mutate] checks the checker: it removes the edges of one reason or one mechanism of the rules at a time,
 // and fails if the laws still hold.
 package laws

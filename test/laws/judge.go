@@ -101,14 +101,29 @@ func (x *run) judge(s plan.Step) {
 // judgeOpen demands that no client is let in that is let in neither before nor as desired.
 func (x *run) judgeOpen(now []traffic.Flow, when string) {
 	for _, f := range now {
-		may, known := x.expected.exact[f.ID()]
-		if !known || x.subject.AdmitsPorts {
-			may = x.expected.ports[portOf(f)]
-		}
+		may := x.expected.clientsOf(f, x.subject.AdmitsPorts)
 		if !traffic.Contains(may, f.From) {
 			x.violate(NothingOpened, now, "%s of %s is open to %s %s", f.Name(), f.Owner, traffic.RangesText(traffic.Subtract(f.From, may)), when)
 		}
 	}
+}
+
+// clientsOf returns the clients that a flow may have. What leads nowhere has no owner for
+// sure: there, it is those of any Service at the port of the address.
+func (e *expectation) clientsOf(f traffic.Flow, admitsPorts bool) []netip.Prefix {
+	may, known := e.exact[f.ID()]
+	if !known || admitsPorts {
+		may = e.ports[portOf(f)]
+	}
+	if f.Serves() {
+		return may
+	}
+	for id, from := range e.exact {
+		if id.Address == f.Address && id.Family == f.Family && id.Port == f.Port && id.Protocol == f.Protocol {
+			may = traffic.Union(may, from)
+		}
+	}
+	return may
 }
 
 // isServed reports whether the clients of a need reach backends.
@@ -163,12 +178,31 @@ func (x *run) judgeSuccessors(now []traffic.Flow) {
 		if !old.Serves() || serves(old, x.expected.wanted) || serves(old, now) || x.rebuilt(need{flow: old}) {
 			continue
 		}
-		for _, f := range x.expected.wanted {
-			if f.Owner == old.Owner && f.Serves() && !serves(f, x.expected.before) && !serves(f, now) {
+		for _, f := range x.expected.successors(old) {
+			if !serves(f, x.expected.before) && !serves(f, now) {
 				x.violate(NothingLost, now, "%s is closed, although its successor %s does not serve", old.Name(), f.Name())
 			}
 		}
 	}
+}
+
+// successors returns the desired flows that may succeed an old one: those of its family, or
+// of the other one if the Service is to have that alone.
+func (e *expectation) successors(old traffic.Flow) []traffic.Flow {
+	var same, other []traffic.Flow
+	for _, f := range e.wanted {
+		switch {
+		case f.Owner != old.Owner || !f.Serves():
+		case f.Family == old.Family:
+			same = append(same, f)
+		default:
+			other = append(other, f)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return other
 }
 
 // rebuilt reports whether what served before was replaced by a step that the plan marks as
@@ -204,12 +238,19 @@ func (x *run) deleted(o stack.Owner) bool {
 	return slices.ContainsFunc(x.scenario.Moves, func(m Move) bool { return m.Owner == o && m.To < 0 })
 }
 
-// judgeDeleted demands that a flow of a deleted Service is as it was, if it exists.
+// judgeDeleted demands that a flow of a deleted Service is as it was, if it exists. It has the
+// backends of today where it shares them with a neighbour.
 func (x *run) judgeDeleted(f traffic.Flow, now []traffic.Flow) {
-	for _, was := range x.expected.before {
-		if was.ID() == f.ID() && was.Serves() && (!slices.Equal(was.To, f.To) || !slices.Equal(was.From, f.From)) {
-			x.violate(WholeDeletion, now, "%s still exists, but does not serve as before", f.Name())
+	wasServed, served := false, false
+	for _, list := range [][]traffic.Flow{x.expected.before, x.expected.today} {
+		for _, was := range list {
+			if was.ID() == f.ID() && was.Serves() {
+				wasServed, served = true, served || slices.Equal(was.To, f.To) && slices.Equal(was.From, f.From)
+			}
 		}
+	}
+	if wasServed && !served {
+		x.violate(WholeDeletion, now, "%s still exists, but does not serve as before", f.Name())
 	}
 }
 

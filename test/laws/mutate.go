@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/stack/diff"
 )
 
-// Mutation is one edge or mechanism that is taken out of the rules.
+// Mutation is the edges of one reason, or one mechanism, taken out of the rules.
 type Mutation struct {
 	Name  string
 	Apply func(*diff.Rules)
@@ -18,7 +17,7 @@ type Mutation struct {
 	Idle string
 }
 
-// MutationsOf returns a mutation for each edge of the rules, for each role of a kind, and
+// MutationsOf returns a mutation for the edges of each reason, for each role of a kind, and
 // for each mechanism that a kind uses. The reasons of the ones without which the laws hold
 // are looked up by name.
 func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
@@ -27,9 +26,14 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 		name := fmt.Sprintf(format, args...)
 		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: apply})
 	}
-	for i, e := range rules.Edges {
-		add(func(r *diff.Rules) { r.Edges = slices.Delete(slices.Clone(r.Edges), i, i+1) },
-			"edge: %s before %s", matchText(e.First), matchText(e.Then))
+	seen := map[string]bool{}
+	for _, e := range rules.Edges {
+		if !seen[e.Reason] {
+			seen[e.Reason] = true
+			add(func(r *diff.Rules) {
+				r.Edges = slices.DeleteFunc(slices.Clone(r.Edges), func(o diff.Edge) bool { return o.Reason == e.Reason })
+			}, "edges: %s", e.Reason)
+		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(rules.Kinds)) {
 		change := func(f func(*diff.Rule)) func(*diff.Rules) {
@@ -52,8 +56,8 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 		if len(rule.ProvenBy) > 0 {
 			add(change(func(r *diff.Rule) { r.ProvenBy = nil }), "evidence: %s is proven by nothing", kind)
 		}
-		if rule.WidenLast {
-			add(change(func(r *diff.Rule) { r.WidenLast = false }), "order: %s is widened first", kind)
+		if rule.WidenLast != nil {
+			add(change(func(r *diff.Rule) { r.WidenLast = nil }), "order: %s is widened first", kind)
 		}
 		if rule.Linger != nil {
 			add(change(func(r *diff.Rule) { r.Linger = nil }), "linger: %s is deleted at once", kind)
@@ -63,10 +67,6 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 		}
 	}
 	return out
-}
-
-func matchText(m diff.Match) string {
-	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", m.Action, m.Kind, m.Part)), " ")
 }
 
 // Mutate fails for each mutation that breaks no law, unless it says why, and for one that

@@ -50,7 +50,7 @@ type process struct {
 }
 
 // begin starts a process that knows no more than a new one: which Services exist, and what
-// each wants.
+// each wants and was found to have.
 func (x *run) begin(moves []Move, was bool) {
 	x.process = &process{ledger: ledger.New(), known: map[stack.Owner]*stack.Stack{}, open: x.scenario.Open}
 	x.process.engine = engine.New(x.apply, x.process.ledger, engine.Options{PerOwner: 1})
@@ -64,6 +64,7 @@ func (x *run) begin(moves []Move, was bool) {
 		}
 		if want := x.subject.Cases[at].Build(x.world, m.Owner, x.day, x.world.Observed(m.Owner)); want != nil {
 			x.process.ledger.EnterSince(m.Owner, time.Unix(int64(i), 0), x.kept(want.Resources))
+			x.hold(m.Owner, x.world.Observed(m.Owner))
 		}
 	}
 	x.process.ledger.SetReady()

@@ -83,6 +83,9 @@ type Known struct {
 	// Refused lists the steps that are refused; empty: none is needed.
 	Refused    []Match
 	Unanswered bool // only where no answer has arrived
+	Quota      bool // only where room could cure the refusal
+	// Beside is a case of another Service that stays; empty: none is needed.
+	Beside string
 	// Neighbour is a step that another Service's run has performed; zero: none is needed.
 	Neighbour Match
 	Reason    string

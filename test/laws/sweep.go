@@ -289,7 +289,10 @@ func kindOf(v Violation) string {
 func (s *Subject) isKnown(v Violation) int {
 	return slices.IndexFunc(s.Known, func(k Known) bool {
 		m := v.Scenario.Moves[0]
-		if k.Law != v.Law || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
+		if k.Law != v.Law || k.Quota && !v.Scenario.Quota || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
+			return false
+		}
+		if k.Beside != "" && !slices.ContainsFunc(v.Scenario.Moves[1:], func(m Move) bool { return s.caseName(m.From) == k.Beside }) {
 			return false
 		}
 		if k.Unanswered && !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return r.How == Lost }) {

@@ -123,10 +123,10 @@ func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Ledger) plan.Plan
 			a.t.Fatal(err)
 		}
 		tn.problems = problems
-		if problems.Errors() {
-			return plan.Plan{Owner: owner}
+		if want = built; problems.Errors() {
+			want = keepServing(tn.in, a.read(), have)
+			want.Owner = owner
 		}
-		want = built
 		book.Enter(owner, want.Resources)
 	}
 	return diff.Compare(want, matchFound(want, have), Rules(), book)

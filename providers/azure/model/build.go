@@ -53,6 +53,7 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	for _, family := range b.families {
 		b.rules(family)
 	}
+	b.refuseTaken()
 	if b.problems.Errors() {
 		return nil, b.distinct()
 	}
@@ -71,6 +72,9 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	b.access()
 	if b.problems.Errors() {
 		return nil, b.distinct()
+	}
+	if b.awaitsMove() && b.in.Kind == Public {
+		return b.stay(), b.distinct()
 	}
 	b.out.Sort()
 	return b.out, b.distinct()

@@ -159,8 +159,10 @@ func (b *builder) allow(who whoMay, family, protocol string, ports, destinations
 // enter wants one rule for each destination.
 func (b *builder) enter(a Access, destinations []string) {
 	a.Group, a.Security = b.in.Config.securityGroup(), b.in.Config.Security
+	served := len(b.foundEntries().Rules) > 0
 	for _, d := range destinations {
 		a.Destination, a.Alone = d, b.isAlone(d)
+		a.AfterRule = !served || !a.Alone && !noFloatingKey.Get(b.in.Values)
 		b.out.Put(stack.Resource{Key: accessKey(a.Rule, d), In: securityKey(a.Group, a.Security), Ownership: stack.Shared, Spec: a})
 	}
 }
@@ -264,6 +266,29 @@ func (b *builder) keepAccess(family corev1.IPFamily) {
 			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: stack.Shared, Spec: entry})
 		}
 	}
+}
+
+// awaitsMove reports whether a frontend that serves is to get an address that Azure has yet to
+// assign. Its rules cannot be planned, and without them nobody reaches the new address.
+func (b *builder) awaitsMove() bool {
+	had := b.foundEntries()
+	return b.out.Incomplete != "" && len(had.Rules) > 0 && slices.ContainsFunc(had.Frontends, func(f Frontend) bool {
+		return b.awaitsAddress(corev1.IPFamily(f.Version)) && f.Address != ""
+	})
+}
+
+// stay returns what serves today, with the public IPs that the Service is to move to. The next
+// plan knows their addresses.
+func (b *builder) stay() *stack.Stack {
+	out := keepServing(b.in, b.facts, b.have)
+	for _, kind := range []stack.Kind{KindPublicIP, KindBinding} {
+		for _, r := range b.out.Of(kind) {
+			out.Put(r)
+		}
+	}
+	out.Incomplete = b.out.Incomplete
+	out.Sort()
+	return out
 }
 
 // addressOf is the address of a family: as chosen, else as it was given to the

@@ -65,6 +65,27 @@ func (b *builder) rule(r Rule, port nodeports.ServicePort, family corev1.IPFamil
 	b.entries.Rules = append(b.entries.Rules, r)
 }
 
+// refuseTaken refuses ports that another Service's rule has on the same frontend. Azure would
+// refuse the rule after the security group has admitted the clients of this Service.
+func (b *builder) refuseTaken() {
+	lb, _ := b.onBalancer()
+	for _, rule := range b.entries.Rules {
+		for _, f := range lb.Frontends {
+			for i, p := range f.Serves {
+				if i >= len(f.Users) || ownedBy(b.base, f.Users[i]) || !strings.EqualFold(f.Name, rule.Frontend) || !overlaps(rule, p.Protocol, p.Port, p.Port) {
+					continue
+				}
+				b.report(annotations.Problem{
+					Severity: annotations.Error, Key: "spec.ports", Value: fmt.Sprintf("%d/%s", rule.FrontendPort, strings.ToUpper(rule.Protocol)), Taken: true,
+					Message: "is taken by rule " + f.Users[i] + " on " + f.Address + ", frontend " + f.Name + " of load balancer " + lb.Name,
+					Legal:   "a port that is free there, or another address",
+				})
+				return
+			}
+		}
+	}
+}
+
 // wireProtocol: Azure has no SCTP; a rule for all protocols takes it along.
 func wireProtocol(p corev1.Protocol) string {
 	switch p {

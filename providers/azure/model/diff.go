@@ -11,7 +11,6 @@ import (
 )
 
 // Rules says how resources of every kind are compared and written.
-// long: it is a table, and reads best in one piece.
 func Rules() diff.Rules {
 	kinds := balancerRules()
 	maps.Copy(kinds, otherRules())
@@ -29,13 +28,14 @@ func balancerRules() map[stack.Kind]diff.Rule {
 				"Frontends": sameFrontends, "Rules": sameRules, "Probes": sameProbes, "Tags": sameTagValues,
 			},
 			Clash:  diff.Returned,
-			Role:   diff.EntryPoint,
+			Role:   diff.EntryPoint | diff.Port,
 			Single: true, // a Service is on one load balancer; leaving another one is a switch
 			Batch:  balancerBatch,
 			Impact: map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
 		},
 		KindPool: {
 			FollowsBackends: true,
+			Role:            diff.Members,
 			Ignore:          []string{"Group", "Balancer", "Name", "Network"},
 			Sets:            map[string]diff.Set{"Addresses": {}},
 			Clash:           diff.Returned,
@@ -43,6 +43,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 		},
 		KindNICs: {
 			FollowsBackends: true,
+			Role:            diff.Members,
 			Ignore:          []string{"Pool"},
 			Sets:            map[string]diff.Set{"Members": {}},
 			Clash:           diff.Returned,
@@ -50,6 +51,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 		},
 		KindScaleSet: {
 			FollowsBackends: true,
+			Role:            diff.Members,
 			Ignore:          []string{"ID", "Flex", "Pool"},
 			Sets:            map[string]diff.Set{"Instances": {}},
 			Clash:           diff.Returned,
@@ -85,6 +87,10 @@ func otherRules() map[stack.Kind]diff.Rule {
 			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"},
 			Clash:  diff.Returned,
 			Batch:  securityBatch,
+			Role:   diff.Admits,
+			// A crash at any moment leaves the owner of the address, which is whose the entry is.
+			ProvenBy:  []stack.Kind{KindPublicIP},
+			WidenLast: followsRule,
 		},
 		KindLink: {
 			Immutable: []string{"On", "Frontend"},
@@ -99,45 +105,47 @@ func otherRules() map[stack.Kind]diff.Rule {
 	}
 }
 
-// edges are the orders that no reference says.
+// edges returns the orders that follow neither from references nor from roles.
 func edges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	var out []diff.Edge
 	add := func(first, then diff.Match, same bool, reason string) {
 		out = append(out, diff.Edge{First: first, Then: then, Same: same, Reason: reason})
 	}
-	add(step(plan.Create, KindEntries), step(plan.Create, KindPool), true, "the load balancer is made with the first entries, the pool by name with them")
-	add(step(plan.Update, KindEntries), step(plan.Create, KindPool), true, "the pool is made by name with the rules that need it, in their PUT")
-	add(step(plan.Create, KindEntries), step(plan.Delete, KindEntries), false, "the new load balancer serves before the old one is left")
-	add(step(plan.Create, KindEntries), step(plan.Delete, KindNICs), false, "the new load balancer serves before the old one is left")
-	add(step(plan.Create, KindEntries), step(plan.Delete, KindScaleSet), false, "the new load balancer serves before the old one is left")
-	add(step(plan.Delete, KindNICs), step(plan.Delete, KindEntries), true, "a load balancer with machines in it cannot be deleted with its last frontend")
-	add(step(plan.Delete, KindScaleSet), step(plan.Delete, KindEntries), true, "a load balancer with machines in it cannot be deleted with its last frontend")
 	for _, write := range []plan.Action{plan.Create, plan.Update} {
-		out = append(out, diff.Edge{First: step(write, KindPool), Then: step(plan.Delete, KindEntries), Soft: true, Reason: "the old load balancer is left once machines are behind the new one"})
+		add(step(write, KindEntries), step(plan.Create, KindPool), true, "a pool is created by name with the rules that refer to it, in their PUT")
 	}
 	for _, members := range []stack.Kind{KindNICs, KindScaleSet} {
-		add(step(plan.Create, KindEntries), step(plan.Create, members), true, "machines join a pool that is there")
+		add(step(plan.Create, KindEntries), step(plan.Delete, members), false, "the new load balancer serves before the old one loses its machines")
+		add(step(plan.Delete, members), step(plan.Delete, KindEntries), true, "a load balancer with machines in it cannot be deleted with its last frontend")
+		add(step(plan.Create, KindEntries), step(plan.Create, members), true, "machines can join a pool once it exists")
 	}
+	out = append(out, diff.Edge{First: step(plan.Update, KindPool), Then: step(plan.Delete, KindEntries), Soft: true, Reason: "the old load balancer is left once machines are behind the new one"})
 	for _, write := range []plan.Action{plan.Update, plan.Delete} {
-		add(step(write, KindEntries), step(plan.Delete, KindPool), true, "a pool goes when no rule sends to it any more")
+		add(step(write, KindEntries), step(plan.Delete, KindPool), true, "a pool is deleted once no rule refers to it")
 	}
-	for _, switched := range []plan.Action{plan.Create, plan.Update} {
-		add(step(switched, KindEntries), step(plan.Create, KindAccess), false, "the rule that needs it is the evidence that the entry is ours")
-		add(step(switched, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
-	}
-	for _, evidence := range []stack.Kind{KindPublicIP, KindBinding} {
-		add(step(plan.Delete, KindAccess), step(plan.Delete, evidence), false, "the owner of the address is the evidence that the entry is ours")
-	}
-	allows, denies := step(plan.Delete, KindAccess), step(plan.Delete, KindAccess)
-	allows.Where = func(r stack.Resource) bool { return !deniesAlone(r) }
-	denies.Where = deniesAlone
-	add(allows, step(plan.Delete, KindEntries), false, "the owner of the address is the evidence that the entry is ours")
-	add(step(plan.Delete, KindEntries), denies, false, "without the entry that denies, the network would reach the frontend; without the frontend, the address is in no use, which is the evidence")
-	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "traffic that is allowed before and after must be allowed in between")
-	add(step(plan.Delete, KindLink), step(plan.Update, KindEntries), false, "a frontend cannot move while a private link service hangs on it")
-	add(step(plan.Update, KindEntries), step(plan.Create, KindLink), false, "a private link service is made on the frontend as it will be")
+	add(step(plan.Create, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
+	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "an entry that the security group has no room for closes nothing")
+	add(step(plan.Delete, KindAccess), step(plan.Delete, KindBinding), false, "the owner in the tags of the address is whose the entry is")
+	allow, deny := step("", KindAccess), step("", KindAccess)
+	allow.Where = func(r stack.Resource) bool { return !denies(r) }
+	deny.Where = denies
+	do := func(a plan.Action, m diff.Match) diff.Match { m.Action = a; return m }
+	add(do(plan.Create, allow), do(plan.Create, deny), false, "clients are allowed before all others are denied")
+	out = append(out, diff.Edge{First: do(plan.Delete, deny), Then: do(plan.Delete, allow), Soft: true, Reason: "clients are allowed until no others are denied"})
+	closes, alone := step(plan.Delete, KindAccess), step(plan.Delete, KindAccess)
+	closes.Where = func(r stack.Resource) bool { return !deniesAlone(r) }
+	alone.Where = deniesAlone
+	add(closes, step(plan.Delete, KindEntries), false, "an address is closed before it is released")
+	add(step(plan.Delete, KindEntries), alone, false, "without the entry that denies, the network would reach the frontend")
+	add(step(plan.Delete, KindLink), step(plan.Update, KindEntries), false, "a frontend cannot move while a private link service refers to it")
+	add(step(plan.Update, KindEntries), step(plan.Create, KindLink), false, "a private link service is created on the frontend in its new place")
 	return out
+}
+
+func denies(r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	return ok && a.Deny
 }
 
 // deniesAlone reports whether an entry of the security group denies an address that only its
@@ -145,6 +153,12 @@ func edges() []diff.Edge {
 func deniesAlone(r stack.Resource) bool {
 	a, ok := r.Spec.(Access)
 	return ok && a.Deny && a.Alone
+}
+
+// followsRule reports whether an entry is created after the rule that it is for.
+func followsRule(r stack.Resource) bool {
+	a, ok := r.Spec.(Access)
+	return ok && a.AfterRule
 }
 
 func balancerBatch(r stack.Resource, _ plan.Action, _ string) string {

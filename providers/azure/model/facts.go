@@ -59,7 +59,7 @@ type FoundFrontend struct {
 	// NAT rules do, or a private link service.
 	Users []string
 	Held  bool
-	// Serves lists the ports of those rules.
+	// Serves lists the ports of those rules, in the order of Users.
 	Serves []ServedPort
 }
 
@@ -67,6 +67,8 @@ type FoundFrontend struct {
 type ServedPort struct {
 	Protocol string // Tcp, Udp, All
 	Port     int32  // 0: every port
+	// NodePort is set where the security group sees the address of the node; see toNode.
+	NodePort int32
 }
 
 // FoundIP is a public IP of any owner.

@@ -30,7 +30,15 @@ func computeFlows(world []*stack.Stack) []traffic.Flow {
 			}
 		}
 	}
-	return traffic.Merge(append(out, v.doors()...))
+	for _, door := range v.doors() {
+		sent := func(f traffic.Flow) bool {
+			return f.Address == door.Address && f.Port == door.Port && f.Protocol == door.Protocol && len(f.From) > 0
+		}
+		if !slices.ContainsFunc(out, sent) { // else no packet has the address when it is filtered
+			out = append(out, door)
+		}
+	}
+	return traffic.Merge(out)
 }
 
 // flowView is what matters for traffic of the stacks of all owners.
@@ -39,6 +47,7 @@ type flowView struct {
 	members map[stack.Key][]PoolAddress // by pool
 	used    map[gate]bool
 	owners  map[string]stack.Owner // by address of a frontend, else by destination of an entry
+	atNodes []stack.Resource       // entries for private addresses without a frontend
 }
 
 // gate is what one entry of the security group admits to.
@@ -74,6 +83,12 @@ func newFlowView(world []*stack.Stack) *flowView {
 					v.join(spec.Pool.To, PoolAddress{Name: m.Node})
 				}
 			}
+		}
+	}
+	for address, list := range v.entries {
+		_, front := fronts[address]
+		if at, err := netip.ParseAddr(address); err == nil && at.IsPrivate() && !front {
+			v.atNodes = append(v.atNodes, list...)
 		}
 	}
 	maps.Copy(v.owners, fronts)
@@ -117,7 +132,8 @@ func (v *flowView) flowsOf(owner stack.Owner, key stack.Key, e Entries) []traffi
 }
 
 // toNodes returns a flow for each set of clients that reach nodes, where the security group
-// sees the address of the node. The clients of a private frontend keep their addresses.
+// sees the address of the node. The clients of a private frontend keep their addresses. Pools
+// of interfaces do not show the addresses of nodes; entries for nodes are for all of them.
 func (v *flowView) toNodes(f traffic.Flow, r Rule, public bool) []traffic.Flow {
 	var out []traffic.Flow
 	pool := f.Through[1]
@@ -160,7 +176,11 @@ func (v *flowView) admitted(address string, family traffic.Family, protocol stri
 	var from []netip.Prefix
 	var through []stack.Key
 	denied := false
-	for _, r := range v.entries[address] {
+	list := v.entries[address]
+	if address == "" {
+		list = v.atNodes
+	}
+	for _, r := range list {
 		a, _ := r.Spec.(Access)
 		switch {
 		case a.Deny:
@@ -169,7 +189,7 @@ func (v *flowView) admitted(address string, family traffic.Family, protocol stri
 			from, through = traffic.Union(from, a.clients(family)), append(through, r.Key)
 			for _, p := range a.Ports {
 				if n := portNumber(p); port == 0 || n == port {
-					v.used[gate{address, a.Protocol, n}] = true
+					v.used[gate{a.Destination, a.Protocol, n}] = true
 				}
 			}
 		}

@@ -34,6 +34,7 @@ func TestFlows(t *testing.T) {
 	whole := func(*Rule) {}
 	toNodePort := func(r *Rule) { r.FloatingIP, r.BackendPort = false, 30080 }
 	members := stack.Resource{Key: pool, Ownership: stack.Shared, Spec: Pool{Addresses: []PoolAddress{{"n1", "10.1.0.4"}, {"n2", "10.1.0.5"}}}}
+	interfaces := stack.Resource{Key: pool, Ownership: stack.Shared, Spec: NICs{Pool: stack.RefTo(pool), Members: []NIC{{Node: "n1"}}}}
 	for name, c := range map[string]struct {
 		resources []stack.Resource
 		want      string
@@ -46,6 +47,8 @@ func TestFlows(t *testing.T) {
 		"allowed, then denied": {[]stack.Resource{entries(false, whole), members, open("10.1.0.1", "10.9.0.0/16"), deny("10.1.0.1")}, "shop/web 10.1.0.1 80/TCP from 10.9.0.0/16 to n1:80, n2:80\n"},
 		"denied":               {[]stack.Resource{entries(false, whole), members, deny("10.1.0.1")}, ""},
 		"to one node":          {[]stack.Resource{entries(true, toNodePort), members, open("10.1.0.4", "192.0.2.0/24")}, "shop/web 20.0.0.1 80/TCP from 192.0.2.0/24 to n1:30080\n"},
+		"from both":            {[]stack.Resource{entries(true, toNodePort), members, open("10.1.0.4", "192.0.2.0/24"), open("20.0.0.1", "198.51.100.0/24")}, "shop/web 20.0.0.1 80/TCP from 192.0.2.0/24 to n1:30080\nshop/web 20.0.0.1 30080/TCP from 198.51.100.0/24 to nothing\n"},
+		"to interfaces":        {[]stack.Resource{entries(true, toNodePort), interfaces, open("10.1.0.4", "192.0.2.0/24")}, "shop/web 20.0.0.1 80/TCP from 192.0.2.0/24 to n1:30080\n"},
 		"other address":        {[]stack.Resource{entries(true, toNodePort), members, open("20.0.0.1", "192.0.2.0/24")}, "shop/web 20.0.0.1 80/TCP from 192.0.2.0/24 to nothing\nshop/web 20.0.0.1 30080/TCP from 192.0.2.0/24 to nothing\n"},
 		"every port":           {[]stack.Resource{entries(false, func(r *Rule) { r.Protocol, r.FrontendPort, r.BackendPort = protocolAll, 0, 0 }), members}, "shop/web 10.1.0.1 0/ from " + inside + " to n1:0, n2:0\n"},
 		"sctp":                 {[]stack.Resource{entries(false, func(r *Rule) { r.Protocol = protocolAll }), members}, "shop/web 10.1.0.1 80/SCTP from " + inside + " to n1:80, n2:80\n"},

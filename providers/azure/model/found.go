@@ -163,7 +163,7 @@ func usesOf(lb Object) map[string]frontendUse {
 		name := lower(r.refName(toFrontend))
 		use := out[name]
 		use.rules = append(use.rules, r.Text("name"))
-		use.ports = append(use.ports, ServedPort{r.Props().Text("protocol"), r.Props().number("frontendPort")})
+		use.ports = append(use.ports, ruleOf(r).served())
 		out[name] = use
 	}
 	for _, list := range []string{listNAT, listNATPools} {
@@ -180,6 +180,15 @@ func usesOf(lb Object) map[string]frontendUse {
 		if f.Ref("privateLinkService") != "" {
 			hold(f.Text("name"))
 		}
+	}
+	return out
+}
+
+// served returns what the rule forwards.
+func (r Rule) served() ServedPort {
+	out := ServedPort{Protocol: r.Protocol, Port: r.FrontendPort}
+	if toNode(r) {
+		out.NodePort = r.BackendPort
 	}
 	return out
 }

@@ -166,12 +166,32 @@ func (s AccessSeeker) leftover(address string) bool {
 	return err == nil && at.IsPrivate() && !s.InUse[address]
 }
 
-// unserved reports whether an allow entry is for a frontend without a rule for it. Rules of
-// load balancers are created before entries, and the security group is read before the load
-// balancers, so the rule has been deleted, or there never was one.
+// unserved reports whether an allow entry is for a frontend without a rule for it. An entry
+// that precedes its rule is desired by the Service that moves there, and the ledger retains it.
 func (s AccessSeeker) unserved(a Access) bool {
 	served, known := s.Served[a.Destination]
 	return known && !a.Deny && !slices.ContainsFunc(served, func(p ServedPort) bool { return a.admits(p.Protocol, p.Port) })
+}
+
+// unservedAtNodes reports whether an allow entry is for the address of a node, and no rule of
+// any owner sends to a port of the nodes that the entry is for.
+func (s AccessSeeker) unservedAtNodes(a Access) bool {
+	if !s.Nodes[a.Destination] || a.Deny {
+		return false
+	}
+	for _, list := range s.Served {
+		if slices.ContainsFunc(list, func(p ServedPort) bool { return p.NodePort != 0 && a.admits(p.Protocol, p.NodePort) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// takenByOthers reports whether an allow entry is for a frontend of other Services that the
+// Service asked for and did not get. The ledger retains the entries of the others.
+func (s AccessSeeker) takenByOthers(a Access) bool {
+	_, known := s.Served[a.Destination]
+	return known && s.Asked[a.Destination] && !a.Deny
 }
 
 // proof returns why the Service may delete an entry that no Service wants any more. An
@@ -185,7 +205,7 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 	switch {
 	case s.Own[d], s.Shared[d] && (a.Deny || s.serves(a)), s.Nodes[d] && s.ofNodes(a):
 		return stack.Derived, true
-	case !s.InUse[d], !s.sendsFrom(d) && s.unserved(a):
+	case !s.InUse[d], s.unserved(a), s.unservedAtNodes(a), !s.sendsFrom(d) && s.takenByOthers(a):
 		return stack.Leftover, true
 	}
 	return stack.None, s.Asked[d] || s.Nodes[d] && slices.ContainsFunc(s.Rules, toNode)

@@ -20,7 +20,7 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	}
 	out := &stack.Stack{Owner: in.Owner}
 	for _, r := range have.Resources {
-		if r.Proof == stack.Leftover && !toNodes(have, r) && !toNamed(in, r) {
+		if r.Proof == stack.Leftover && !toNodes(have, r) && !isWanted(in, have, r) {
 			continue
 		}
 		if r.Proof != stack.None {
@@ -48,16 +48,24 @@ func toNodes(have *stack.Stack, r stack.Resource) bool {
 	})
 }
 
-// toNamed reports whether an entry of the security group is for a port of the Service at an
-// address that the Service uses without a frontend. The annotation is read as text, since
-// another part of it may be what is invalid.
-func toNamed(in input, r stack.Resource) bool {
+// isWanted reports whether an entry of the security group is for a port of the Service at one
+// of its frontends, or at an address that it uses without a frontend. The annotation is read
+// as text, since another part of it may be what is invalid.
+func isWanted(in input, have *stack.Stack, r stack.Resource) bool {
 	a, ok := r.Spec.(Access)
-	named := slices.ContainsFunc(strings.Split(in.Service.Annotations[additionalKey.Name], ","), func(text string) bool {
+	named := hasAddress(have, a.Destination) || slices.ContainsFunc(strings.Split(in.Service.Annotations[additionalKey.Name], ","), func(text string) bool {
 		return Canonical(strings.TrimSpace(text)) == a.Destination
 	})
 	return ok && named && !slices.ContainsFunc(a.Ports, func(port string) bool {
 		return !slices.ContainsFunc(in.Service.Spec.Ports, func(p corev1.ServicePort) bool { return string(number(p.Port)) == port })
+	})
+}
+
+// hasAddress reports whether an observed frontend of the Service has the address.
+func hasAddress(have *stack.Stack, address string) bool {
+	return slices.ContainsFunc(have.Of(KindEntries), func(r stack.Resource) bool {
+		e, _ := r.Spec.(Entries)
+		return r.Proof != stack.None && slices.ContainsFunc(e.Frontends, func(f Frontend) bool { return f.Address == address })
 	})
 }
 

@@ -185,6 +185,10 @@ type Access struct {
 	// Alone reports that no other Service has the address, so that no unknown Service can
 	// want the entry. Never compared.
 	Alone bool `stack:"evidence"`
+	// AfterRule has the entry created after the rule that it is for: until then, the port may
+	// become another Service's, or nothing shows whose the entry is. Without it, a Service
+	// that is served already does not move before the entry is accepted. Desired only.
+	AfterRule bool `stack:"aside"`
 	// Trouble is set after a failed operation on the security group; never desired.
 	Trouble string
 }

@@ -15,102 +15,15 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/laws"
-	"github.com/berth-lb/berth/test/props"
 )
-
-// Reasons of violations that exist today.
-const (
-	movesFirst = "an entry is created after the rule that it is for, since another Service may get the address: a new address or port serves once the entry is accepted"
-	leftPool   = "the pool that a Service leaves does not follow the nodes while the switch is refused"
-	sharedPool = "a neighbour replaces the nodes of the shared pool"
-	denyLast   = "Azure chooses the private address in the call that creates the frontend, and the entries that deny follow"
-	allowFirst = "the entries of the security group are deleted before the frontend, which is the evidence that they are the Service's"
-	ipv6Pool   = "the pool of a second family is created with the rules that refer to it"
-)
-
-// knownOfAll lists the violations of all kinds of Services.
-func knownOfAll() []laws.Known {
-	entries, access, pool := refusedSteps("", KindEntries), refusedSteps(plan.Create, KindAccess), refusedSteps("", KindPool)
-	return []laws.Known{
-		{Law: laws.NothingLost, Refused: access, Reason: movesFirst},
-		{Law: laws.Backends, Refused: access, Reason: leftPool},
-		{Law: laws.Backends, Refused: entries, Reason: leftPool},
-		{Law: laws.Backends, Refused: pool, Reason: leftPool},
-		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindPublicIP), Reason: leftPool},
-	}
-}
-
-func refusedSteps(a plan.Action, kind stack.Kind) []laws.Match {
-	return []laws.Match{{Action: a, Kind: kind}}
-}
 
 // TestLawsPublic holds the plans of public Services against the laws about traffic.
-func TestLawsPublic(t *testing.T) {
-	s := lawsSubject(t, "public", map[string]*corev1.Service{
-		"public":        lawsService(nil),
-		"ports":         lawsService(nil, otherPorts),
-		"one":           lawsService(nil, onePort),
-		"udp":           lawsService(nil, props.UDP),
-		"ranges":        lawsService(nil, someClients),
-		"deny":          lawsService(map[string]string{"deny-all-except-load-balancer-source-ranges": "true"}, someClients),
-		"tags":          lawsService(map[string]string{"allowed-service-tags": "AzureCloud"}),
-		"local":         lawsService(nil, props.Local),
-		"dual":          lawsService(nil, props.Dual),
-		"floating off":  lawsService(map[string]string{"disable-load-balancer-floating-ip": "true"}),
-		"gateway":       lawsService(map[string]string{"pip-name": "gateway"}, onePort, someClients),
-		"gateway ports": lawsService(map[string]string{"load-balancer-ipv4": gatewayIP}, otherPorts),
-		"second":        lawsService(map[string]string{"pip-name": "second"}, onePort, someClients),
-	})
-	s.Neighbours = [][2]string{{"public", "public"}, {"gateway", "gateway ports"}, {"gateway ports", "gateway"}, {"floating off", "floating off"}, {"local", "dual"}}
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingLost, To: "dual", Refused: refusedSteps(plan.Create, KindPool), Reason: ipv6Pool},
-		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindAccess), Reason: sharedPool},
-		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntries), Reason: sharedPool},
-	)
-	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 6})
-}
+func TestLawsPublic(t *testing.T) { laws.Check(t, publicLaws(t), laws.Bounds{Moves: 30, Pairs: 6}) }
 
 // TestLawsInternal does so for internal Services, and for moves between both kinds.
 func TestLawsInternal(t *testing.T) {
-	inside := func(more ...string) map[string]string {
-		out := map[string]string{"load-balancer-internal": "true"}
-		for i := 0; i < len(more); i += 2 {
-			out[more[i]] = more[i+1]
-		}
-		return out
-	}
-	s := lawsSubject(t, "internal", map[string]*corev1.Service{
-		"internal":        lawsService(inside()),
-		"internal ports":  lawsService(inside(), otherPorts),
-		"internal ranges": lawsService(inside(), someClients),
-		"internal deny":   lawsService(inside("deny-all-except-load-balancer-source-ranges", "true"), someClients),
-		"here":            lawsService(inside("load-balancer-ipv4", "10.240.9.1"), onePort, outsideClients),
-		"there":           lawsService(inside("load-balancer-ipv4", "10.240.9.2"), onePort, outsideClients),
-		"there ports":     lawsService(inside("load-balancer-ipv4", "10.240.9.2"), otherPorts, outsideClients),
-		"public":          lawsService(nil),
-		"public ranges":   lawsService(nil, someClients),
-		"gateway":         lawsService(map[string]string{"pip-name": "gateway"}, onePort, outsideClients),
-	})
-	s.Neighbours = [][2]string{{"internal", "internal"}, {"there", "there ports"}, {"there ports", "there"}, {"internal ranges", "public ranges"}}
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingOpened, To: "internal deny", Reason: denyLast},
-		laws.Known{Law: laws.NothingLost, To: "internal deny", Reason: denyLast},
-		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntries), Reason: allowFirst},
-		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindAccess), Reason: sharedPool},
-	)
-	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 6})
+	laws.Check(t, internalLaws(t), laws.Bounds{Moves: 30, Pairs: 6})
 }
-
-func lawsService(values map[string]string, changes ...func(*corev1.ServiceSpec)) *corev1.Service {
-	svc := props.Service("web", props.Prefixed(azurePrefix, values), changes...).Service
-	svc.Spec.LoadBalancerClass = nil
-	return svc
-}
-
-func otherPorts(s *corev1.ServiceSpec)     { s.Ports[0].Port, s.Ports[1].Port = 8080, 8443 }
-func onePort(s *corev1.ServiceSpec)        { s.Ports = s.Ports[:1] }
-func someClients(s *corev1.ServiceSpec)    { s.LoadBalancerSourceRanges = []string{"10.2.0.0/16"} }
-func outsideClients(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"192.0.2.0/24"} }
 
 func lawsSubject(t *testing.T, name string, list map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
@@ -174,7 +87,7 @@ func balancersIn(w *laws.World) []FoundBalancer {
 				for _, rule := range e.Rules {
 					if rule.Frontend == f.Name {
 						lb.Frontends[at].Users = append(lb.Frontends[at].Users, rule.Name)
-						lb.Frontends[at].Serves = append(lb.Frontends[at].Serves, ServedPort{rule.Protocol, rule.FrontendPort})
+						lb.Frontends[at].Serves = append(lb.Frontends[at].Serves, rule.served())
 					}
 				}
 			}

@@ -18,7 +18,6 @@ func TestOneBadAmongMany(t *testing.T) {
 	for place := range 20 {
 		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 		holder := tenantOf(t, a, service(99, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.50"}, 80))
-		a.settle(holder.in.Owner, holder, book)
 		var steps []plan.Step
 		for n := range 20 {
 			values := map[string]string{internalOn: "true"}
@@ -32,6 +31,7 @@ func TestOneBadAmongMany(t *testing.T) {
 				}
 			}
 		}
+		a.settle(holder.in.Owner, holder, book) // after the plans of the others
 		refused := a.apply(plan.Batch{Key: steps[0].Batch, Steps: steps, Claims: book})
 		if len(refused) != 1 || fault.Of(refused[place]) != fault.Taken {
 			t.Fatalf("refused: %v", refused)

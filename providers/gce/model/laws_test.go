@@ -89,7 +89,6 @@ func knownOfAll() []laws.Known {
 	out := []laws.Known{
 		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), Reason: moved},
 		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindBackend), Reason: "a backend service changes its protocol while no rule refers to it"},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindFirewall), Reason: "a neighbour replaces the nodes of the shared instance group"},
 	}
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		out = append(out,
