@@ -59,8 +59,10 @@ func TestFlowsAreForwards(t *testing.T) {
 func (s subject) moveTo(t *testing.T, name string, svc *corev1.Service) int {
 	t.Helper()
 	seen, bound := 0, s.Open(t)
-	apply := bound.Apply
+	apply, turn := bound.Apply, make(chan struct{}, 1)
 	bound.Apply = func(ctx context.Context, b plan.Batch) []plan.Outcome {
+		turn <- struct{}{} // the cloud does not change while it is read
+		defer func() { <-turn }()
 		out := apply(ctx, b)
 		seen += s.compareFlows(t, name+", after "+b.Steps[0].ID.String(), svc)
 		return out

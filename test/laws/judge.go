@@ -239,13 +239,14 @@ func (x *run) deleted(o stack.Owner) bool {
 }
 
 // judgeDeleted demands that a flow of a deleted Service is as it was, if it exists. It has the
-// backends of today where it shares them with a neighbour.
+// backends of today where it shares them with a neighbour that has replaced them.
 func (x *run) judgeDeleted(f traffic.Flow, now []traffic.Flow) {
 	wasServed, served := false, false
 	for _, list := range [][]traffic.Flow{x.expected.before, x.expected.today} {
 		for _, was := range list {
 			if was.ID() == f.ID() && was.Serves() {
-				wasServed, served = true, served || slices.Equal(was.To, f.To) && slices.Equal(was.From, f.From)
+				wasServed = true
+				served = served || slices.Equal(was.From, f.From) && (slices.Equal(was.To, f.To) || x.isRefused(f))
 			}
 		}
 	}
@@ -270,12 +271,7 @@ func (x *run) judgeBackends(f traffic.Flow, now []traffic.Flow) {
 			}
 		}
 	}
-	for i, r := range x.scenario.Refuse {
-		if !r.Once && x.met[i] > 0 && x.subject.Rules.Kinds[r.Step.Key.Kind].FollowsBackends && slices.Contains(f.Through, r.Step.Key) {
-			return
-		}
-	}
-	if known && !x.followsSelection(f) {
+	if known && !x.isRefused(f) && !x.followsSelection(f) {
 		x.violate(Backends, now, "%s has other backends than today's", f.Name())
 	}
 }
@@ -286,6 +282,16 @@ func (x *run) followsSelection(f traffic.Flow) bool {
 	return slices.ContainsFunc(x.expected.wanted, func(g traffic.Flow) bool {
 		return g.Owner == f.Owner && g.Family == f.Family && portOf(g) != portOf(f) && slices.EqualFunc(f.To, g.To, func(a, b traffic.Backend) bool { return a.Name == b.Name })
 	}) && !slices.ContainsFunc(x.expected.wanted, func(g traffic.Flow) bool { return portOf(g) == portOf(f) })
+}
+
+// isRefused reports whether a step that writes the backends of a flow is refused.
+func (x *run) isRefused(f traffic.Flow) bool {
+	for i, r := range x.scenario.Refuse {
+		if !r.Once && x.met[i] > 0 && x.subject.Rules.Kinds[r.Step.Key.Kind].FollowsBackends && slices.Contains(f.Through, r.Step.Key) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeEnd demands that the traffic is as desired once nothing is refused any more, and that

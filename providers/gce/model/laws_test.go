@@ -18,7 +18,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
-	"github.com/berth-lb/berth/test/props"
 )
 
 // The reserved addresses of the project: several forwarding rules may have each.
@@ -29,98 +28,10 @@ const (
 
 // TestLawsOlder holds the plans of target pools and of internal load balancers on instance
 // groups against the laws about traffic.
-func TestLawsOlder(t *testing.T) {
-	s := lawsSubject(t, "older", map[string]*corev1.Service{
-		"pool":        lawsService("", nil),
-		"pool ports":  lawsService("", nil, otherPorts),
-		"pool one":    lawsService("", nil, onePort),
-		"pool udp":    lawsService("", nil, props.UDP),
-		"pool ranges": lawsService("", nil, someClients),
-		"pool here":   lawsService("", nil, onePort, useIP(reservedExternal), someClients),
-		"pool there":  lawsService("", nil, otherPorts, useIP(reservedExternal)),
-		"pool local":  lawsService("", nil, props.Local),
-		"ig":          lawsService("", internalType()),
-		"ig ports":    lawsService("", internalType(), otherPorts),
-		"ig udp":      lawsService("", internalType(), props.UDP),
-		"ig ranges":   lawsService("", internalType(), someClients),
-		"ig here":     lawsService("", internalType(), onePort, useIP(reservedInternal), someClients),
-		"ig there":    lawsService("", internalType(), otherPorts, useIP(reservedInternal)),
-	})
-	s.Neighbours = [][2]string{{"pool", "pool"}, {"pool here", "pool there"}, {"pool there", "pool here"}, {"ig", "ig"}, {"ig here", "ig there"}, {"ig there", "ig here"}, {"pool local", "pool"}}
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindHTTPCheck), Reason: "a pool gets no nodes while the check that it is to have is refused"},
-	)
-	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 10})
-}
+func TestLawsOlder(t *testing.T) { laws.Check(t, olderLaws(t), laws.Bounds{Moves: 30, Pairs: 10}) }
 
 // TestLawsNewer holds the plans of the newer kinds against the laws.
-func TestLawsNewer(t *testing.T) {
-	s := lawsSubject(t, "newer", map[string]*corev1.Service{
-		"netlb":        lawsService(classExternal, nil),
-		"netlb ports":  lawsService(classExternal, nil, otherPorts),
-		"netlb udp":    lawsService(classExternal, nil, props.UDP),
-		"netlb mixed":  lawsService(classExternal, nil, mixedPorts),
-		"netlb dual":   lawsService(classExternal, nil, props.Dual),
-		"netlb here":   lawsService(classExternal, nil, onePort, useIP(reservedExternal), someClients),
-		"netlb there":  lawsService(classExternal, nil, otherPorts, useIP(reservedExternal)),
-		"neg":          lawsService(classInternal, nil),
-		"neg ports":    lawsService(classInternal, nil, otherPorts),
-		"neg udp":      lawsService(classInternal, nil, props.UDP),
-		"neg mixed":    lawsService(classInternal, nil, mixedPorts),
-		"neg here":     lawsService(classInternal, nil, onePort, useIP(reservedInternal), someClients),
-		"neg there":    lawsService(classInternal, nil, otherPorts, useIP(reservedInternal)),
-		"neg dual":     lawsService(classInternal, map[string]string{subnetKeyV2.Name: "sub6"}, props.Dual),
-		"netlb ranges": lawsService(classExternal, nil, someClients),
-	})
-	s.Neighbours = [][2]string{{"netlb", "netlb"}, {"netlb here", "netlb there"}, {"netlb there", "netlb here"}, {"neg", "neg"}, {"neg here", "neg there"}, {"neg there", "neg here"}}
-	const oneName = "load balancers of both schemes have a backend service of one name, so the old rule is deleted before the new backend service exists"
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindInternalRule), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindExternalRule), Reason: oneName},
-	)
-	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 10})
-}
-
-// knownOfAll lists the violations of all kinds of load balancers.
-func knownOfAll() []laws.Known {
-	const moved = "the firewall admits clients to a new address only after the rule has it"
-	out := []laws.Known{
-		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), Reason: moved},
-		{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindBackend), Reason: "a backend service changes its protocol while no rule refers to it"},
-	}
-	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		out = append(out,
-			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Reason: "a create without an answer is not undone, since it may have been performed"})
-	}
-	return out
-}
-
-func refusedSteps(a plan.Action, kind stack.Kind) []laws.Match {
-	return []laws.Match{{Action: a, Kind: kind}}
-}
-
-func internalType() map[string]string { return map[string]string{typeKey.Name: "Internal"} }
-
-func lawsService(class string, annotations map[string]string, changes ...func(*corev1.ServiceSpec)) *corev1.Service {
-	svc := props.Service("web", annotations, changes...).Service
-	svc.Spec.LoadBalancerClass = nil
-	if class != "" {
-		svc.Spec.LoadBalancerClass = &class
-	}
-	return svc
-}
-
-func otherPorts(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[1].Port = 8080, 8443 }
-func onePort(s *corev1.ServiceSpec)    { s.Ports = s.Ports[:1] }
-func mixedPorts(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
-
-func someClients(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }
-
-func useIP(ip string) func(*corev1.ServiceSpec) {
-	return func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }
-}
+func TestLawsNewer(t *testing.T) { laws.Check(t, newerLaws(t), laws.Bounds{Moves: 30, Pairs: 10}) }
 
 func lawsSubject(t *testing.T, name string, services map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
