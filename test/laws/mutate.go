@@ -3,6 +3,7 @@ package laws
 import (
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -70,15 +71,20 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 }
 
 // Mutate fails for each mutation that breaks no law, unless it says why, and for one that
-// says why and breaks a law.
+// says why and breaks a law. Without a mutation no law must be broken.
 func Mutate(t *testing.T, fresh func() *Subject, b Bounds, mutations []Mutation) {
 	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in Check
+	mutations = append([]Mutation{{Name: "nothing", Apply: func(*diff.Rules) {}, Idle: "it is the rules as they are"}}, mutations...)
 	for _, m := range mutations {
 		s := fresh()
 		m.Apply(&s.Rules)
 		w := newSweep(s, b)
 		w.mutation = true
 		w.all()
+		if len(w.coverage.Violations) > 0 {
+			t.Logf("without %s: %s after %d runs", m.Name, w.coverage.Violations[0].Law, w.coverage.Runs)
+		}
 		switch broken := len(w.coverage.Violations) > 0; {
 		case !broken && m.Idle == "":
 			t.Errorf("%s: no law is broken without it: %s", s.Name, m.Name)
