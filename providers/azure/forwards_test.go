@@ -99,7 +99,7 @@ func (s subject) compareFlows(t *testing.T, when string, svc *corev1.Service) in
 	}
 	for _, p := range packets {
 		packet := packetText(p.Source, p.Address, p.Protocol, p.Port)
-		got[packet] = strings.Join(reached(flows, p), " ")
+		got[packet] = strings.Join(reachedBackends(flows, p), " ")
 	}
 	for _, f := range flows {
 		if at, err := netip.ParseAddr(f.Address); err == nil && f.Serves() && !slices.ContainsFunc(packets, func(p simazure.Passage) bool {
@@ -114,8 +114,8 @@ func (s subject) compareFlows(t *testing.T, when string, svc *corev1.Service) in
 	return len(packets)
 }
 
-// reached returns the names of the backends that a packet gets to by the flows.
-func reached(flows []traffic.Flow, p simazure.Passage) []string {
+// reachedBackends returns the names of the backends that a packet gets to by the flows.
+func reachedBackends(flows []traffic.Flow, p simazure.Passage) []string {
 	var out []string
 	for _, f := range flows {
 		same := f.Address == p.Address.String() && f.Protocol == p.Protocol && int(f.Port) == p.Port

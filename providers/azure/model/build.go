@@ -74,7 +74,7 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 		return nil, b.distinct()
 	}
 	if b.awaitsMove() && b.in.Kind == Public {
-		return b.stay(), b.distinct()
+		return b.keepAddresses(), b.distinct()
 	}
 	b.out.Sort()
 	return b.out, b.distinct()

@@ -269,7 +269,7 @@ func (b *builder) keepAccess(family corev1.IPFamily) {
 }
 
 // awaitsMove reports whether a frontend that serves is to get an address that Azure has yet to
-// assign. Its rules cannot be planned, and without them nobody reaches the new address.
+// assign. Its rules cannot be planned, and without them no client reaches the new address.
 func (b *builder) awaitsMove() bool {
 	had := b.foundEntries()
 	return b.out.Incomplete != "" && len(had.Rules) > 0 && slices.ContainsFunc(had.Frontends, func(f Frontend) bool {
@@ -277,9 +277,9 @@ func (b *builder) awaitsMove() bool {
 	})
 }
 
-// stay returns what serves today, with the public IPs that the Service is to move to. The next
+// keepAddresses returns what serves today, with the public IPs that the Service is to move to. The next
 // plan knows their addresses.
-func (b *builder) stay() *stack.Stack {
+func (b *builder) keepAddresses() *stack.Stack {
 	out := keepServing(b.in, b.facts, b.have)
 	for _, kind := range []stack.Kind{KindPublicIP, KindBinding} {
 		for _, r := range b.out.Of(kind) {

@@ -128,8 +128,8 @@ func edges() []diff.Edge {
 	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "an entry that the security group has no room for closes nothing")
 	add(step(plan.Delete, KindAccess), step(plan.Delete, KindBinding), false, "the owner in the tags of the address is whose the entry is")
 	allow, deny := step("", KindAccess), step("", KindAccess)
-	allow.Where = func(r stack.Resource) bool { return !denies(r) }
-	deny.Where = denies
+	allow.Where = func(r stack.Resource) bool { return !isDenial(r) }
+	deny.Where = isDenial
 	do := func(a plan.Action, m diff.Match) diff.Match { m.Action = a; return m }
 	add(do(plan.Create, allow), do(plan.Create, deny), false, "clients are allowed before all others are denied")
 	out = append(out, diff.Edge{First: do(plan.Delete, deny), Then: do(plan.Delete, allow), Soft: true, Reason: "clients are allowed until no others are denied"})
@@ -143,7 +143,7 @@ func edges() []diff.Edge {
 	return out
 }
 
-func denies(r stack.Resource) bool {
+func isDenial(r stack.Resource) bool {
 	a, ok := r.Spec.(Access)
 	return ok && a.Deny
 }

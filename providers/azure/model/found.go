@@ -163,7 +163,7 @@ func usesOf(lb Object) map[string]frontendUse {
 		name := lower(r.refName(toFrontend))
 		use := out[name]
 		use.rules = append(use.rules, r.Text("name"))
-		use.ports = append(use.ports, ruleOf(r).served())
+		use.ports = append(use.ports, ruleOf(r).servedPort())
 		out[name] = use
 	}
 	for _, list := range []string{listNAT, listNATPools} {
@@ -184,8 +184,8 @@ func usesOf(lb Object) map[string]frontendUse {
 	return out
 }
 
-// served returns what the rule forwards.
-func (r Rule) served() ServedPort {
+// servedPort returns what the rule forwards.
+func (r Rule) servedPort() ServedPort {
 	out := ServedPort{Protocol: r.Protocol, Port: r.FrontendPort}
 	if toNode(r) {
 		out.NodePort = r.BackendPort

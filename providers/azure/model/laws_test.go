@@ -87,7 +87,7 @@ func balancersIn(w *laws.World) []FoundBalancer {
 				for _, rule := range e.Rules {
 					if rule.Frontend == f.Name {
 						lb.Frontends[at].Users = append(lb.Frontends[at].Users, rule.Name)
-						lb.Frontends[at].Serves = append(lb.Frontends[at].Serves, rule.served())
+						lb.Frontends[at].Serves = append(lb.Frontends[at].Serves, rule.servedPort())
 					}
 				}
 			}

@@ -35,7 +35,7 @@ func (c *Cloud) Forwards() []Passage {
 	for _, lb := range f.state.All("Microsoft.Network/loadBalancers") {
 		for _, rule := range arm.List(lb.Doc, "properties", "loadBalancingRules") {
 			if p := arm.Object(rule, "properties"); p != nil {
-				out = append(out, f.through(p)...)
+				out = append(out, f.sendThrough(p)...)
 			}
 		}
 	}
@@ -81,8 +81,8 @@ type packet struct {
 	port     int // 0: any
 }
 
-// through sends a packet of every client through a rule of a load balancer.
-func (f *forwarding) through(rule arm.Doc) []Passage {
+// sendThrough sends a packet of every client through a rule of a load balancer.
+func (f *forwarding) sendThrough(rule arm.Doc) []Passage {
 	front, _ := f.state.Part(arm.Text(rule, "frontendIPConfiguration", "id"))
 	address, ok := f.addressOf(front)
 	if !ok {
@@ -95,10 +95,10 @@ func (f *forwarding) through(rule arm.Doc) []Passage {
 	if protocol == "ALL" {
 		shown = map[bool]string{true: "", false: "SCTP"}[port == 0]
 	}
-	nodes := f.members(arm.Text(rule, "backendAddressPool", "id"))
+	nodes := f.membersOf(arm.Text(rule, "backendAddressPool", "id"))
 	var out []Passage
 	public := arm.Text(front, "properties", "publicIPAddress", "id") != ""
-	for _, client := range f.clients(address.Is4()) {
+	for _, client := range f.clientsOf(address.Is4()) {
 		if public && client.IsPrivate() {
 			continue // its packets would leave the network with a public address
 		}
@@ -106,9 +106,9 @@ func (f *forwarding) through(rule arm.Doc) []Passage {
 		for _, n := range nodes {
 			seen := packet{from: client, to: address, protocol: protocol, port: port}
 			if !arm.Flag(rule, "enableFloatingIP") && behind != 0 {
-				seen.to, seen.port = n.address(address.Is4()), behind
+				seen.to, seen.port = n.addressIn(address.Is4()), behind
 			}
-			if f.admits(seen) {
+			if f.admitsPacket(seen) {
 				one.Nodes = append(one.Nodes, n.Name)
 			}
 		}
@@ -119,7 +119,7 @@ func (f *forwarding) through(rule arm.Doc) []Passage {
 	return out
 }
 
-func (n Node) address(four bool) netip.Addr {
+func (n Node) addressIn(four bool) netip.Addr {
 	text := n.PrivateIP6
 	if four {
 		text = n.PrivateIP
@@ -138,14 +138,14 @@ func (f *forwarding) addressOf(front arm.Doc) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-// members returns the nodes in a pool: by address, or by network interface.
-func (f *forwarding) members(pool string) []Node {
+// membersOf returns the nodes in a pool: by address, or by network interface.
+func (f *forwarding) membersOf(pool string) []Node {
 	part, _ := f.state.Part(pool)
 	var out []Node
 	for _, n := range f.nodes {
 		in := slices.ContainsFunc(arm.List(part, "properties", "loadBalancerBackendAddresses"), func(e arm.Doc) bool {
 			ip, err := netip.ParseAddr(arm.Text(e, "properties", "ipAddress"))
-			return err == nil && (ip == n.address(true) || ip == n.address(false))
+			return err == nil && (ip == n.addressIn(true) || ip == n.addressIn(false))
 		})
 		nic, _, _ := strings.Cut(n.IPConfiguration, "/ipConfigurations/")
 		for _, r := range f.state.ReferredBy(pool) {
@@ -158,14 +158,14 @@ func (f *forwarding) members(pool string) []Node {
 	return out
 }
 
-// clients returns the clients of a family that packets are sent from.
-func (f *forwarding) clients(four bool) []netip.Addr {
+// clientsOf returns the clients of a family that packets are sent from.
+func (f *forwarding) clientsOf(four bool) []netip.Addr {
 	out := []netip.Addr{netip.MustParseAddr("198.51.100.1"), netip.MustParseAddr("10.240.200.200")}
 	if !four {
 		out = []netip.Addr{netip.MustParseAddr("2001:db8:ffff::1"), netip.MustParseAddr("fd12:3456:789a::c8c8")}
 	}
 	for _, rule := range f.filters {
-		for _, text := range both(rule, "sourceAddressPrefix", "sourceAddressPrefixes") {
+		for _, text := range bothForms(rule, "sourceAddressPrefix", "sourceAddressPrefixes") {
 			if r, err := netip.ParsePrefix(text); err == nil && r.Addr().Is4() == four {
 				out = append(out, r.Masked().Addr())
 				if next := behindLast(r); next.IsValid() {
@@ -188,8 +188,8 @@ func behindLast(r netip.Prefix) netip.Addr {
 	return last.Next()
 }
 
-// both reads a field that has a singular and a plural form.
-func both(rule arm.Doc, one, many string) []string {
+// bothForms reads a field that has a singular and a plural form.
+func bothForms(rule arm.Doc, one, many string) []string {
 	out := slices.Clone(arm.Texts(rule, many))
 	if text := arm.Text(rule, one); text != "" {
 		out = append(out, text)
@@ -197,9 +197,9 @@ func both(rule arm.Doc, one, many string) []string {
 	return out
 }
 
-// admits reports whether the security group lets a packet pass. The default rules admit the
+// admitsPacket reports whether the security group lets a packet pass. The default rules admit the
 // network to its own addresses and deny the rest.
-func (f *forwarding) admits(p packet) bool {
+func (f *forwarding) admitsPacket(p packet) bool {
 	for _, rule := range f.filters {
 		if matchesPacket(rule, p) {
 			return strings.EqualFold(arm.Text(rule, "access"), "Allow")
@@ -211,14 +211,14 @@ func (f *forwarding) admits(p packet) bool {
 func matchesPacket(rule arm.Doc, p packet) bool {
 	protocol := strings.ToUpper(arm.Text(rule, "protocol"))
 	return (protocol == "*" || p.protocol == "ALL" || protocol == p.protocol) &&
-		matchesAddress(both(rule, "sourceAddressPrefix", "sourceAddressPrefixes"), p.from) &&
-		matchesAddress(both(rule, "destinationAddressPrefix", "destinationAddressPrefixes"), p.to) &&
-		matchesPort(both(rule, "destinationPortRange", "destinationPortRanges"), p.port)
+		matchesAddress(bothForms(rule, "sourceAddressPrefix", "sourceAddressPrefixes"), p.from) &&
+		matchesAddress(bothForms(rule, "destinationAddressPrefix", "destinationAddressPrefixes"), p.to) &&
+		matchesPort(bothForms(rule, "destinationPortRange", "destinationPortRanges"), p.port)
 }
 
 // matchesAddress reports whether an address is in one of the prefixes or tags. All private
 // addresses are taken to be of the network, since it is connected to others; tags of
-// Azure's own services match nobody.
+// Azure's own services match no client.
 func matchesAddress(list []string, a netip.Addr) bool {
 	return slices.ContainsFunc(list, func(text string) bool {
 		switch {
