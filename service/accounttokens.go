@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// tokenSeconds is for how long tokens of ServiceAccounts are asked for. The API server
-// gives none for less than ten minutes.
+// tokenSeconds is the requested validity of ServiceAccount tokens. The API server
+// issues none for less than ten minutes.
 const tokenSeconds = 3600
 
 // AccountTokens returns a function that requests tokens of ServiceAccounts for the API
@@ -39,8 +39,8 @@ func AccountTokens(client kubernetes.Interface) func(ctx context.Context, namesp
 	}
 }
 
-// accountUID is the UID of the ServiceAccount that a token of the API server is for; empty
-// if it does not say it.
+// accountUID returns the UID of the ServiceAccount of a token of the API server; empty if
+// the token lacks it.
 func accountUID(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -19,23 +19,23 @@ import (
 	"github.com/berth-lb/berth/service/policy"
 )
 
-// Admission says what Services may ask for: the policy file and the allowed
+// Admission limits what Services may request: the policy file and the allowed
 // namespaces. It is safe for concurrent use.
 type Admission struct {
 	file       string
 	namespaces []string
 	keys       *annotations.Set
 	outputs    []string
-	// beside lists the Services that count in a namespace; nil: they are not known.
+	// beside lists the Services that count in a namespace; nil: unknown.
 	beside func(namespace string) []*corev1.Service
 
 	renewing sync.Mutex
-	body     []byte // of the file as it was read last; under the mutex
+	body     []byte // of the file as last read; under the mutex
 	current  atomic.Pointer[policy.Policy]
 }
 
 // NewAdmission reads the policy file (empty: there is none) for a cloud.
-// Namespaces are patterns of those whose Services are served; none means all.
+// Namespaces are patterns of the namespaces whose Services are served; none means all.
 func NewAdmission(file string, namespaces []string, cloud providers.Bound) (*Admission, error) {
 	return AdmissionOf(file, namespaces, cloud.Annotations, cloud.Outputs)
 }
@@ -57,7 +57,7 @@ func AdmissionOf(file string, namespaces []string, keys *annotations.Set, output
 	return a, nil
 }
 
-// take puts what was read in force, if it can be understood.
+// take applies the file that was read, if it is valid.
 func (a *Admission) take(body []byte) error {
 	a.body = body
 	p, err := policy.Parse(body, a.keys, a.outputs...)
@@ -68,15 +68,15 @@ func (a *Admission) take(body []byte) error {
 	return nil
 }
 
-// Beside tells which Services of type LoadBalancer there are in a namespace, for
-// limits of their number. It must be called before Judge is.
+// Beside sets the function that lists the Services of type LoadBalancer of a namespace,
+// for limits of their number. It must be called before Judge.
 func (a *Admission) Beside(list func(namespace string) []*corev1.Service) {
 	if a != nil {
 		a.beside = list
 	}
 }
 
-// Judge lists what a Service asks for and must not.
+// Judge lists the requests of a Service that are not permitted.
 func (a *Admission) Judge(svc *corev1.Service, reach providers.Reach) annotations.Problems {
 	return a.current.Load().Judge(svc, reach, func() int {
 		if a.beside == nil {
@@ -92,19 +92,19 @@ func (a *Admission) Judge(svc *corev1.Service, reach providers.Reach) annotation
 	})
 }
 
-// before tells which of two Services is the older one; names decide between those of
-// the same second.
+// before reports whether a is the older one of two Services; names decide between
+// Services of the same second.
 func before(a, b *corev1.Service) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// policyInterval is how often the policy file is looked at. A kubelet takes longer
-// than that to bring a changed ConfigMap.
+// policyInterval is the interval at which the policy file is read. A kubelet takes longer
+// than that to update a changed ConfigMap.
 const policyInterval = 5 * time.Second
 
-// Renew takes the file over if it has changed, and tells whether it has. It fails for one
-// that cannot be read, and once for one that cannot be understood: what was in force before
-// stays so.
+// Renew reloads the file if it has changed, and reports whether it has. It fails for a
+// file that cannot be read, and once for an invalid one: the previous policy stays in
+// force.
 func (a *Admission) Renew() (changed bool, err error) {
 	if a == nil || a.file == "" {
 		return false, nil
@@ -124,7 +124,7 @@ func (a *Admission) Renew() (changed bool, err error) {
 	return true, nil
 }
 
-// watch takes the file over when it changes, and tells.
+// watch reloads the file when it changes, and reports changes.
 func (a *Admission) watch(ctx context.Context, c clock.WithTicker, changed func()) {
 	if a == nil || a.file == "" {
 		return
@@ -150,7 +150,7 @@ func (a *Admission) watch(ctx context.Context, c clock.WithTicker, changed func(
 	}
 }
 
-// policyChanged looks at every Service again.
+// policyChanged queues every Service.
 func (c *Controller) policyChanged() {
 	for _, key := range c.seen.keys() {
 		c.queue.Add(key, byNodes)

@@ -17,13 +17,13 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// serviceChanged queues a Service that somebody has changed: at once for what it asks
-// for, after a while for what we write on it. Our own writes wake nobody. An informer may
-// miss what came between, and show the Service as it was before: the answer to our last
-// write, by which it was handled, tells a change then.
+// serviceChanged queues a changed Service: at once for a change of its request, after a
+// while for a change of our own output. Our own writes queue nothing. An informer may skip
+// versions and return an older one: a change is then detected by comparison with the answer
+// to our last write.
 func (c *Controller) serviceChanged(old, now *corev1.Service) {
 	if old.ResourceVersion == now.ResourceVersion && old.ResourceVersion != "" {
-		return // the informer only says that it is still there
+		return // a resync of the informer
 	}
 	key := now.Namespace + "/" + now.Name
 	if old.UID != now.UID || !equality.Semantic.DeepEqual(old.Spec, now.Spec) {
@@ -44,15 +44,15 @@ func (c *Controller) serviceChanged(old, now *corev1.Service) {
 	}
 }
 
-// asksOtherwise tells whether a Service asks for something else than before, or for
-// the same of another controller.
+// asksOtherwise reports whether the request of a Service has changed, or its
+// controller.
 func (c *Controller) asksOtherwise(old, now *corev1.Service) bool {
 	return old.UID != now.UID || (old.DeletionTimestamp == nil) != (now.DeletionTimestamp == nil) ||
 		!equality.Semantic.DeepEqual(old.Spec, now.Spec) || !maps.Equal(c.userLabels(old), c.userLabels(now)) ||
 		!maps.Equal(c.wishes(old), c.wishes(now))
 }
 
-// wishes are the annotations of a Service but for those that we write.
+// wishes returns the annotations of a Service except the ones that we write.
 func (c *Controller) wishes(svc *corev1.Service) map[string]string {
 	out := maps.Clone(svc.Annotations)
 	for _, key := range append(status.OwnAnnotations(), c.reconciler.Outputs().Annotations...) {
@@ -73,22 +73,22 @@ func withoutKeys(labels map[string]string, keys []string) map[string]string {
 	return out
 }
 
-// carriesTheSame tells whether two versions of a Service are the same in all that we
-// write.
+// carriesTheSame reports whether two versions of a Service are equal in everything that
+// we write.
 func carriesTheSame(old, now *corev1.Service) bool {
 	return slices.Equal(old.Finalizers, now.Finalizers) && maps.Equal(old.Annotations, now.Annotations) && maps.Equal(old.Labels, now.Labels) &&
 		equality.Semantic.DeepEqual(old.Status.LoadBalancer, now.Status.LoadBalancer) &&
 		equality.Semantic.DeepEqual(ourConditions(old), ourConditions(now))
 }
 
-// ourConditions are those of the types that we write.
+// ourConditions returns the conditions of the types that we write.
 func ourConditions(svc *corev1.Service) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(svc.Status.Conditions), func(c metav1.Condition) bool {
 		return !slices.Contains(status.Types(), c.Type)
 	})
 }
 
-// contested queues a Service on which somebody else has changed what we write.
+// contested queues a Service on which another client has changed our output.
 func (c *Controller) contested(key string, old, now *corev1.Service) {
 	by := ""
 	if !equality.Semantic.DeepEqual(old.Status.LoadBalancer, now.Status.LoadBalancer) {
@@ -97,12 +97,11 @@ func (c *Controller) contested(key string, old, now *corev1.Service) {
 	c.queue.AddAfter(key, c.writes.contested(key, by, c.options.Clock.Now()), byRetry)
 }
 
-// addressField is how the API server names the addresses in the list of who manages
-// which field.
+// addressField is the API server's name of the addresses in the list of field managers.
 const addressField = `"f:loadBalancer"`
 
-// addressWriters keeps of a list of managers those of the addresses, without what
-// else they manage: the whole list is most of a Service.
+// addressWriters returns the managers of the addresses, without other managed fields:
+// the whole list is most of a Service.
 func addressWriters(all []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var out []metav1.ManagedFieldsEntry
 	for _, m := range all {
@@ -114,7 +113,7 @@ func addressWriters(all []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry
 	return out
 }
 
-// addressWriter is who wrote the addresses of a Service last.
+// addressWriter returns the last writer of the addresses of a Service.
 func addressWriter(svc *corev1.Service) string {
 	var last metav1.ManagedFieldsEntry
 	for _, m := range svc.ManagedFields {
@@ -128,8 +127,8 @@ func addressWriter(svc *corev1.Service) string {
 	return last.Manager
 }
 
-// watchInputs lets a change of what load balancers follow from besides their Services wake
-// those, as far as the cloud looks at it.
+// watchInputs queues Services for changes of other inputs of load balancers, as far as the
+// cloud uses them.
 func (c *Controller) watchInputs(factory informers.SharedInformerFactory) (err error) {
 	if c.reconciler.WantsEndpoints() {
 		watch := inputs.Watch{Changed: c.endpointsChanged, OwnPods: c.options.OwnPods}
@@ -149,7 +148,7 @@ func (c *Controller) watchInputs(factory informers.SharedInformerFactory) (err e
 	return nil
 }
 
-// endpointsChanged queues a Service, if it is handled.
+// endpointsChanged queues a Service, if it is served.
 func (c *Controller) endpointsChanged(key string) {
 	if c.seen.get(key) != nil {
 		c.queue.Add(key, byEndpoints)
@@ -157,24 +156,24 @@ func (c *Controller) endpointsChanged(key string) {
 	c.objects.changed(referenceTo(key), byEndpoints)
 }
 
-// referenceTo is how another Service refers to the one of a key.
+// referenceTo returns the reference of another Service to the one of a key.
 func referenceTo(key string) providers.Reference {
 	namespace, name, _ := strings.Cut(key, "/")
 	return providers.Reference{Kind: providers.Service, Namespace: namespace, Name: name}
 }
 
-// referredTo is what is known of a Service that another one refers to.
+// referredTo returns a Service that another one refers to, as far as it is known.
 func (c *Controller) referredTo(ref providers.Reference) providers.Object {
 	svc, err := c.services.Services(ref.Namespace).Get(ref.Name)
-	if err != nil { // of a running informer: it is not there
+	if err != nil { // of a running informer: it does not exist
 		return providers.Object{Why: isAway}
 	}
 	slices, _ := c.endpoints.Of(svc)
 	return providers.Object{Service: svc, Slices: slices}
 }
 
-// namespaceChanged queues the Services of a namespace whose labels are new. Whoever has
-// labelled it waits for what becomes of it.
+// namespaceChanged queues the Services of a namespace with changed labels, with the
+// priority of a user's change.
 func (c *Controller) namespaceChanged(namespace string) {
 	for _, key := range c.seen.keys() {
 		if strings.HasPrefix(key, namespace+"/") {
@@ -183,7 +182,7 @@ func (c *Controller) namespaceChanged(namespace string) {
 	}
 }
 
-// serviceSeen queues a Service that is new or gone.
+// serviceSeen queues a new or deleted Service.
 func (c *Controller) serviceSeen(obj any) {
 	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 		c.queue.Add(key, byUser)

@@ -17,11 +17,11 @@ import (
 // the deletion of every Service that carries it, whatever its class.
 const OwnFinalizer = status.Prefix + "load-balancer"
 
-// StockFinalizer is what every official controller uses on Services without a
-// class, and therefore what a drop-in uses there.
+// StockFinalizer is the finalizer of every official controller on Services without a
+// class, and therefore of a drop-in.
 const StockFinalizer = servicehelper.LoadBalancerCleanupFinalizer
 
-// Claim is what a Service is to us.
+// Claim is the relation of the program to a Service.
 type Claim int
 
 const (
@@ -29,14 +29,14 @@ const (
 	Ignored Claim = iota
 	// Served Services get a load balancer.
 	Served
-	// Released Services were ours and are not any more: all that is theirs goes.
+	// Released Services were ours and are no longer: all their resources are deleted.
 	Released
-	// Disowned Services were ours and are not any more only because our own
-	// flags changed: nothing is done until --release-unclaimed.
+	// Disowned Services are no longer ours only because our own flags changed: nothing
+	// is done without --release-unclaimed.
 	Disowned
 )
 
-// Classes says which Services are ours.
+// Classes determines which Services are ours.
 type Classes struct {
 	// Default claims Services without a class, as a cloud-controller-manager does.
 	Default bool
@@ -46,17 +46,17 @@ type Classes struct {
 	// Default was switched off. It never concerns a class: another installation
 	// of this program may serve that, with the same finalizer.
 	ReleaseUnclaimed bool
-	// Installation tells several installations in one cluster apart, such as by the
-	// Lease that each has. It is recorded on what is served: Services without a class
-	// that another one serves are none of our business. Empty: there is only one.
+	// Installation distinguishes several installations in one cluster, such as by their
+	// Leases. It is recorded on served Services: Services without a class that another
+	// one serves are ignored. Empty: there is only one.
 	Installation string
 	// Official are the finalizers of the official controllers that hold Services of
 	// their classes for us as well; see providers.Outputs.
 	Official map[string][]string
 }
 
-// Claim decides what a Service is to us. It looks at nothing but type, class,
-// finalizers, deletion and what was recorded on the Service.
+// Claim determines the claim on a Service. It depends only on type, class,
+// finalizers, deletion and the record on the Service.
 func (c Classes) Claim(svc *corev1.Service) Claim {
 	class, wants := classOf(svc)
 	if wants && svc.DeletionTimestamp == nil && c.ours(class) {
@@ -69,9 +69,9 @@ func (c Classes) Claim(svc *corev1.Service) Claim {
 	recorded := record.Class
 	switch {
 	case !known && !wants && slices.Contains(svc.Finalizers, OwnFinalizer):
-		return releasedIf(len(c.Names) > 0) // the API server has cleared the class, and nobody knows it
+		return releasedIf(len(c.Names) > 0) // the API server has cleared the class, and it is unknown
 	case !known:
-		recorded = class // an official controller made it
+		recorded = class // an official controller created it
 	}
 	if !wants || class != recorded {
 		return releasedIf(c.ours(recorded)) // else another installation served it and will release it
@@ -102,8 +102,8 @@ func (c Classes) ours(class string) bool {
 	return slices.Contains(c.Names, class)
 }
 
-// classOf returns the class ("" for none) and whether the Service wants a load
-// balancer at all. The API server clears the class when the type changes away.
+// classOf returns the class ("" for none) and whether the Service requests a load
+// balancer at all. The API server clears the class when the type changes.
 func classOf(svc *corev1.Service) (class string, wants bool) {
 	if svc.Spec.LoadBalancerClass != nil {
 		class = *svc.Spec.LoadBalancerClass
@@ -111,7 +111,7 @@ func classOf(svc *corev1.Service) (class string, wants bool) {
 	return class, svc.Spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// FinalizerFor is the finalizer that a Service gets when it is served.
+// FinalizerFor returns the finalizer that a Service gets when it is served.
 func FinalizerFor(svc *corev1.Service) string {
 	if svc.Spec.LoadBalancerClass != nil {
 		return OwnFinalizer
@@ -119,27 +119,27 @@ func FinalizerFor(svc *corev1.Service) string {
 	return StockFinalizer
 }
 
-// hasFinalizer tells whether the Service carries a finalizer that holds it for us.
+// hasFinalizer reports whether the Service carries a finalizer that holds it for us.
 func (c Classes) hasFinalizer(svc *corev1.Service) bool {
 	return len(c.finalizers(svc)) > 0 || c.heldOfficially(svc, nil)
 }
 
-// heldOfficially tells whether the Service carries, or is about to get, an official
+// heldOfficially reports whether the Service has, or is about to get, an official
 // finalizer that holds it for us: with it the official controller of its class can
-// let the Service go if it takes over again.
+// release the Service if it takes over again.
 func (c Classes) heldOfficially(svc *corev1.Service, soon []string) bool {
 	class, _ := classOf(svc)
 	if record, known := RecordOf(svc); known {
 		class = record.Class
 	}
 	return class != "" && slices.ContainsFunc(c.Official[class], func(f string) bool {
-		// What is being deleted gets no finalizer any more.
+		// A Service in deletion gets no finalizer any more.
 		return slices.Contains(svc.Finalizers, f) || svc.DeletionTimestamp == nil && slices.Contains(soon, f)
 	})
 }
 
-// finalizers lists those on the Service that are ours to take off. The stock one
-// is every controller's: it is ours if we recorded that we served the Service
+// finalizers returns the finalizers of the Service that we may remove. The stock one
+// belongs to every controller: it is ours if we recorded that we served the Service
 // without a class, or if Services without a class are ours and this is one.
 func (c Classes) finalizers(svc *corev1.Service) []string {
 	record, known := RecordOf(svc)
@@ -149,14 +149,14 @@ func (c Classes) finalizers(svc *corev1.Service) []string {
 	})
 }
 
-// servedElsewhere tells whether another installation has served the Service last.
+// servedElsewhere reports whether another installation has served the Service last.
 func (c Classes) servedElsewhere(r Record) bool {
 	return r.By != "" && c.Installation != "" && r.By != c.Installation
 }
 
-// releasedWant is what a Service is to carry when nothing of ours is left. One that
-// has moved to another controller keeps what that one wrote in the place of the
-// addresses that we wrote last.
+// releasedWant returns the Want of a Service without resources of ours. A Service that
+// has moved to another controller keeps the addresses that that one wrote after our
+// last ones.
 func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, r release) status.Want {
 	want := ReleasedMarks(outputs, c.finalizers(svc)...)
 	want.Now = r.now
@@ -167,15 +167,15 @@ func (c Classes) releasedWant(svc *corev1.Service, outputs providers.Outputs, r 
 }
 
 // isServedByOther reports whether another controller serves a Service that is released here, by its class
-// or because of what it asks for.
+// or because of its annotations.
 func (c Classes) isServedByOther(svc *corev1.Service, elsewhere bool) bool {
 	record, known := RecordOf(svc)
 	class, wants := classOf(svc)
 	return elsewhere || wants && !c.ours(class) && known && record.Class != class
 }
 
-// ReleasedMarks returns what a Service is to carry when nothing of ours is left: neither the
-// finalizers nor anything that is written besides, and no address.
+// ReleasedMarks returns the Want of a Service without resources of ours: without our
+// finalizers, other outputs and addresses.
 func ReleasedMarks(outputs providers.Outputs, finalizers ...string) status.Want {
 	want := status.Released(time.Time{}, append(finalizers, outputs.Finalizers...)...)
 	want.Outputs = map[string]string{}
@@ -189,9 +189,9 @@ func ReleasedMarks(outputs providers.Outputs, finalizers ...string) status.Want 
 	return want
 }
 
-// release is what must be known of one besides the Service.
+// release is the input of a release besides the Service.
 type release struct {
 	now       time.Time
-	elsewhere bool                         // the Service asks for another controller
-	written   []corev1.LoadBalancerIngress // the addresses that we wrote last, as far as is remembered
+	elsewhere bool                         // the Service requests another controller
+	written   []corev1.LoadBalancerIngress // the addresses that we wrote last, if known
 }

@@ -24,9 +24,9 @@ const (
 	idBytes     = 8
 )
 
-// ClusterIDs reads the identifiers of a cluster when a cloud asks for them. With
-// create, a cluster that has none gets one, as the official controller gives it;
-// without, it is left as it is.
+// ClusterIDs reads the identifiers of a cluster when a cloud needs them. With
+// create, a cluster without one gets one, as with the official controller;
+// otherwise it is left as it is.
 func ClusterIDs(client kubernetes.Interface, create bool) func(context.Context) (providers.ClusterIDs, error) {
 	return func(ctx context.Context) (providers.ClusterIDs, error) {
 		system, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
@@ -38,7 +38,7 @@ func ClusterIDs(client kubernetes.Interface, create bool) func(context.Context) 
 		found, err := maps.Get(ctx, ingressUID, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) && create {
 			found, err = maps.Create(ctx, newIngressUID(), metav1.CreateOptions{})
-			if apierrors.IsAlreadyExists(err) { // somebody was faster
+			if apierrors.IsAlreadyExists(err) { // another client was faster
 				found, err = maps.Get(ctx, ingressUID, metav1.GetOptions{})
 			}
 		}

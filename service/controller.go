@@ -25,22 +25,22 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 )
 
-// Options say how the controller runs.
+// Options configure the controller.
 type Options struct {
 	Classes Classes
-	// Workers is how many Services are worked on at a time at most; default 4096. Most
-	// of them wait for the cloud and cost nothing but memory: what limits the calls is
-	// the cloud's own rate, which the limits of the calls keep, in the order of urgency.
+	// Workers is the maximum number of concurrent reconciles; default 4096. Most of them
+	// wait for the cloud and cost only memory: calls are limited by the rates of the
+	// cloud, in the order of priority.
 	Workers int
-	// DryRun says that the policies hold every step: then nothing is written on Services
-	// but conditions, so that none is bound to a controller that does nothing for it.
+	// DryRun means that the policies block every step: then only conditions are written on
+	// Services, so that none is bound to a controller that does nothing for it.
 	DryRun bool
-	// OwnPods holds the addresses of EndpointSlices against the Pods of their namespace.
+	// OwnPods compares the addresses of EndpointSlices with the Pods of their namespace.
 	OwnPods bool
-	// PodGates sets the conditions by which pods wait until they are healthy behind their
-	// load balancers.
+	// PodGates sets the readiness gates of pods that wait until they are healthy behind
+	// their load balancers.
 	PodGates bool
-	// Admission is watched for changes; nil: nothing is refused. The reconciler asks
+	// Admission is watched for changes; nil: nothing is refused. The reconciler calls
 	// it.
 	Admission *Admission
 	Watchers  Watchers
@@ -72,7 +72,7 @@ type Controller struct {
 	nodeStore  corelisters.NodeLister
 }
 
-// New makes a controller on a shared informer factory that is not started yet.
+// New returns a controller on a shared informer factory that is not started yet.
 func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r *reconcile.Reconciler, recorder record.EventRecorder, o Options) (*Controller, error) {
 	if o.Workers <= 0 {
 		o.Workers = 4096
@@ -100,7 +100,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 	return c, nil
 }
 
-// neighbours are the Services of a namespace that are, or will be, served here.
+// neighbours returns the Services of a namespace that are, or will be, served here.
 func (c *Controller) neighbours(namespace string) []*corev1.Service {
 	all, _ := c.services.Services(namespace).List(everything) // a lister of a running informer does not fail
 	return slices.DeleteFunc(all, func(svc *corev1.Service) bool {
@@ -109,7 +109,7 @@ func (c *Controller) neighbours(namespace string) []*corev1.Service {
 	})
 }
 
-// watch registers the handlers. Informers keep only what the loop looks at.
+// watch registers the handlers. Informers keep only fields that the loop uses.
 func (c *Controller) watch(factory informers.SharedInformerFactory) error {
 	services, nodes := factory.Core().V1().Services().Informer(), factory.Core().V1().Nodes().Informer()
 	if err := nodes.SetTransform(slimNode); err != nil {
@@ -120,7 +120,7 @@ func (c *Controller) watch(factory informers.SharedInformerFactory) error {
 	}
 	onService, err := services.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
-			if !initial { // those of the start are queued together, see Run
+			if !initial { // Services of the start are queued together, see Run
 				c.serviceSeen(obj)
 			}
 		},
@@ -173,7 +173,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// quietShare is how many of the workers work where nobody waits, so that there is
+// quietShare is the share of workers for work without a waiting user, so that there is
 // always one for a user's change.
 func quietShare(workers int) int { return max(workers*3/4, 1) }
 
@@ -200,8 +200,8 @@ func (c *Controller) work(ctx context.Context) {
 	}
 }
 
-// begin queues every Service that is there. Those for which no controller has done
-// anything, or which are on their way out, somebody is waiting for.
+// begin queues every existing Service. Services that no controller has served, or that
+// are being deleted, have the priority of a user's change.
 func (c *Controller) begin() error {
 	all, err := c.services.List(everything)
 	if err != nil {
@@ -216,11 +216,11 @@ func (c *Controller) begin() error {
 			if unmarked(svc, c.reconciler.Outputs()) {
 				cause = byUser
 			}
-		case Disowned: // its load balancer stays, with all that is shared
+		case Disowned: // its load balancer stays, with its shared resources
 			c.reconciler.EnterUnknown(reconcile.OwnerOf(svc))
 		case Released:
 			cause = byUser
-		case Ignored: // wants nothing from us
+		case Ignored: // needs nothing from us
 		}
 		c.queue.Add(key, cause)
 	}
@@ -230,16 +230,16 @@ func (c *Controller) begin() error {
 	return nil
 }
 
-// allKnown lets shared entries be removed: what every Service wants is known. Those
-// that have waited for that go on.
+// allKnown permits deletions of shared resources: the desired state of every Service is
+// known. Services that have waited for that are queued.
 func (c *Controller) allKnown() {
 	c.reconciler.AllKnown()
 	c.options.Watchers.Health.Primed()
 	c.wakeStalled("")
 }
 
-// wakeStalled looks again at the Services that others are in the way of, but for the one
-// that has just been looked at.
+// wakeStalled queues the Services that are blocked by others, except the one that has
+// just been reconciled.
 func (c *Controller) wakeStalled(besides string) {
 	for _, key := range c.seen.stalled() {
 		if key != besides {
@@ -248,7 +248,7 @@ func (c *Controller) wakeStalled(besides string) {
 	}
 }
 
-// take works on a key that is taken, and gives it back.
+// take handles a key, and returns it to the queue.
 func (c *Controller) take(ctx context.Context, key string, turn kit.Turn) {
 	defer c.queue.Done(key)
 	defer c.options.Watchers.Health.Begin(key)()
@@ -269,8 +269,8 @@ func (c *Controller) nodeGone(obj any) {
 	}
 }
 
-// nodesChanged looks at every Service; those whose backends are as before cost
-// a comparison of digests and nothing else.
+// nodesChanged queues every Service; a Service with unchanged backends costs only a
+// comparison of digests.
 func (c *Controller) nodesChanged(nodes []nodeports.Node) {
 	c.reconciler.SetNodes(nodes)
 	for _, key := range c.seen.keys() {
@@ -285,7 +285,7 @@ type startup struct {
 	done bool
 }
 
-// expect sets whom to wait for; true if that is nobody.
+// expect sets the Services to wait for; true if there are none.
 func (s *startup) expect(keys []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,7 +297,7 @@ func (s *startup) expect(keys []string) bool {
 	return s.done
 }
 
-// planned ticks off one Service; true exactly once, when it was the last.
+// planned marks one Service; true exactly once, when it was the last.
 func (s *startup) planned(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

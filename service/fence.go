@@ -9,7 +9,7 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 )
 
-// fenceWait is how soon a Service is handled again that was queued while the process may not
+// fenceWait is the pause before a Service is queued again while the process may not
 // write.
 const fenceWait = time.Second
 
@@ -23,8 +23,8 @@ func errOf(f engine.Fence) error {
 	return f.Err()
 }
 
-// fencedRecorder records events while the process may write. What a process observes after
-// its Lease is over is another one's work, such as a Service that was released meanwhile.
+// fencedRecorder records events while the process may write. After the end of its Lease a process
+// observes the work of another one, such as a Service that was released meanwhile.
 type fencedRecorder struct {
 	record.EventRecorder
 	fence engine.Fence

@@ -13,10 +13,10 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// claimFresh claims a Service and tells whether nothing was ever made for it. That
-// is sure only if the API server had it without any mark at the moment at which
-// ours was written: what is remembered here may be old, and another process may
-// have begun to serve it meanwhile. A dry run claims nothing.
+// claimFresh claims a Service and reports whether nothing was ever created for it. That
+// is certain only if the API server had it without any mark at the moment of our
+// write: the copy here may be stale, and another process may have started to serve
+// it meanwhile. A dry run claims nothing.
 func (v *visit) claimFresh(ctx context.Context) (fresh bool, err error) {
 	if v.options.DryRun {
 		return false, nil
@@ -35,12 +35,11 @@ func (v *visit) claimFresh(ctx context.Context) (fresh bool, err error) {
 	return false, v.claim(ctx, false)
 }
 
-// claim writes our finalizer before anything is made in the cloud, and with it
-// the class: the API server clears that when the type of the Service changes,
-// and whose the finalizer is must be known then. A finalizer of ours from before
-// the class changed goes: later nobody would know that it was ours.
-// unchanged makes the write fail with a conflict if the Service is not any more as
-// it was seen.
+// claim writes our finalizer before anything is created in the cloud, and with it
+// the class: the API server clears that when the type of the Service changes, and
+// the owner of the finalizer must be known then. Our finalizer of a previous class is
+// removed, because later it could not be identified as ours. With unchanged the write
+// fails with a conflict if the Service has changed since it was read.
 func (v *visit) claim(ctx context.Context, unchanged bool) error {
 	want := v.options.Classes.Hold(v.svc)
 	want.Now = v.options.Clock.Now()
@@ -54,8 +53,8 @@ func (v *visit) claim(ctx context.Context, unchanged bool) error {
 	return v.write(ctx, body)
 }
 
-// Hold returns what a Service is to carry before anything is made for it: the
-// finalizer, and whose it is.
+// Hold returns the Want of a Service before anything is created for it: the finalizer
+// and its owner.
 func (c Classes) Hold(svc *corev1.Service) status.Want {
 	finalizer := FinalizerFor(svc)
 	stray := slices.DeleteFunc(c.finalizers(svc), func(f string) bool { return f == finalizer })
@@ -69,7 +68,7 @@ func (c Classes) Hold(svc *corev1.Service) status.Want {
 	return want
 }
 
-// unmarked tells whether the Service carries nothing that a controller of load
+// unmarked reports whether the Service has nothing that a controller of load
 // balancers writes: no finalizer, address, record or other output.
 func unmarked(svc *corev1.Service, outputs providers.Outputs) bool {
 	marks := append([]string{OwnFinalizer, StockFinalizer}, outputs.Finalizers...)
@@ -87,13 +86,13 @@ func unmarked(svc *corev1.Service, outputs providers.Outputs) bool {
 	return len(svc.Status.LoadBalancer.Ingress) == 0
 }
 
-// nothingMade is recorded as what was applied of a Service for which nothing was ever
-// written to the cloud, because it was refused from the beginning. The first run that
-// writes takes it off.
+// nothingMade is the record of a Service for which nothing was ever written to the
+// cloud, because it was refused from the beginning. The first run that writes removes
+// it.
 const nothingMade = "none"
 
-// JobOf is the job for a Service that is served, from what it carries: what the loop
-// would do next, if the Service is as the API server has it now.
+// JobOf returns the job of a served Service from its metadata: the next job of the loop,
+// if the API server has this version of the Service.
 func JobOf(svc *corev1.Service, outputs providers.Outputs) *reconcile.Job {
 	record, known := RecordOf(svc)
 	digest := record.Digest
@@ -105,7 +104,7 @@ func JobOf(svc *corev1.Service, outputs providers.Outputs) *reconcile.Job {
 	return job
 }
 
-// asSeen makes the API server refuse a patch if the Service has changed since.
+// asSeen makes the API server refuse a patch if the Service has changed since it was read.
 func asSeen(body []byte, version string) []byte {
 	var patch map[string]any
 	if json.Unmarshal(body, &patch) != nil {
@@ -118,7 +117,7 @@ func asSeen(body []byte, version string) []byte {
 	meta["resourceVersion"] = version
 	out, err := json.Marshal(patch)
 	if err != nil {
-		return body // it was made of JSON just now
+		return body // it was just encoded as JSON
 	}
 	return out
 }

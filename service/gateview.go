@@ -12,15 +12,15 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// GateView finds the Services that stand for readiness gates, in replicas that do not lead
-// as well.
+// GateView returns the Services of readiness gates, also in replicas that are not the
+// leader.
 type GateView struct {
 	factory  informers.SharedInformerFactory
 	services corelisters.ServiceLister
 	synced   cache.InformerSynced
 }
 
-// NewGateView returns a view that knows nothing until it runs.
+// NewGateView returns a view that is empty until it runs.
 func NewGateView(client kubernetes.Interface) (*GateView, error) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Services()
@@ -30,14 +30,14 @@ func NewGateView(client kubernetes.Interface) (*GateView, error) {
 	return &GateView{factory: factory, services: informer.Lister(), synced: informer.Informer().HasSynced}, nil
 }
 
-// Run keeps the view until ctx ends.
+// Run updates the view until ctx ends.
 func (v *GateView) Run(ctx context.Context) {
 	v.factory.Start(ctx.Done())
 	<-ctx.Done()
 	v.factory.Shutdown()
 }
 
-// Services lists those of a namespace; none before all are known.
+// Services returns the Services of a namespace; none before the cache has synced.
 func (v *GateView) Services(namespace string) []*corev1.Service {
 	if !v.synced() {
 		return nil
@@ -46,7 +46,7 @@ func (v *GateView) Services(namespace string) []*corev1.Service {
 	return all
 }
 
-// slimGates keeps of a Service what decides on gates of pods.
+// slimGates keeps the fields of a Service that gates of pods depend on.
 func slimGates(obj any) (any, error) {
 	svc, ok := obj.(*corev1.Service)
 	if !ok {

@@ -25,7 +25,7 @@ import (
 // everything selects every object of a lister.
 var everything = labels.Everything()
 
-// visit is one handling of one Service.
+// visit is one reconcile of one Service.
 type visit struct {
 	*Controller
 	key      string
@@ -33,11 +33,11 @@ type visit struct {
 	svc      *corev1.Service // replaced by the answer to every write
 	known    *remembered
 	record   Record // on the Service
-	recorded bool   // there is one
+	recorded bool   // it exists
 	talk     *talk
 }
 
-// handle works on one key: the one place where a Service's way begins.
+// handle reconciles one key: the only entry point.
 func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	log := klog.FromContext(ctx).WithValues(logkey.Service, key)
 	ctx = klog.NewContext(ctx, log)
@@ -59,7 +59,7 @@ func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	if svc == nil {
 		known := c.seen.get(key) != nil
 		if c.forget(key); known {
-			c.wakeStalled(key) // there is room for another one
+			c.wakeStalled(key) // there is room for another Service
 		}
 		return
 	}
@@ -70,19 +70,19 @@ func (c *Controller) handle(ctx context.Context, key string, turn kit.Turn) {
 	v.work(ctx)
 }
 
-// visitOf begins the visit of a Service.
+// visitOf starts the reconcile of a Service.
 func (c *Controller) visitOf(key string, turn kit.Turn, svc *corev1.Service) *visit {
 	v := &visit{Controller: c, key: key, turn: turn, svc: svc, known: c.seen.entry(key)}
 	v.record, v.recorded = RecordOf(svc)
 	v.known.owner = reconcile.OwnerOf(svc)
 	v.talk = v.newTalk()
 	if turn.Urgency == byUser {
-		v.known.failures = 0 // what failed before may go well now
+		v.known.failures = 0 // earlier failures may be resolved now
 	}
 	return v
 }
 
-// work does what the Service is to us.
+// work acts on the claim on the Service.
 func (v *visit) work(ctx context.Context) {
 	if v.writes.inDoubt(v.key) {
 		if err := v.refresh(ctx); err != nil {
@@ -103,8 +103,8 @@ func (v *visit) work(ctx context.Context) {
 	}
 }
 
-// lookup returns the Service as it is now; nil if it is gone. The informer may be
-// behind our own last write.
+// lookup returns the current Service; nil if it does not exist. The informer may be
+// older than our own last write.
 func (c *Controller) lookup(key string) (*corev1.Service, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *Controller) lookup(key string) (*corev1.Service, error) {
 	return c.writes.newest(key, svc), nil
 }
 
-// forget drops what is remembered of a Service that is gone or not ours.
+// forget drops the caches of a Service that does not exist or is not ours.
 func (c *Controller) forget(key string) {
 	c.objects.forget(key)
 	if known := c.seen.get(key); known != nil && len(known.lost) == 0 {
@@ -138,14 +138,14 @@ func (c *Controller) markKnown(key string) {
 	}
 }
 
-// unknown counts a Service of the start as known although it is not known what it
-// wants: it might want anything that is shared, and must not stop all others.
+// unknown counts a Service of the start as known although its desired state is not: it
+// may desire any shared resource, and must not block the others.
 func (v *visit) unknown() {
 	v.reconciler.EnterUnknown(v.known.owner)
 	v.markKnown(v.key)
 }
 
-// rescue keeps a defect that one Service brings to light with that Service.
+// rescue confines a panic to the Service that triggers it.
 func (v *visit) rescue(ctx context.Context) {
 	cause := recover()
 	if cause == nil {
@@ -161,7 +161,7 @@ func (v *visit) rescue(ctx context.Context) {
 	v.queue.GoOn(v.key, maxBackoff, byDrift)
 }
 
-// serve brings the cloud to what the Service asks for.
+// serve applies the desired state of the Service to the cloud.
 func (v *visit) serve(ctx context.Context) {
 	if choice := v.reconciler.Choose(v.svc); choice.Elsewhere != "" {
 		v.elsewhere(ctx, choice.Elsewhere)
@@ -195,7 +195,7 @@ func (v *visit) serve(ctx context.Context) {
 	switch {
 	case errors.Is(err, errOvertaken):
 		noted(ctx).err, noted(ctx).again = err, true
-		return // it is queued for the cause that is more urgent
+		return // it is queued with the higher priority
 	case err != nil:
 		v.unknown()
 		v.reportUnread(ctx, draft, err)
@@ -205,7 +205,7 @@ func (v *visit) serve(ctx context.Context) {
 	v.run(ctx, draft)
 }
 
-// draft plans, unless a user comes for whom nobody reads yet.
+// draft plans, unless a user's change arrives during the read.
 func (v *visit) draft(ctx context.Context, job reconcile.Job) (*reconcile.Draft, error) {
 	reading, done := v.queue.Interruptible(ctx, v.key)
 	draft, err := v.reconciler.Draft(reading, job)
@@ -216,7 +216,7 @@ func (v *visit) draft(ctx context.Context, job reconcile.Job) (*reconcile.Draft,
 	return draft, err
 }
 
-// run performs a plan, and tells and writes what came of it.
+// run performs a plan, and reports and records the result.
 func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	quiet := v.follows(draft)
 	v.talk.problems(draft)
@@ -245,8 +245,8 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	}
 }
 
-// void takes off the Service what a run is about to make untrue, if the Service is still as
-// it was seen.
+// void removes from the Service what a run is about to make untrue, if the Service is
+// unchanged since it was read.
 func (v *visit) void(ctx context.Context, draft *reconcile.Draft) error {
 	want, outdated := Outdated(v.svc, draft, v.options.Classes.Installation)
 	if !outdated && v.describesAnother(draft) {
@@ -259,14 +259,14 @@ func (v *visit) void(ctx context.Context, draft *reconcile.Draft) error {
 	return v.patchSeen(ctx, want)
 }
 
-// describesAnother reports whether the Service is reported as programmed, but not with what
-// it asks for now. The record does not tell while a replaced load balancer still exists.
+// describesAnother reports whether the Service is reported as programmed, but not with its
+// current request. The record is not sufficient while a replaced load balancer still exists.
 func (v *visit) describesAnother(draft *reconcile.Draft) bool {
 	return v.svc.DeletionTimestamp == nil && draft.Intent == reconcile.Serve && len(draft.Plan.Steps) > 0 && v.programmed() &&
 		v.record.Digest == "" && v.known.programmed != draft.Asked
 }
 
-// tellRival says who writes other addresses.
+// tellRival records an event that names the other writer of the addresses.
 func (v *visit) tellRival() {
 	if rival := v.writes.rival(v.key, v.options.Clock.Now()); rival != "" {
 		v.talk.say(status.EventAddressOverwritten, rival+" writes other addresses into the status of the Service; Berth puts its own back, at longer and longer intervals. "+
@@ -274,8 +274,8 @@ func (v *visit) tellRival() {
 	}
 }
 
-// elsewhere leaves a Service alone that asks for another controller. If it was
-// ours before, what we made goes: the user has moved it.
+// elsewhere leaves a Service alone that requests another controller. If it was
+// ours before, our resources are deleted: the user has moved it.
 func (v *visit) elsewhere(ctx context.Context, why string) {
 	if v.recorded {
 		v.release(ctx, why)
@@ -286,13 +286,13 @@ func (v *visit) elsewhere(ctx context.Context, why string) {
 	v.markKnown(v.key)
 }
 
-// patch writes what is wanted on the Service, if it differs.
+// patch writes the Want of the Service, if it differs.
 func (v *visit) patch(ctx context.Context, want status.Want) error {
 	return v.patchAs(ctx, want, func(body []byte) []byte { return body })
 }
 
-// patchSeen does the same, and fails with a conflict if the Service is not any more as it
-// was seen.
+// patchSeen does the same, and fails with a conflict if the Service has changed since it
+// was read.
 func (v *visit) patchSeen(ctx context.Context, want status.Want) error {
 	return v.patchAs(ctx, want, func(body []byte) []byte { return asSeen(body, v.svc.ResourceVersion) })
 }
@@ -309,16 +309,16 @@ func (v *visit) patchAs(ctx context.Context, want status.Want, as func([]byte) [
 		}
 	}
 	switch {
-	case want.LoadBalancer == nil: // nothing was said of the addresses
+	case want.LoadBalancer == nil: // the addresses are not part of the patch
 	case status.Addressed(body):
 		v.known.written = v.svc.Status.LoadBalancer.Ingress
-	default: // they were there; what the answer has may be somebody else's, written meanwhile
+	default: // unchanged; the answer may have addresses that another client has written meanwhile
 		v.known.written = before
 	}
 	return nil
 }
 
-// write sends one patch. The Service is then as the API server answers.
+// write sends one patch. The Service is then the answer of the API server.
 func (v *visit) write(ctx context.Context, body []byte) error {
 	if err := v.fenced(); err != nil {
 		return err
@@ -338,8 +338,8 @@ func (v *visit) write(ctx context.Context, body []byte) error {
 	return err
 }
 
-// refresh has the API server show the Service as it is, by a patch that changes nothing: that
-// is what the program has the right to.
+// refresh reads the Service from the API server with an empty patch, because the program
+// has the right to patch and not to get.
 func (v *visit) refresh(ctx context.Context) error {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": v.svc.UID}})
 	if err != nil {
@@ -348,7 +348,7 @@ func (v *visit) refresh(ctx context.Context) error {
 	return v.write(ctx, body)
 }
 
-// writeCondition writes one condition, where nothing else can be said.
+// writeCondition writes one condition, if nothing else is known.
 func (v *visit) writeCondition(ctx context.Context, cond status.Condition) {
 	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Generation: v.svc.Generation, Conditions: []status.Condition{cond}})
 	if err != nil && !overtaken(err) {
@@ -356,8 +356,8 @@ func (v *visit) writeCondition(ctx context.Context, cond status.Condition) {
 	}
 }
 
-// gates opens what waits for the switch from one load balancer to another: the
-// time counts from when the condition says that both serve.
+// gates opens gates of the switch from one load balancer to another: the time counts
+// from the condition that both serve.
 func (v *visit) gates() func(plan.Gate) time.Duration {
 	svc := v.svc
 	return func(g plan.Gate) time.Duration {

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// podsPage is how many pods the API server gives in one answer.
+// podsPage is the number of pods in one answer of the API server.
 const podsPage = 500
 
 // ListPods returns a function that lists the pods of a namespace with some labels. The

@@ -9,51 +9,50 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// memory is what the loop remembers of the Services that it has handled, besides
+// memory is the state that the loop keeps for the Services that it has handled, besides
 // their snapshots.
 type memory struct {
 	mu  sync.Mutex
 	all map[string]*remembered
 }
 
-// remembered is what is remembered of one Service. Whoever has its key reads and
-// writes it, one at a time; only stalled is asked for by others.
+// remembered is the state of one Service. The worker with its key reads and writes it;
+// other workers only read stalled.
 type remembered struct {
 	owner stack.Owner
-	// served is the Service as it was when it was served last: by it it is released
-	// should it vanish. Nil: nothing of ours needs to be left.
+	// served is the last served version of the Service, for a release if it vanishes. Nil:
+	// it has no resources.
 	served *corev1.Service
-	// lost are Services that have vanished without being released.
+	// lost are Services that have vanished without a release.
 	lost []lost
-	// said are the events that were told and still hold, and when they were last.
+	// said are the recorded events that still hold, with their last time.
 	said map[string]time.Time
-	// marks is what users and their tools wrote beside the spec, see touched.
+	// marks is the metadata that users and their tools wrote, see touched.
 	marks string
-	// asked is the value of the annotation by which a user asks for a look, looked when
-	// the cloud was last looked at for the Service.
+	// asked is the value of the annotation by which a user requests a read, looked the time
+	// of the last read of the cloud for the Service.
 	asked  string
 	looked time.Time
 	// written are the addresses that we wrote last.
 	written []corev1.LoadBalancerIngress
 
-	// programmed is the digest of what the Service asked for when its conditions were written.
+	// programmed is the digest of the request when the conditions of the Service were written.
 	programmed string
 
-	// gates are the conditions of pods that the load balancer has stood for since the
-	// process started.
+	// gates are the pod conditions of the load balancer since the process started.
 	gates map[string]bool
 
-	failures int       // how often in a row it failed
-	plans    int       // how many plans in a row made more to be done
-	waits    time.Time // since when it waits; zero: it does not
-	ensuring bool      // something was written, and it was not yet told that all serves
-	behind   time.Time // since when nodes and pods are not followed; zero: they are
-	stalled  bool      // something of others is in the way; under the lock of the memory
+	failures int       // consecutive failures
+	plans    int       // consecutive plans that required another one
+	waits    time.Time // start of the wait; zero: none
+	ensuring bool      // a write was performed, and success was not reported yet
+	behind   time.Time // time since which nodes and pods are not followed; zero: they are
+	stalled  bool      // blocked by others; under the lock of the memory
 }
 
 func newMemory() *memory { return &memory{all: map[string]*remembered{}} }
 
-// entry returns what is remembered of a key, from now on if it is not yet.
+// entry returns the state of a key, and creates it if necessary.
 func (m *memory) entry(key string) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +64,7 @@ func (m *memory) entry(key string) *remembered {
 	return r
 }
 
-// get returns what is remembered of a key; nil if nothing is.
+// get returns the state of a key; nil if there is none.
 func (m *memory) get(key string) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,7 +87,7 @@ func (m *memory) keys() []string {
 	return out
 }
 
-// stall notes whether what others have is in the way of a Service.
+// stall records whether a Service is blocked by others.
 func (m *memory) stall(key string, stalled bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,7 +96,7 @@ func (m *memory) stall(key string, stalled bool) {
 	}
 }
 
-// stalled lists the Services that others are in the way of.
+// stalled returns the Services that are blocked by others.
 func (m *memory) stalled() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// Node changes gather until none came for a second, at most five: nodes join in
-// bursts, and each burst is one change to a load balancer.
+// Node changes are collected until there is none for a second, for five at most: nodes
+// join in bursts, and each burst is one change of a load balancer.
 const (
 	nodeQuiet = time.Second
 	nodeMost  = 5 * time.Second
 )
 
-// nodeView is what backends may depend on of all nodes. A heartbeat changes
+// nodeView has the fields of all nodes that backends can depend on. A heartbeat changes
 // nothing in it.
 type nodeView struct {
 	clock clock.WithTicker
@@ -26,20 +26,20 @@ type nodeView struct {
 	mu    sync.Mutex
 	nodes map[string]nodeports.Node
 	timer clock.Timer
-	first time.Time // of the burst under way
+	first time.Time // of the current burst
 
-	telling sync.Mutex // so that an older list is never told after a newer one
+	telling sync.Mutex // so that an older list is never published after a newer one
 }
 
 func newNodeView(c clock.WithTicker, ready func([]nodeports.Node)) *nodeView {
 	return &nodeView{clock: c, ready: ready, nodes: map[string]nodeports.Node{}}
 }
 
-// keepLabel keeps every label: which of them selectors ask for is known only
-// from the Services, and strings of equal labels are shared by the API client.
+// keepLabel keeps every label: the labels that selectors use depend on the Services,
+// and the API client shares strings of equal labels.
 func keepLabel(string) bool { return true }
 
-// set takes a node as it is now.
+// set stores the current version of a node.
 func (v *nodeView) set(n *corev1.Node) {
 	projected := nodeports.Project(n, keepLabel)
 	v.mu.Lock()
@@ -51,7 +51,7 @@ func (v *nodeView) set(n *corev1.Node) {
 	v.changed()
 }
 
-// remove takes a node out.
+// remove removes a node.
 func (v *nodeView) remove(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,15 +83,14 @@ func (v *nodeView) wait(t clock.Timer) {
 	v.publish(v.ready)
 }
 
-// publish tells of the nodes as they are now. Whoever is told by it never hears of an
-// older list after a newer one.
+// publish passes the current nodes on. An older list never follows a newer one.
 func (v *nodeView) publish(of func([]nodeports.Node)) {
 	v.telling.Lock()
 	defer v.telling.Unlock()
 	of(v.list())
 }
 
-// list lists the nodes as they are now.
+// list returns the current nodes.
 func (v *nodeView) list() []nodeports.Node {
 	v.mu.Lock()
 	defer v.mu.Unlock()

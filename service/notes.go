@@ -15,19 +15,19 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// noteTries is how often a note is written anew when somebody else writes it as well.
+// noteTries is the number of attempts to write a note with concurrent writers.
 const noteTries = 5
 
 // notes are ConfigMaps in the namespaces of their Services, which own them: the API server
-// removes them when the Service has gone. They are asked for by name, one at a time, so
-// that a cluster with few of them costs nothing.
+// removes them with the Service. They are read by name, one at a time, so that a cluster
+// with few of them costs nothing.
 type notes struct{ client kubernetes.Interface }
 
 // NewNotes returns the notes of a cluster. The client needs the right to get them, and to
-// create and update them where something is written.
+// create and update them for writes.
 func NewNotes(client kubernetes.Interface) providers.Notes { return notes{client} }
 
-// Read returns what a note says; nil: there is none.
+// Read returns the contents of a note; nil: there is none.
 func (n notes) Read(ctx context.Context, namespace, name string) (map[string]string, error) {
 	found, err := n.client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -39,7 +39,7 @@ func (n notes) Read(ctx context.Context, namespace, name string) (map[string]str
 	return noteText(found), nil
 }
 
-// noteText is what a note says; never nil.
+// noteText returns the contents of a note; never nil.
 func noteText(found *corev1.ConfigMap) map[string]string {
 	if found.Data == nil {
 		return map[string]string{}
@@ -47,7 +47,7 @@ func noteText(found *corev1.ConfigMap) map[string]string {
 	return found.Data
 }
 
-// Change writes what change makes of a note.
+// Change writes the result of change for a note.
 func (n notes) Change(ctx context.Context, of stack.Owner, name string, change func(map[string]string) map[string]string) error {
 	err := providers.Fenced(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (n notes) try(ctx context.Context, of stack.Owner, name string, change func
 	return err
 }
 
-// ownedBy names the Service with which a note goes.
+// ownedBy returns the owner reference to the Service of a note.
 func ownedBy(of stack.Owner) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Service", Name: of.Name, UID: types.UID(of.UID)}}
 }

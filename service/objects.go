@@ -21,13 +21,13 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// objectPatience is how long a Service waits for what the API server says of an object
-// that nobody has referred to before.
+// objectPatience is the time that a Service waits for the first answer of the API server
+// about an object.
 const objectPatience = 10 * time.Second
 
 // objectView watches the objects that Services refer to, each by its name alone: nothing
-// else is read, and the right to named objects is enough. Services, and what is behind them,
-// are known without that. A nil view knows none.
+// else is read, and the right to named objects is enough. Services and their endpoints are
+// cached anyway. A nil view is empty.
 type objectView struct {
 	client   kubernetes.Interface
 	wake     func(key string, why kit.Urgency)
@@ -38,7 +38,7 @@ type objectView struct {
 	watched map[providers.Reference]*watchedObject
 }
 
-// watchedObject is one object, and who refers to it.
+// watchedObject is one object with the Services that refer to it.
 type watchedObject struct {
 	informer cache.SharedIndexInformer       // nil: it is a Service
 	factory  informers.SharedInformerFactory // of the informer
@@ -46,15 +46,15 @@ type watchedObject struct {
 	services map[string]bool // keys
 
 	mu      sync.Mutex
-	refused error         // why it cannot be read
-	known   chan struct{} // closed when it is known how it is
+	refused error         // the reason why it cannot be read
+	known   chan struct{} // closed after the first answer
 }
 
 func newObjectView(client kubernetes.Interface, services func(providers.Reference) providers.Object, wake func(string, kit.Urgency)) *objectView {
 	return &objectView{client: client, services: services, wake: wake, watched: map[providers.Reference]*watchedObject{}}
 }
 
-// begin says how long watches live.
+// begin sets the context of watches.
 func (v *objectView) begin(ctx context.Context) {
 	if v == nil {
 		return
@@ -64,7 +64,7 @@ func (v *objectView) begin(ctx context.Context) {
 	v.ctx = ctx
 }
 
-// end waits until no watch is left.
+// end waits until all watches have ended.
 func (v *objectView) end() {
 	if v == nil {
 		return
@@ -79,8 +79,8 @@ func (v *objectView) end() {
 	}
 }
 
-// objectsOf returns the objects that the Service of a key refers to, which from now on are
-// watched for it, and no others any more.
+// objectsOf returns the objects that the Service of a key refers to. From now on these
+// are watched for it, and no others.
 func (v *objectView) objectsOf(ctx context.Context, key string, refers []providers.Reference) map[providers.Reference]providers.Object {
 	if v == nil {
 		return nil
@@ -103,7 +103,7 @@ func (v *objectView) objectsOf(ctx context.Context, key string, refers []provide
 	return out
 }
 
-// follow watches for a Service what it refers to, and nothing else.
+// follow watches the objects that a Service refers to, and no others.
 func (v *objectView) follow(key string, refers []providers.Reference) map[providers.Reference]*watchedObject {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -129,14 +129,14 @@ func (v *objectView) follow(key string, refers []providers.Reference) map[provid
 	return out
 }
 
-// forget ends what is watched for a Service.
+// forget ends the watches of a Service.
 func (v *objectView) forget(key string) {
 	if v != nil {
 		v.follow(key, nil)
 	}
 }
 
-// watch begins to watch an object.
+// watch starts to watch an object.
 func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	if ref.Kind == providers.Service {
 		return &watchedObject{stop: func() {}, services: map[string]bool{}}
@@ -151,7 +151,7 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	if ref.Kind == providers.ConfigMap {
 		w.informer = factory.Core().V1().ConfigMaps().Informer()
 	}
-	// Handlers of an informer that is not started are always taken.
+	// An informer that is not started accepts all handlers.
 	_ = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			w.resolve(err)
@@ -173,7 +173,7 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	return w
 }
 
-// resolve notes that it is known how the object is, or why it cannot be read.
+// resolve records the first answer about an object, or why it cannot be read.
 func (w *watchedObject) resolve(refused error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +199,7 @@ func (v *objectView) changed(ref providers.Reference, why kit.Urgency) {
 	}
 }
 
-// object is what is known of it.
+// object returns the watched object, as far as it is known.
 func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	w.mu.Lock()
 	refused := w.refused
@@ -219,8 +219,8 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	return providers.Object{Data: contents(found)}
 }
 
-// ReadObjects returns what is known of objects now, each read by its name with the rights
-// of the client, for whoever does not watch them.
+// ReadObjects reads objects once, each by its name with the rights of the client, for
+// callers that do not watch them.
 func ReadObjects(ctx context.Context, client kubernetes.Interface, refers []providers.Reference) map[providers.Reference]providers.Object {
 	out := map[providers.Reference]providers.Object{}
 	for _, ref := range refers {
@@ -250,7 +250,7 @@ func readObject(ctx context.Context, client kubernetes.Interface, ref providers.
 	return providers.Object{Data: contents(found)}, err
 }
 
-// readService is a Service with its EndpointSlices.
+// readService reads a Service with its EndpointSlices.
 func readService(ctx context.Context, client kubernetes.Interface, ref providers.Reference) (out providers.Object, err error) {
 	if out.Service, err = client.CoreV1().Services(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
 		return out, err
@@ -266,10 +266,10 @@ func readService(ctx context.Context, client kubernetes.Interface, ref providers
 	return out, nil
 }
 
-// isAway is why nothing is known of an object that does not exist.
+// isAway returns the reason for an object that does not exist.
 const isAway = "is not there"
 
-// contents are those of a Secret or ConfigMap; never nil.
+// contents returns the contents of a Secret or ConfigMap; never nil.
 func contents(object any) map[string][]byte {
 	out := map[string][]byte{}
 	switch o := object.(type) {

@@ -17,35 +17,35 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 )
 
-// Watchers look at what the loop does; each may be nil.
+// Watchers observe the loop; each can be nil.
 type Watchers struct {
 	Metrics *metrics.Metrics
 	Tracer  *tracing.Tracer
 	Health  *health.Health
 }
 
-// attempt is what is noted of one run over one Service, for the log, the metrics
-// and the traces. One goroutine has it.
+// attempt is the record of one reconcile, for the log, the metrics and the traces. One
+// goroutine uses it.
 type attempt struct {
 	began  time.Time
 	draft  *reconcile.Draft
 	result reconcile.Result
-	err    error // that ended it, or for which it is tried again
+	err    error // that ended it, or for which it is retried
 	again  bool  // the Service has changed meanwhile: no failure
 }
 
 type attemptKey struct{}
 
-// noted is the attempt that a context belongs to.
+// noted returns the attempt of a context.
 func noted(ctx context.Context) *attempt {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
-		return &attempt{} // nobody looks
+		return &attempt{} // no observer
 	}
 	return a
 }
 
-// observe begins an attempt; what it returns ends it.
+// observe starts an attempt; the returned function ends it.
 func (c *Controller) observe(ctx context.Context, svc *corev1.Service) (context.Context, func()) {
 	a := &attempt{began: c.options.Clock.Now()}
 	ctx, endSpan := c.options.Watchers.Tracer.Reconcile(context.WithValue(ctx, attemptKey{}, a), svc.Namespace, svc.Name)
@@ -61,8 +61,8 @@ func (c *Controller) observe(ctx context.Context, svc *corev1.Service) (context.
 	}
 }
 
-// log writes the one line about the attempt: always if something was done, else
-// only for who wants to see everything.
+// log writes one line about the attempt: always if it had an effect, else only at high
+// verbosity.
 func (a *attempt) log(log klog.Logger, run metrics.Run) {
 	level := 1
 	if len(run.Steps) > 0 {
@@ -73,7 +73,7 @@ func (a *attempt) log(log klog.Logger, run metrics.Run) {
 	}
 }
 
-// run is what is counted of the attempt.
+// run returns the measurements of the attempt.
 func (a *attempt) run(took time.Duration) metrics.Run {
 	run := metrics.Run{Result: a.word(), Took: took}
 	if a.draft == nil {
@@ -96,7 +96,7 @@ func (a *attempt) failure() error {
 	return errors.Join(a.err, a.result.Err)
 }
 
-// word says what came of the attempt.
+// word returns the result of the attempt.
 func (a *attempt) word() string {
 	switch err := a.failure(); {
 	case err != nil && (fault.Is(a.err, fault.Throttled) || fault.Is(a.result.Err, fault.Throttled)):
@@ -119,7 +119,7 @@ func (a *attempt) word() string {
 	return metrics.ResultDone
 }
 
-// perform runs a draft and notes what came of it.
+// perform runs a draft and records the result.
 func (c *Controller) perform(ctx context.Context, draft *reconcile.Draft, gates engine.Gates) reconcile.Result {
 	result := c.reconciler.Run(ctx, draft, gates)
 	a := noted(ctx)
@@ -127,8 +127,8 @@ func (c *Controller) perform(ctx context.Context, draft *reconcile.Draft, gates 
 	return result
 }
 
-// elsewhere tells whether another controller has a Service. One that brings a defect to
-// light is ours, which its own run tells: who reads metrics gets those of all others.
+// elsewhere reports whether another controller serves a Service. One that triggers a panic
+// counts as ours; its own reconcile reports it.
 func (c *Controller) elsewhere(svc *corev1.Service) (out bool) {
 	if fault.Guarded(fault.Internal, func() { out = c.reconciler.Choose(svc).Elsewhere != "" }) != nil {
 		return false
@@ -136,7 +136,7 @@ func (c *Controller) elsewhere(svc *corev1.Service) (out bool) {
 	return out
 }
 
-// watched lists the Services that are served, for the metrics.
+// watched returns the served Services, for the metrics.
 func (c *Controller) watched() []*corev1.Service {
 	all, err := c.services.List(everything)
 	if err != nil {

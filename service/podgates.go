@@ -23,14 +23,14 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// gatePause is how long to wait until the members are asked for again while pods wait to
-// be healthy behind their load balancer: between two checks of the cloud's little changes.
+// gatePause is the time between two reads of member health while pods wait to be healthy
+// behind their load balancer: little changes between two checks of the cloud.
 const gatePause = 10 * time.Second
 
-// gatesPods tells whether the conditions of pods are set.
+// gatesPods reports whether the conditions of pods are set.
 func (c *Controller) gatesPods() bool { return c.options.PodGates && c.reconciler.GatesPods() }
 
-// gateMarks adds to annotations which conditions of pods the load balancer stands for.
+// gateMarks adds the annotation with the pod conditions of the load balancer.
 func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[string]string {
 	if result.Draft.Intent == reconcile.LeaveAlone {
 		return marks
@@ -53,7 +53,7 @@ func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[
 	return out
 }
 
-// stands is how a condition of a pod stands; zero: it was never set.
+// stands returns a condition of a pod; zero: it was never set.
 func stands(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == of {
@@ -63,8 +63,8 @@ func stands(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
 	return corev1.PodCondition{Type: of}
 }
 
-// tellPods sets the conditions by which pods wait for the load balancer of the Service, and
-// looks again as long as one waits. The cloud is asked only while any does.
+// tellPods sets the readiness gates of pods for the load balancer of the Service, and
+// repeats that while one waits. The cloud is read only during that time.
 func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
 	if !v.gatesPods() || result.Draft.Intent == reconcile.LeaveAlone || v.options.DryRun {
 		return
@@ -97,8 +97,8 @@ func (v *visit) tellPods(ctx context.Context, result reconcile.Result) {
 	}
 }
 
-// gated are the pods that have gates of the cloud: those of the Service, and of the others that
-// the load balancer sends to.
+// gated returns the pods with gates of the cloud: pods of the Service, and of the others
+// that the load balancer forwards to.
 func (v *visit) gated(gates []providers.PodGate) []inputs.GatedPod {
 	out := v.endpoints.Gated(v.svc)
 	var seen []string
@@ -114,7 +114,7 @@ func (v *visit) gated(gates []providers.PodGate) []inputs.GatedPod {
 	return out
 }
 
-// stand notes which conditions of pods the load balancer stands for.
+// stand records the pod conditions of the load balancer.
 func (r *remembered) stand(gates []providers.PodGate) {
 	if r.gates == nil {
 		r.gates = map[string]bool{}
@@ -124,8 +124,8 @@ func (r *remembered) stand(gates []providers.PodGate) {
 	}
 }
 
-// waitedFor lists the resources for whose members any pod still waits. One whose containers
-// are not ready does not: it is no member.
+// waitedFor returns the resources with members that still wait. A pod with containers
+// that are not ready does not: it is no member.
 func (v *visit) waitedFor(pods []inputs.GatedPod, gates []providers.PodGate) []stack.Key {
 	var out []stack.Key
 	for _, g := range gates {
@@ -140,9 +140,9 @@ func (v *visit) waitedFor(pods []inputs.GatedPod, gates []providers.PodGate) []s
 	return out
 }
 
-// conditions are what is to be said on a pod. Of what nobody asked about nothing is said.
-// A gate for something that the load balancer has no more opens, when all else is as
-// wanted: nobody else would ever open it.
+// conditions returns the conditions to set on a pod, for its own gates only. A gate of a
+// resource that the load balancer no longer has is opened when everything else is as
+// desired: no other controller would open it.
 func (v *visit) conditions(pod inputs.GatedPod, gates []providers.PodGate, asked []stack.Key, health []providers.MemberHealth, clean bool) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	for _, gate := range pod.Spec.ReadinessGates {
@@ -158,7 +158,8 @@ func (v *visit) conditions(pod inputs.GatedPod, gates []providers.PodGate, asked
 	return out
 }
 
-// conditionOf says how a pod is as a member. It may be one with several ports.
+// conditionOf returns the condition of a pod as a member. It can be a member with several
+// ports.
 func conditionOf(of corev1.PodConditionType, group stack.Key, addr netip.Addr, health []providers.MemberHealth) corev1.PodCondition {
 	out := corev1.PodCondition{Type: of, Status: corev1.ConditionFalse, Reason: status.PodReasonNotRegistered, Message: "the load balancer does not have the pod yet"}
 	for _, m := range health {
@@ -180,7 +181,7 @@ func orColon(text string) string {
 	return ": " + text
 }
 
-// setOnPod writes one condition on a pod, if it is another one. The error is logged.
+// setOnPod writes one condition on a pod, if it differs. The error is logged.
 func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.PodCondition) error {
 	now := stands(pod.Pod, cond.Type)
 	if now.Status == cond.Status && now.Reason == cond.Reason && now.Message == cond.Message {
@@ -201,7 +202,7 @@ func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.P
 		_, err = v.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	}
 	if apierrors.IsNotFound(err) || overtaken(err) {
-		return nil // the pod is gone, or another one has its name
+		return nil // the pod was deleted, or created again under its name
 	}
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "pod status", logkey.Pod, pod.Name)

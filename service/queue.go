@@ -13,56 +13,55 @@ import (
 	"github.com/berth-lb/berth/service/metrics"
 )
 
-// Causes of work, by their urgency: what a user is waiting for comes first.
+// Causes of work, by priority: changes by users first.
 const (
 	byDrift     = kit.Background // drift check, start-up
-	byNodes     = kit.Nodes      // nodes came or went
-	byEndpoints = kit.Endpoints  // pods came or went
-	byRetry     = kit.Retry      // something failed or is being waited for
-	byUser      = kit.User       // the Service was created, changed or deleted, or its namespace labelled
-	urgencies   = byUser + 1     // how many there are
+	byNodes     = kit.Nodes      // nodes were added or removed
+	byEndpoints = kit.Endpoints  // pods were added or removed
+	byRetry     = kit.Retry      // a failure or a wait
+	byUser      = kit.User       // the Service or the labels of its namespace changed
+	urgencies   = byUser + 1     // number of causes
 )
 
-// errOvertaken ends the reading for a cause that nobody waits for when somebody
-// comes to wait for the Service.
+// errOvertaken cancels a read without a waiting user when a user changes the Service.
 var errOvertaken = errors.New("the Service has changed meanwhile")
 
-// queue hands out keys of Services, each to one taker at a time: the most urgent
-// first, among equals the one that has waited longest. What becomes of a key that is
-// added while it is taken is handed out again when it is done.
+// queue returns keys of Services, each to one worker at a time: by priority, then by
+// waiting time. A key that is added while a worker has it is returned again when that
+// worker is done.
 type queue struct {
 	clock  clock.WithDelayedExecution
-	waited func(cause string, d time.Duration) // is told of every key that is taken
-	most   int                                 // how many keys of causes below byRetry may be taken at a time
+	waited func(cause string, d time.Duration) // called for every key that is taken
+	most   int                                 // maximum number of taken keys of causes below byRetry
 
 	mu     sync.Mutex
 	wake   *sync.Cond
 	keys   map[string]*queued
 	lists  [urgencies]list.List // of *queued
-	quiet  int                  // how many keys below byRetry are taken
+	quiet  int                  // number of taken keys below byRetry
 	closed bool
 }
 
 // queued is a key that waits, is taken, or is due later.
 type queued struct {
 	key    string
-	cause  kit.Urgency   // the highest of those for which it waits
+	cause  kit.Urgency   // the highest of the pending causes
 	place  *list.Element // nil: it does not wait
-	since  time.Time     // when it began to wait
-	asked  time.Time     // when the work for which it waits was asked for; zero: it is not
-	taken  *taken        // nil: nobody has it
+	since  time.Time     // start of the wait
+	asked  time.Time     // time of the request for the pending work; zero: none
+	taken  *taken        // nil: no worker has it
 	again  bool          // it was added while it was taken
 	timer  clock.Timer   // nil: it is not due later
-	timers int           // how many there have been
+	timers int           // number of timers so far
 	due    time.Time
-	later  kit.Urgency // why it is due
+	later  kit.Urgency // cause of the delayed work
 }
 
-// taken is a key in the hands of who works on it.
+// taken is a key that a worker has.
 type taken struct {
 	turn   kit.Turn
-	cancel context.CancelCauseFunc // ends the reading; nil: nothing can be ended
-	raise  func()                  // gives what is under way the turn of a user
+	cancel context.CancelCauseFunc // cancels the read; nil: nothing can be cancelled
+	raise  func()                  // raises the priority of pending calls to a user's
 }
 
 func newQueue(c clock.WithDelayedExecution, waited func(cause string, d time.Duration), most int) *queue {
@@ -71,7 +70,7 @@ func newQueue(c clock.WithDelayedExecution, waited func(cause string, d time.Dur
 	return q
 }
 
-// Add queues a key for a cause. Reading that nobody waits for makes way for a user.
+// Add queues a key for a cause. A user's change cancels a read for a lower cause.
 func (q *queue) Add(key string, cause kit.Urgency) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,8 +99,8 @@ func (q *queue) add(key string, cause kit.Urgency) {
 	q.wake.Signal()
 }
 
-// overtake sees to it that a user does not wait behind others for what is under way: it
-// ends if it only reads, and else goes on in the user's turn.
+// overtake prevents that a user waits for pending work of lower priority: a read is
+// cancelled, other work continues with the user's priority.
 func (k *queued) overtake() {
 	t := k.taken
 	switch {
@@ -113,7 +112,7 @@ func (k *queued) overtake() {
 	}
 }
 
-// Raisable says how what is under way for a taken key gets the turn of a user who comes.
+// Raisable sets the function that raises the priority of a taken key to a user's.
 func (q *queue) Raisable(key string, raise func(since time.Time)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,7 +147,7 @@ func (q *queue) AddAfter(key string, wait time.Duration, cause kit.Urgency) {
 	k.timer = q.clock.AfterFunc(max(wait, time.Millisecond), func() { go q.ripe(k, nth) })
 }
 
-// ripe queues a key that was due at its nth timer, unless that was unset meanwhile.
+// ripe queues a key whose nth timer has expired, unless that was unset meanwhile.
 func (q *queue) ripe(k *queued, nth int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,7 +158,7 @@ func (q *queue) ripe(k *queued, nth int) {
 	q.add(k.key, k.later)
 }
 
-// unset forgets when a key is due.
+// unset cancels the timer of a key.
 func (k *queued) unset() {
 	if k.timer != nil {
 		k.timer.Stop()
@@ -167,8 +166,8 @@ func (k *queued) unset() {
 	}
 }
 
-// Get takes the next key, and says for what turn; false when the queue is closed.
-// What a key was due for later is dealt with by whoever has it now.
+// Get takes the next key, with its turn; false when the queue is closed. It also
+// completes the delayed work of the key.
 func (q *queue) Get() (key string, turn kit.Turn, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -189,7 +188,7 @@ func (q *queue) next() *queued {
 		if first == nil || u < byRetry && q.quiet >= q.most {
 			continue
 		}
-		k, _ := q.lists[u].Remove(first).(*queued) // the lists hold nothing else
+		k, _ := q.lists[u].Remove(first).(*queued) // the lists have no other type
 		q.waited(word(u), q.clock.Since(k.since))
 		k.unset()
 		k.place, k.taken = nil, &taken{turn: kit.Turn{Urgency: u, Since: k.asked}}
@@ -202,7 +201,7 @@ func (q *queue) next() *queued {
 	return nil
 }
 
-// Done gives a key back. What was added meanwhile waits from now on.
+// Done returns a key. A cause that was added meanwhile waits from now on.
 func (q *queue) Done(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -224,8 +223,7 @@ func (q *queue) Done(key string) {
 	}
 }
 
-// GoOn queues a taken key after a time for the work that it was taken for: that is
-// as old as it was.
+// GoOn queues a taken key after a time for the same work, with its original age.
 func (q *queue) GoOn(key string, wait time.Duration, cause kit.Urgency) {
 	q.mu.Lock()
 	if k := q.entry(key); k.taken != nil {
@@ -235,8 +233,8 @@ func (q *queue) GoOn(key string, wait time.Duration, cause kit.Urgency) {
 	q.AddAfter(key, wait, cause)
 }
 
-// Interruptible returns the context of the reading for a taken key: it ends when a
-// user comes for whom nobody reads yet. done ends that.
+// Interruptible returns the context of a read for a taken key: it is cancelled by a
+// user's change. done ends that.
 func (q *queue) Interruptible(ctx context.Context, key string) (reading context.Context, done func()) {
 	reading, cancel := context.WithCancelCause(ctx)
 	set := func(c context.CancelCauseFunc) {
@@ -254,7 +252,7 @@ func (q *queue) Interruptible(ctx context.Context, key string) (reading context.
 	}
 }
 
-// Close lets nobody take a key any more.
+// Close ends the queue: no key can be taken any more.
 func (q *queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -265,10 +263,10 @@ func (q *queue) Close() {
 	q.wake.Broadcast()
 }
 
-// word is what the metrics call a cause.
+// word returns the name of a cause in metrics.
 func word(u kit.Urgency) string { return metrics.Causes()[u] }
 
-// depth is how many keys wait by cause, and for how long the first one has.
+// depth returns the number of waiting keys by cause, and the longest wait.
 func (q *queue) depth() ([]int, time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -279,7 +277,7 @@ func (q *queue) depth() ([]int, time.Duration) {
 	return out, q.longest()
 }
 
-// oldest is for how long the first key has waited; zero if none waits.
+// oldest returns the wait of the first key; zero if none waits.
 func (q *queue) oldest() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -287,7 +285,7 @@ func (q *queue) oldest() time.Duration {
 }
 
 // longest is oldest with the lock held. A key moves between the lists when its
-// cause changes, so their order does not tell.
+// cause changes, so their order is not sufficient.
 func (q *queue) longest() time.Duration {
 	now, longest := q.clock.Now(), time.Duration(0)
 	for u := range q.lists {

@@ -10,15 +10,15 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Record is what the annotation berth-lb.io/applied says of a Service: what was
-// applied last, and who served it.
+// Record is the content of the annotation berth-lb.io/applied: the last applied
+// request, and the installation that served the Service.
 type Record struct {
-	Digest string // of what the Service asked for at the last clean run; empty: it is not known
+	Digest string // of the request at the last clean run; empty: unknown
 	Class  string // of the Service when it was served; empty: none
 	By     string // the installation that served it; empty: the only one
 }
 
-// What stands between the parts of a record.
+// Separators of the parts of a record.
 const (
 	recordBy    = ";by="
 	recordClass = ";class="
@@ -34,7 +34,7 @@ func RecordOf(svc *corev1.Service) (Record, bool) {
 	return Record{Digest: digest, Class: class, By: by}, ok
 }
 
-// String is the value of the annotation.
+// String returns the value of the annotation.
 func (r Record) String() string {
 	head := r.Digest
 	if r.By != "" {
@@ -49,10 +49,10 @@ func NewRecord(svc *corev1.Service, digest, installation string) Record {
 	return Record{Digest: digest, Class: class, By: installation}
 }
 
-// Outdated returns what a Service is to carry before a run of the draft, because its record
-// and its conditions would be untrue as soon as the run begins, and the process may end at
-// any point of it; false: nothing. A Service that is being deleted cannot go back to what it wanted. Who
-// served it stays on one that is released, and is the installation otherwise.
+// Outdated returns the Want of a Service before a run of the draft, because its record and
+// its conditions are untrue as soon as the run begins, and the process can end at any point
+// of it; false: nothing changes. A Service in deletion cannot return to its earlier request.
+// The installation stays on a released Service.
 func Outdated(svc *corev1.Service, draft *reconcile.Draft, installation string) (status.Want, bool) {
 	record, _ := RecordOf(svc)
 	if svc.DeletionTimestamp != nil || !draft.Outdates(record.Digest) {

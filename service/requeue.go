@@ -24,12 +24,12 @@ const (
 	// Waits grow from 5 s to a minute.
 	minWait = 5 * time.Second
 	maxWait = time.Minute
-	// longWait is how long something may take before users hear of it.
+	// longWait is the wait after which users are informed.
 	longWait = 5 * time.Minute
 )
 
-// requeue decides when to look at the Service again, and for what cause: what a user
-// waits for stays that until it is done.
+// requeue decides when to reconcile the Service again, and for which cause: a user's
+// change keeps its priority until it is complete.
 func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool) {
 	if !result.Waits && !result.Again {
 		v.known.plans, v.known.waits = 0, time.Time{}
@@ -65,7 +65,7 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 	}
 }
 
-// soonest is how long to wait for the failure that may go well first.
+// soonest returns the shortest wait of the failures.
 func (v *visit) soonest(failed []error) time.Duration {
 	v.known.failures++
 	first := v.after(failed[0])
@@ -75,32 +75,31 @@ func (v *visit) soonest(failed []error) time.Duration {
 	return first
 }
 
-// pause is how long to wait after a failure.
+// pause returns the wait after a failure.
 func (v *visit) pause(err error) time.Duration {
 	v.known.failures++
 	return v.after(err)
 }
 
-// after is how long to wait for what failed, by what the failure means.
+// after returns the wait after a failure, by its meaning.
 func (v *visit) after(err error) time.Duration {
 	if v.noteDefect(err) {
 		return maxBackoff
 	}
 	switch fault.Of(err) {
 	case fault.Throttled:
-		// Each Service another time, so that not all come back together.
+		// Different for each Service, so that retries are spread.
 		return wait.Jitter(max(fault.After(err), backoff(v.known.failures)), 1)
 	case fault.Invalid, fault.Taken:
-		// Only a change of the Service can help, or that another one goes, which wakes it;
-		// look again now and then all the same, since what it refers to may appear.
+		// Only a change of the Service helps, or the deletion of another one, which queues
+		// it. Retry now and then, because resources that it refers to may appear.
 		return maxBackoff
 	default:
 		return max(min(fault.After(err), maxBackoff), backoff(v.known.failures))
 	}
 }
 
-// noteDefect counts a failure that a panic has brought to light, and writes to the log
-// what users are not shown.
+// noteDefect counts a failure caused by a panic, and logs details that users do not see.
 func (v *visit) noteDefect(err error) bool {
 	defect, found := errors.AsType[*fault.Defect](err)
 	if found {
@@ -110,14 +109,14 @@ func (v *visit) noteDefect(err error) bool {
 	return found
 }
 
-// backoff is how long to wait after the nth failure in a row.
+// backoff returns the wait after the nth consecutive failure.
 func backoff(nth int) time.Duration {
 	return min(minBackoff<<min(max(nth-1, 0), 10), maxBackoff)
 }
 
-// nextWait is how long to wait for what the cloud is busy with: as long as it asked
-// for at first, then half as long as was waited so far. It does not count how often:
-// a Service is looked at for other reasons as well. A gate opens at its time.
+// nextWait returns the wait for a busy cloud: at first as long as it requested, then half
+// of the total wait so far. It does not count attempts, because a Service is reconciled for
+// other causes as well. A gate opens at its time.
 func (v *visit) nextWait(result reconcile.Result) time.Duration {
 	now := v.options.Clock.Now()
 	if v.known.waits.IsZero() {
@@ -133,7 +132,7 @@ func (v *visit) nextWait(result reconcile.Result) time.Duration {
 	return max(asked, min(now.Sub(v.known.waits)/2, maxWait))
 }
 
-// onlyGates tells whether nothing is waited for but the time after a switch.
+// onlyGates reports whether only the time after a switch is pending.
 func onlyGates(result reconcile.Result) bool {
 	if len(result.Draft.Plan.Blocked) > 0 {
 		return false
@@ -146,14 +145,14 @@ func onlyGates(result reconcile.Result) bool {
 	return true
 }
 
-// nextStep is how long to wait before going on with a change that takes several
-// plans: next to nothing at first, longer if it never ends.
+// nextStep returns the wait before the next plan of a change that takes several: short at
+// first, longer if it does not end.
 func (v *visit) nextStep() time.Duration {
 	v.known.plans++
 	return min(10*time.Millisecond<<min(v.known.plans, 13), maxWait)
 }
 
-// logPlan writes one line per step about to be done.
+// logPlan logs one line per step before it is performed.
 func logPlan(ctx context.Context, p plan.Plan) {
 	log := klog.FromContext(ctx)
 	for _, s := range p.Steps {

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// slimNode drops what no load balancer looks at; the images of thousands of
+// slimNode drops fields that no load balancer uses; the images of thousands of
 // nodes are most of an informer's memory.
 func slimNode(obj any) (any, error) {
 	n, ok := obj.(*corev1.Node)
@@ -19,8 +19,8 @@ func slimNode(obj any) (any, error) {
 	return n, nil
 }
 
-// slimService drops what kubectl and the API server keep for themselves, but for who
-// writes the addresses.
+// slimService drops the metadata of kubectl and the API server, except the writers of the
+// addresses.
 func slimService(obj any) (any, error) {
 	if svc, ok := obj.(*corev1.Service); ok {
 		svc.ManagedFields = addressWriters(svc.ManagedFields)

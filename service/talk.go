@@ -15,18 +15,17 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// talk tells the user what a run found, by events. What was said before and
-// still holds is said again after repeatAfter only: events are rate limited per
-// object, one that repeats itself pushes out one that would tell something new, and
-// the API server forgets every event after an hour.
+// talk records events about a run. An event that still holds is repeated only after
+// repeatAfter: events are rate limited per object, a repeated one displaces a new one,
+// and the API server deletes every event after an hour.
 type talk struct {
 	v   *visit
 	old map[string]time.Time
 	now map[string]time.Time
 }
 
-// repeatAfter is how long an event stands for what still holds; the API server keeps
-// events for an hour unless it is told otherwise (--event-ttl).
+// repeatAfter is the interval at which an event that still holds is repeated; the API
+// server keeps events for an hour by default (--event-ttl).
 const repeatAfter = 30 * time.Minute
 
 func (v *visit) newTalk() *talk { return &talk{v: v, old: v.known.said, now: map[string]time.Time{}} }
@@ -36,8 +35,8 @@ func (t *talk) say(reason status.EventReason, message string) *talk {
 	return t.sayAs(string(reason)+"\x00"+message, reason, message)
 }
 
-// sayAs says what is known by an id, whatever the words are this time. What is no
-// warning is said once: it tells of something that has happened.
+// sayAs records an event that is identified by an id, regardless of its text. A normal
+// event is recorded once: it is about a single occurrence.
 func (t *talk) sayAs(id string, reason status.EventReason, message string) *talk {
 	if _, twice := t.now[id]; twice {
 		return t
@@ -52,8 +51,8 @@ func (t *talk) sayAs(id string, reason status.EventReason, message string) *talk
 	return t
 }
 
-// failed tells why the load balancer is not as wanted. A cloud that does not answer is
-// told once, whichever of its calls meets that.
+// failed records why the load balancer is not as desired. A cloud that does not answer is
+// one event, whichever of its calls fails.
 func (t *talk) failed(err error) *talk {
 	text := conditions.Told(err)
 	id := text
@@ -66,23 +65,22 @@ func (t *talk) failed(err error) *talk {
 	return t.sayAs(string(status.EventSyncFailed)+"\x00"+id, status.EventSyncFailed, "Error syncing load balancer: "+conditions.FailedText(err))
 }
 
-// keep remembers what was said.
+// keep stores the recorded events.
 func (t *talk) keep() { t.v.known.said = t.now }
 
-// gathered says one event for each reason.
+// gathered records one event for each reason.
 func (t *talk) gathered(events []conditions.Event) {
 	for _, e := range conditions.Gather(events) {
 		t.say(e.Reason, e.Text)
 	}
 }
 
-// problems tells what the user wrote that cannot be honoured.
+// problems records the user's values that have no effect.
 func (t *talk) problems(d *reconcile.Draft) {
 	t.gathered(conditions.ProblemEvents(d, t.v.reconciler.Annotations()))
 }
 
-// plan tells what is about to happen. That nodes and pods are followed is none of
-// the user's business.
+// plan records the next steps. Changes of nodes and pods are not reported.
 func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 	switch {
 	case d.Vanished():
@@ -104,7 +102,7 @@ func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 	t.held(d.Plan)
 }
 
-// held tells which steps are kept from being done, and by what.
+// held records the blocked steps, with the causes.
 func (t *talk) held(p plan.Plan) {
 	var all []conditions.Event
 	for _, h := range p.Blocked {
@@ -117,15 +115,15 @@ func (t *talk) held(p plan.Plan) {
 		case h.By == plan.BySlot:
 			reason = status.EventSlotTaken
 		case h.By == plan.ByLedger || h.By == plan.ByBusy || h.By == plan.ByIncomplete || h.FollowsOther():
-			continue // settles by itself, or follows from another one
+			continue // ends by itself, or follows from another one
 		}
 		all = append(all, conditions.HeldEvent(reason, h))
 	}
 	t.gathered(all)
 }
 
-// result tells what came of it. What is quiet goes away by itself, or is that nodes
-// and pods are followed.
+// result records the result. A quiet one ends by itself, or is a change of nodes and
+// pods.
 func (t *talk) result(r reconcile.Result, quiet bool) {
 	if r.Err != nil && !quiet {
 		t.failed(r.Err)
@@ -141,8 +139,8 @@ func (t *talk) result(r reconcile.Result, quiet bool) {
 	t.ensured(r, quiet)
 }
 
-// ensured tells that what was written serves: by this run, or by one before that had to
-// wait for something then.
+// ensured records that written resources serve: of this run, or of an earlier one that
+// had to wait.
 func (t *talk) ensured(r reconcile.Result, quiet bool) {
 	if r.Draft.Job.Release {
 		return
@@ -155,8 +153,8 @@ func (t *talk) ensured(r reconcile.Result, quiet bool) {
 	}
 }
 
-// moved tells where clients have to go: of a load balancer that takes the place of
-// another one, of one that was made again, and of one that was taken over.
+// moved records a new address: of a load balancer that replaces another one, of one that
+// was recreated, and of one that was taken over.
 func (t *talk) moved(r reconcile.Result) {
 	if r.Draft.Job.Release {
 		return
@@ -164,7 +162,7 @@ func (t *talk) moved(r reconcile.Result) {
 	before, after := conditions.Addresses(t.v.svc.Status.LoadBalancer.Ingress), conditions.Addresses(r.Status.Ingress)
 	changed := before != "" && after != "" && before != after
 	if written := t.v.known.written; written != nil && conditions.Addresses(written) != before {
-		changed = false // somebody else's addresses are in the place of ours
+		changed = false // another writer has replaced our addresses
 	}
 	if old, waits := conditions.Replacing(r); waits {
 		text := "The new load balancer serves at " + after + "; " + old + " goes a minute after the switch"
@@ -193,10 +191,10 @@ func wrote(r engine.Report) bool {
 	return false
 }
 
-// shownSteps is how many steps of a plan an event names.
+// shownSteps is the number of steps of a plan in an event.
 const shownSteps = 3
 
-// firstSteps names the first steps of a plan.
+// firstSteps returns the first steps of a plan in words.
 func firstSteps(p plan.Plan) string {
 	var out []string
 	for _, s := range p.Steps {
@@ -209,7 +207,7 @@ func firstSteps(p plan.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// counts says in a few words how many steps a plan has.
+// counts returns the numbers of steps of a plan in words.
 func counts(p plan.Plan) string {
 	n := map[plan.Action]int{}
 	for _, s := range p.Steps {

@@ -13,22 +13,21 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// touched tells whether annotations or labels of a Service were changed since it was
-// seen last, by anybody but us. Where nothing else asks for work, the cloud is read
-// then: who touches a Service that looks well wants it looked at, and a load balancer
-// that was deleted by hand is found.
+// touched reports whether others have changed annotations or labels of a Service since
+// its last reconcile. Then the cloud is read even if there is no other work, so that a
+// touch detects a load balancer that was deleted by hand.
 func (v *visit) touched() bool {
 	before := v.known.marks
 	v.known.marks = marksOf(v.svc, v.reconciler.Outputs())
 	return before != "" && before != v.known.marks
 }
 
-// lookAge is how long a look at the cloud answers for: what is touched again and again
-// by some tool costs no calls.
+// lookAge is the validity of a read of the cloud: repeated touches by a tool cost no
+// calls.
 const lookAge = time.Minute
 
-// wantsLook tells whether the cloud is to be read although nothing else asks for work: a
-// user has asked for it, or has touched a Service that was not looked at for a while.
+// wantsLook reports whether to read the cloud although there is no other work: a user has
+// requested it, or has touched a Service that was not read for a while.
 func (v *visit) wantsLook() bool {
 	first := v.known.marks == ""
 	touched, now := v.touched(), v.options.Clock.Now()
@@ -41,7 +40,7 @@ func (v *visit) wantsLook() bool {
 	return demanded || touched && now.Sub(v.known.looked) >= lookAge
 }
 
-// marksOf is what was written on a Service beside its spec; never empty.
+// marksOf returns a digest of the metadata of a Service; never empty.
 func marksOf(svc *corev1.Service, outputs providers.Outputs) string {
 	ours := append(status.OwnAnnotations(), outputs.Annotations...)
 	var all []string

@@ -11,32 +11,32 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// writes tell the changes that we make to Services from those of others, and keep
-// what the API server has answered until the informer has it: a Service must never be
-// handled as it was before our own last write.
+// writes distinguish our changes of Services from those of others, and keep the answers
+// of the API server until the informer has them: a Service must never be reconciled in a
+// version from before our own last write.
 type writes struct {
 	mu  sync.Mutex
 	all map[string]*written
 }
 
-// written is what is known of our writes to one Service.
+// written is the state of our writes to one Service.
 type written struct {
-	inFlight int             // writes that are not answered yet
-	doubt    bool            // whether the last write took effect is not known
-	seen     []string        // versions that came meanwhile: ours among them, perhaps
-	version  string          // that our last write made
+	inFlight int             // writes without an answer yet
+	doubt    bool            // the effect of the last write is unknown
+	seen     []string        // versions that arrived meanwhile, perhaps including ours
+	version  string          // of our last write
 	answer   *corev1.Service // of our last write; nil: the informer has it
-	others   int             // how often in a row somebody else wrote what is ours
-	last     time.Time       // when it was the last time
-	by       string          // who wrote the addresses; empty: it is not known
+	others   int             // consecutive writes of our fields by others
+	last     time.Time       // time of the last one
+	by       string          // writer of the addresses; empty: unknown
 }
 
-// A status that somebody else has changed is put right after a second at first, and
-// less and less often while that goes on.
+// A status that another client has changed is corrected after a second at first, and
+// less often while that continues.
 const (
 	minContest   = time.Second
 	maxContest   = 10 * time.Minute
-	contestQuiet = 2 * maxContest // after which it is not the same contest any more
+	contestQuiet = 2 * maxContest // after which a conflict counts as a new one
 )
 
 func newWrites() *writes { return &writes{all: map[string]*written{}} }
@@ -50,15 +50,15 @@ func (w *writes) get(key string) *written {
 	return one
 }
 
-// begin says that a write is on its way.
+// begin records that a write is sent.
 func (w *writes) begin(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.get(key).inFlight++
 }
 
-// end takes the answer to a write, nil if it failed with err, and tells whether others
-// have changed meanwhile what is ours.
+// end records the answer to a write, nil if it failed with err, and reports whether
+// others have changed our fields meanwhile.
 func (w *writes) end(key string, answer *corev1.Service, err error) (others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,8 +80,8 @@ func (w *writes) end(key string, answer *corev1.Service, err error) (others bool
 	return others
 }
 
-// inDoubt tells whether nobody knows if the last write to a Service took effect: the
-// informer may have it as it was before.
+// inDoubt reports whether the effect of the last write to a Service is unknown: the
+// informer may have an earlier version.
 func (w *writes) inDoubt(key string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,15 +89,15 @@ func (w *writes) inDoubt(key string) bool {
 	return ok && one.doubt
 }
 
-// declined tells whether the API server has said that it did not do what it was asked for.
-// One that fails in the middle of it does not know.
+// declined reports whether the API server has definitely not performed a request. After an
+// internal failure the effect is unknown.
 func declined(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError
 }
 
-// arrived says that the informer has a version, and tells whether it is one of our
-// writes, or may be and will be told by end.
+// arrived records that the informer has a version, and reports whether it is one of our
+// writes, or may be one, which end then decides.
 func (w *writes) arrived(key, version string) (ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,8 +115,8 @@ func (w *writes) arrived(key, version string) (ours bool) {
 	return version == one.version
 }
 
-// newest returns the Service as the API server answered us last, if the informer's
-// copy is older than that.
+// newest returns the last answer of the API server to us, if the informer's copy is
+// older.
 func (w *writes) newest(key string, cached *corev1.Service) *corev1.Service {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,8 +127,8 @@ func (w *writes) newest(key string, cached *corev1.Service) *corev1.Service {
 	return one.answer
 }
 
-// contested notes that somebody else wrote what is ours, and says how long to leave
-// it. by is who wrote the addresses; empty: nobody else did.
+// contested records that another client wrote our fields, and returns the pause before
+// the correction. by is the writer of the addresses; empty: none.
 func (w *writes) contested(key, by string, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,7 +141,7 @@ func (w *writes) contested(key, by string, now time.Time) time.Duration {
 	return wait
 }
 
-// rival is who writes other addresses than ours again and again; empty: nobody does.
+// rival returns the client that repeatedly writes other addresses; empty: none.
 func (w *writes) rival(key string, now time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,8 +160,7 @@ func (w *writes) drop(key string) {
 	}
 }
 
-// older tells whether a version comes before another one, as far as they can be
-// compared.
+// older reports whether a version precedes another one, if they are comparable.
 func older(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order < 0
