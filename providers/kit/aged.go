@@ -11,9 +11,9 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// Aged is a value that is believed for a while. The zero value knows nothing. It is
-// safe for concurrent use: who needs what another one is fetching waits for it, and who
-// needs no more than what is known does not.
+// Aged is a value that is cached for a while. The zero value is empty. It is safe for
+// concurrent use: callers that need a value that is being fetched wait for it, and
+// callers that accept the cached one do not.
 type Aged[T any] struct {
 	mu       sync.Mutex
 	value    T
@@ -21,8 +21,8 @@ type Aged[T any] struct {
 	fetching flight
 }
 
-// Get returns the value, fetched anew once it is older than the age. It returns the
-// error of fetch, after which the value that was known stays known, or the context's.
+// Get returns the value, and fetches it if it is older than the age. It returns the
+// error of fetch, which keeps the cached value, or the context's.
 func (a *Aged[T]) Get(ctx context.Context, now time.Time, age time.Duration, fetch func(context.Context) (T, error)) (T, error) {
 	var none T
 	a.mu.Lock()
@@ -48,14 +48,14 @@ func (a *Aged[T]) Get(ctx context.Context, now time.Time, age time.Duration, fet
 	return a.value, nil
 }
 
-// Last returns the value that was fetched last, however old it is.
+// Last returns the last fetched value, regardless of its age.
 func (a *Aged[T]) Last() T {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.value
 }
 
-// Forget makes the next Get fetch. What is being fetched meanwhile is not kept.
+// Forget makes the next Get fetch. The result of a running fetch is not kept.
 func (a *Aged[T]) Forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,12 +65,12 @@ func (a *Aged[T]) Forget() {
 
 // flight is one fetching at a time. Its fields are guarded by the lock of its owner.
 type flight struct {
-	done      chan struct{} // closed when what is under way has ended; nil: nothing is
-	forgotten bool          // what is fetched is old by now
+	done      chan struct{} // closed when the running fetch has ended; nil: none
+	forgotten bool          // the running fetch is outdated
 }
 
-// begin makes the caller the one who fetches, or waits, without the lock, for whoever
-// does: then it returns false. Its error is the context's.
+// begin makes the caller the fetcher, or waits, without the lock, for the current one:
+// then it returns false. Its error is the context's.
 func (f *flight) begin(ctx context.Context, mu *sync.Mutex) (mine bool, err error) {
 	if f.done == nil {
 		f.done, f.forgotten = make(chan struct{}), false
@@ -87,8 +87,8 @@ func (f *flight) begin(ctx context.Context, mu *sync.Mutex) (mine bool, err erro
 	}
 }
 
-// flown fetches without the lock, and has it again when it returns. The next one may
-// fetch then, also after a panic. forgotten tells whether what was fetched is old by now.
+// flown fetches without the lock, and holds it again when it returns. The next caller
+// can fetch then, also after a panic. forgotten reports whether the result is outdated.
 func flown[T any](f *flight, mu *sync.Mutex, fetch func() (T, error)) (value T, forgotten bool, err error) {
 	mu.Unlock()
 	defer func() {
@@ -100,8 +100,8 @@ func flown[T any](f *flight, mu *sync.Mutex, fetch func() (T, error)) (value T, 
 	return value, false, err
 }
 
-// Known is what is remembered of things by their ids, and which ids nothing was found
-// for. It is safe for concurrent use, as Aged is.
+// Known caches resources by their ids, including ids without a resource. It is safe for
+// concurrent use, as Aged is.
 type Known[K cmp.Ordered, V any] struct {
 	age, absent time.Duration
 	passing     func(V) bool
@@ -112,23 +112,22 @@ type Known[K cmp.Ordered, V any] struct {
 	fetching flight
 }
 
-// entry is a thing, or the memory that there was none.
+// entry is a resource, or the record that there is none.
 type entry[V any] struct {
 	value  V
 	exists bool
 	at     time.Time
 }
 
-// NewKnown returns an empty memory that believes what it found for the one time, and
-// for the other that there was nothing, or something in a state that passes. passing
-// may be nil.
+// NewKnown returns an empty cache with one validity for resources, and another for
+// missing ones and for resources in a transitional state. passing can be nil.
 func NewKnown[K cmp.Ordered, V any](age, absent time.Duration, passing func(V) bool) *Known[K, V] {
 	return &Known[K, V]{age: age, absent: absent, passing: passing, entries: map[K]entry[V]{}}
 }
 
-// Get returns those of the things that exist, and a number that changes with what is
-// remembered. What is not known, or known for too long, is fetched; it returns the
-// error of fetch or of the context.
+// Get returns the existing resources, and a number that changes with the contents of the
+// cache. Missing and expired entries are fetched; it returns the error of fetch or of
+// the context.
 func (k *Known[K, V]) Get(ctx context.Context, now time.Time, ids []K, fetch func(context.Context, []K) (map[K]V, error)) (map[K]V, int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,15 +153,15 @@ func (k *Known[K, V]) Get(ctx context.Context, now time.Time, ids []K, fetch fun
 	return k.existing(ids), k.version, nil
 }
 
-// One returns the thing of one id, and whether it exists, which ask tells with a NotFound.
+// One returns the resource of one id, and whether it exists; ask reports NotFound otherwise.
 func (k *Known[K, V]) One(ctx context.Context, now time.Time, id K, ask func(context.Context, K) (V, error)) (V, bool, error) {
 	known, _, err := k.Get(ctx, now, []K{id}, Each(ask))
 	value, exists := known[id]
 	return value, exists, err
 }
 
-// Each returns a fetch for Get that asks for one thing after the other. What is answered
-// with NotFound does not exist.
+// Each returns a fetch for Get that reads one resource after the other. NotFound means
+// that the resource does not exist.
 func Each[K cmp.Ordered, V any](ask func(context.Context, K) (V, error)) func(context.Context, []K) (map[K]V, error) {
 	return func(ctx context.Context, ids []K) (map[K]V, error) {
 		out := make(map[K]V, len(ids))
@@ -199,7 +198,7 @@ func (k *Known[K, V]) existing(ids []K) map[K]V {
 
 func (k *Known[K, V]) learn(now time.Time, asked []K, found map[K]V) {
 	k.version++
-	// What was not asked for in so long is of no use to anyone.
+	// Entries without recent use are dropped.
 	maps.DeleteFunc(k.entries, func(_ K, e entry[V]) bool { return now.Sub(e.at) > 2*k.age })
 	for _, id := range asked {
 		k.entries[id] = entry[V]{at: now}
@@ -216,7 +215,7 @@ func (k *Known[K, V]) ageOf(e entry[V]) time.Duration {
 	return k.absent
 }
 
-// Forget makes the next Get of the ids fetch. What is being fetched meanwhile is not
+// Forget makes the next Get of the ids fetch. The result of a running fetch is not
 // kept.
 func (k *Known[K, V]) Forget(ids ...K) {
 	k.mu.Lock()
@@ -228,7 +227,7 @@ func (k *Known[K, V]) Forget(ids ...K) {
 	k.fetching.forgotten = true
 }
 
-// All returns all remembered things that exist.
+// All returns all cached resources that exist.
 func (k *Known[K, V]) All() map[K]V {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// silence is after how long without a sign of life a connection is asked for one, and
-// signOfLife how long the answer may take. Source:
+// silence is the idle time after which a connection is probed, and signOfLife the time
+// limit of the answer. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/azclient/utils/transport.go.
 const silence, signOfLife = 30 * time.Second, 15 * time.Second
 
-// KeptConnections is how many idle connections to one host are kept: enough for many
+// KeptConnections is the number of idle connections per host: enough for many
 // Services at once.
 const KeptConnections = 64
 
@@ -25,10 +25,10 @@ func Transport() *http.Transport {
 	return Alive(t)
 }
 
-// Alive makes a transport give up HTTP/2 connections that died silently, as they do
-// behind a firewall that forgets them, and returns it. All calls share such a connection,
-// and the deadline of a call does not end it: it would be used until TCP gives up, after
-// a quarter of an hour.
+// Alive makes a transport close dead HTTP/2 connections, such as behind a firewall that
+// has dropped them, and returns it. All calls share such a connection, and the deadline of
+// a call does not end it: it would be used until TCP gives up, after a quarter of an
+// hour.
 func Alive(t *http.Transport) *http.Transport {
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: silence, PingTimeout: signOfLife}
 	return t

@@ -11,43 +11,43 @@ import (
 )
 
 const (
-	// reserved is the part of a burst that only a user's change may take, so that it
-	// does not wait behind a drift check of everything.
+	// reserved is the part of a burst that is reserved for changes by users, so that they
+	// do not wait behind a drift check of all Services.
 	reserved = 0.2
-	// mostReserved is the most that is kept so, in calls: a bucket that counts minutes
-	// holds thousands, and of those the cloud may say that few are left.
+	// mostReserved is the maximum of this reserve, in calls: a bucket that counts minutes
+	// holds thousands, and the cloud can report that few of them are left.
 	mostReserved = 20
 	// slowest is the part of its rate below which a bucket is not slowed down.
 	slowest = 1.0 / 16
-	// firstPause and longestPause bound how long a bucket stays closed after a refusal
-	// that names no time; it doubles with every refusal in a row.
+	// firstPause and longestPause bound the time that a bucket stays closed after a refusal
+	// without a time; it doubles with every consecutive refusal.
 	firstPause, longestPause = 500 * time.Millisecond, 30 * time.Second
 	// guessed is the rate, in calls a second, of a bucket without a documented one
 	// from its first refusal on; guessedBurst is its burst, in calls.
 	guessed, guessedBurst = 5, 5
-	// backoff is what is left of the rate after a refusal.
+	// backoff is the remaining share of the rate after a refusal.
 	backoff = 0.7
-	// recovery is the part of its full rate that a bucket gets back with every call
-	// that is not refused; probing is the same near the rate of the last refusal, which
-	// begins at the part near of it.
+	// recovery is the share of its full rate that a bucket regains with every accepted
+	// call; probing is the same near the rate of the last refusal, from the share near of
+	// it on.
 	recovery, probing, near = 0.02, 0.002, 0.85
 )
 
-// bucket is a rate.Limiter with an order among those that wait, and a rate that
-// follows what the cloud answers.
+// bucket is a rate.Limiter with an order of waiters, and a rate that adapts to the
+// answers of the cloud.
 type bucket struct {
 	Bucket
-	full float64 // calls a second that we may make; infinite without a documented rate
+	full float64 // permitted calls a second; infinite without a documented rate
 	now  func() time.Time
-	room *room // of the session; nil: there is always some
+	room *room // of the session; nil: unlimited
 
 	mu      sync.Mutex
 	tokens  *rate.Limiter
 	queue   queue
-	count   uint64 // of all that ever waited, for their order
+	count   uint64 // of all waiters so far, for their order
 	timer   *time.Timer
-	closed  time.Time // no call before
-	refusal int       // refusals in a row
+	closed  time.Time // no call before this time
+	refusal int       // consecutive refusals
 	ceiling float64   // calls a second at the last refusal; 0: there was none
 }
 
@@ -69,15 +69,15 @@ func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
 type waiter struct {
 	turn  Turn
 	order uint64
-	room  bool // it goes out with this token, and needs room for that
-	last  bool // it takes no token, and lets all go first that are as urgent
+	room  bool // it is sent with this token, and needs room
+	last  bool // it takes no token, and waits for all calls of the same urgency
 	ready chan struct{}
 	index int // in the queue; -1: it has its token
 }
 
-// take returns as soon as there is a token for the context's turn, with the time that
-// took; it returns the context's error if that ends first. A call that goes out with
-// this token has its place in the room then.
+// take returns as soon as there is a token for the context's turn, with the waiting
+// time; it returns the context's error if that ends first. A call that is sent with
+// this token then has its place in the room.
 func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -85,13 +85,13 @@ func (b *bucket) take(ctx context.Context, goes bool) (time.Duration, error) {
 	return b.wait(ctx, &waiter{room: goes})
 }
 
-// yield returns when no call as urgent as the context's waits for a token any more and
-// there is one, at the latest when ctx ends. It takes none.
+// yield returns when no call of the context's urgency waits for a token and there is
+// one, at the latest when ctx ends. It takes none.
 func (b *bucket) yield(ctx context.Context) {
 	_, _ = b.wait(ctx, &waiter{last: true})
 }
 
-// wait returns when it is the turn of w, with the time that took.
+// wait returns when it is the turn of w, with the waiting time.
 func (b *bucket) wait(ctx context.Context, w *waiter) (time.Duration, error) {
 	b.mu.Lock()
 	began := b.now()
@@ -117,7 +117,7 @@ func (b *bucket) wait(ctx context.Context, w *waiter) (time.Duration, error) {
 	}
 }
 
-// forgo takes a call out of the queue; false if it has its token.
+// forgo removes a call from the queue; false if it has its token.
 func (b *bucket) forgo(w *waiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,11 +125,11 @@ func (b *bucket) forgo(w *waiter) bool {
 		return false
 	}
 	heap.Remove(&b.queue, w.index)
-	b.serve() // the next one may need no room
+	b.serve() // the next call may need no room
 	return true
 }
 
-// raise gives a call that still waits the place of another turn.
+// raise moves a waiting call to the position of another turn.
 func (b *bucket) raise(w *waiter, t Turn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +141,7 @@ func (b *bucket) raise(w *waiter, t Turn) {
 	b.serve()
 }
 
-// serve hands out what tokens there are, and comes back when there are more. The
+// serve distributes the available tokens, and schedules itself for the next ones. The
 // lock is held.
 func (b *bucket) serve() {
 	for len(b.queue) > 0 {
@@ -155,7 +155,7 @@ func (b *bucket) serve() {
 			return
 		}
 		if b.queue[0].room && !b.room.enter(b) {
-			return // who leaves comes back to it
+			return // a call that leaves the room serves it again
 		}
 		w, _ := heap.Pop(&b.queue).(*waiter)
 		if !w.last {
@@ -165,10 +165,10 @@ func (b *bucket) serve() {
 	}
 }
 
-// Reserved returns how many calls of a burst only a user's change may make.
+// Reserved returns the number of calls of a burst that are reserved for users' changes.
 func Reserved(burst int) int { return min(int(reserved*float64(burst)), mostReserved) }
 
-// missing is how long it takes until there is a token for work of the urgency.
+// missing returns the time until there is a token for work of the urgency.
 func (b *bucket) missing(now time.Time, u Urgency) time.Duration {
 	limit := float64(b.tokens.Limit())
 	if b.tokens.Limit() == rate.Inf {
@@ -196,7 +196,7 @@ func (b *bucket) later(wait time.Duration) {
 	})
 }
 
-// passed notes a call that was not throttled.
+// passed records a call that was not throttled.
 func (b *bucket) passed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,9 +210,9 @@ func (b *bucket) passed() {
 	}
 }
 
-// refused notes a call that went out at sent and was throttled: the bucket is empty,
-// closed for a while and slower from then on. Calls that were under way when it was
-// closed do not slow it down again.
+// refused records a throttled call with its time: the bucket is empty, closed for a
+// while and slower from then on. Calls that were pending when it was closed do not slow
+// it down again.
 func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,7 +235,7 @@ func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 	b.serve()
 }
 
-// unit is the rate, in calls a second, by which the bucket's own changes are measured.
+// unit returns the rate, in calls a second, that the bucket's changes are relative to.
 func (b *bucket) unit() float64 {
 	if b.Rate <= 0 {
 		return guessed
@@ -243,14 +243,14 @@ func (b *bucket) unit() float64 {
 	return b.full
 }
 
-// atMost leaves no more tokens than the cloud says there are.
+// atMost limits the tokens to the number that the cloud reports.
 func (b *bucket) atMost(calls int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.drain(b.now(), calls)
 }
 
-// drain takes tokens out until no more than some are left. The lock is held.
+// drain removes tokens down to a number. The lock is held.
 func (b *bucket) drain(now time.Time, left int) {
 	if b.tokens.Limit() == rate.Inf {
 		return
@@ -260,7 +260,7 @@ func (b *bucket) drain(now time.Time, left int) {
 	}
 }
 
-// free returns whether nobody waits and there is a token for such an urgency.
+// free reports whether no call waits and there is a token for the urgency.
 func (b *bucket) free(u Urgency) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,7 +268,7 @@ func (b *bucket) free(u Urgency) bool {
 	return len(b.queue) == 0 && !now.Before(b.closed) && b.missing(now, u) == 0
 }
 
-// queue is the calls that wait, as a heap: the next one first.
+// queue is a heap of waiting calls: the next one first.
 type queue []*waiter
 
 // Len implements heap.Interface.

@@ -1,7 +1,7 @@
-// Package kit is what every provider does and no SDK knows: the order and the rate
-// of calls, how far a call came, what its error means, waiting for the cloud, and
-// the table of writing calls.
+// Package kit has the parts of providers that no SDK has: the order and the rate
+// of calls, the progress of a call, the meaning of its error, waiting for the cloud,
+// and the table of write calls.
 //
-// It knows no cloud: a provider hands in its documented rates, its error table and
-// its functions. Start at [Limits], then [Verbs].
+// It is independent of clouds: a provider passes its documented rates, its error table
+// and its functions. Start at [Limits], then [Verbs].
 package kit

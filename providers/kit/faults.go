@@ -13,20 +13,20 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// Progress says how far a call came.
+// Progress is the progress of a call when it ended.
 type Progress int
 
 const (
 	// Reading is a call that changes nothing.
 	Reading Progress = iota
-	// NotSent is a writing call of which nothing left this machine.
+	// NotSent is a write call of which nothing left this machine.
 	NotSent
-	// Sent is a writing call that went out.
+	// Sent is a write call that was sent.
 	Sent
 )
 
-// Write makes a writing call and returns how far it came, with the call's own error.
-// It sees that through the HTTP client that the call uses with the context it gets.
+// Write makes a write call and returns its progress, with the call's own error.
+// It observes that in the HTTP client that the call uses with the given context.
 // A closed fence of the context refuses the call.
 func Write(ctx context.Context, call func(context.Context) error) (Progress, error) {
 	if err := providers.Fenced(ctx); err != nil {
@@ -40,37 +40,36 @@ func Write(ctx context.Context, call func(context.Context) error) (Progress, err
 	return NotSent, err
 }
 
-// Refusal is what a cloud's answer to a refused call says.
+// Refusal is the content of a cloud's answer to a refused call.
 type Refusal struct {
 	Code   string        // the cloud's own code
 	Status int           // of HTTP; 0: there was no answer
-	Text   string        // in the cloud's words
-	After  time.Duration // how long to wait, where the answer says it
+	Text   string        // the cloud's message
+	After  time.Duration // requested wait; zero: none
 }
 
-// Errors gives the errors of one SDK their meanings. Only codes, status and how far
-// the call came decide, never the text.
+// Errors maps the errors of one SDK to faults. Only codes, status and the progress of
+// the call decide, never the text.
 type Errors struct {
-	// Read takes the cloud's answer out of an error of the SDK; false: there is none
-	// in it.
+	// Read extracts the cloud's answer from an error of the SDK; false: there is none.
 	Read func(error) (Refusal, bool)
 	// Meaning is the cloud's table of codes; false: the code is not in it.
 	Meaning func(Refusal) (fault.Meaning, bool)
-	// Cause is the cloud's table of codes that say what has to change before the call can
-	// succeed; Unspecified: the status decides. Nil: the status always decides.
+	// Cause is the cloud's table of codes that determine what has to change before the call
+	// can succeed; Unspecified: the status decides. Nil: the status always decides.
 	Cause func(Refusal) fault.Cause
-	// OfSome tells whether an answer may be about what only some members of the call name,
-	// where its meaning does not say so; nil: no answer is.
+	// OfSome reports whether an answer can be about some members of the call only, if its
+	// meaning does not imply it; nil: none.
 	OfSome func(Refusal) bool
-	// Conflict is what HTTP 409 means with a code that nobody has mapped.
+	// Conflict is the meaning of HTTP 409 without a mapped code.
 	Conflict fault.Meaning
-	// Busy is when to ask again after a Pending answer that names no time.
+	// Busy is the pause after a Pending answer without a time.
 	Busy time.Duration
 }
 
-// Fault returns the error of a call as a fault; nil stays nil, and what is a fault
-// already stays as it is. A call that got no answer, or failed in the server, is
-// Ambiguous once it was sent and Unavailable before.
+// Fault returns the error of a call as a fault; nil and faults are unchanged. A call
+// without an answer, or with a server failure, is Ambiguous once it was sent and
+// Unavailable before.
 func (e Errors) Fault(err error, p Progress) error {
 	if err == nil {
 		return nil
@@ -87,7 +86,7 @@ func (e Errors) Fault(err error, p Progress) error {
 	return e.refusal(f, said)
 }
 
-// Refused returns the fault of an answer that did not come as an error.
+// Refused returns the fault of an answer that the SDK does not return as an error.
 func (e Errors) Refused(said Refusal, p Progress) error {
 	return e.refusal(&fault.Fault{Meaning: p.unanswered()}, said)
 }
@@ -100,7 +99,7 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 	}
 	m, mapped := e.meaning(said)
 	if mapped && m != fault.Unavailable {
-		// Of a server that failed while it worked on the call nobody knows how far it came.
+		// The progress of a call is unknown if the server failed during it.
 		f.Meaning = m
 	}
 	f.Cause = e.cause(said, f.Meaning)
@@ -110,7 +109,7 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 	return f
 }
 
-// meaning is that of the code, else of the status; false: of neither.
+// meaning returns the meaning of the code, else of the status; false: neither has one.
 func (e Errors) meaning(said Refusal) (fault.Meaning, bool) {
 	if m, mapped := e.Meaning(said); mapped {
 		return m, true
@@ -118,7 +117,7 @@ func (e Errors) meaning(said Refusal) (fault.Meaning, bool) {
 	return fault.OfStatus(said.Status, e.Conflict)
 }
 
-// cause returns that of the code, else of the status.
+// cause returns the cause of the code, else of the status.
 func (e Errors) cause(said Refusal, m fault.Meaning) fault.Cause {
 	if e.Cause != nil {
 		if cause := e.Cause(said); cause != fault.Unspecified {
@@ -128,15 +127,15 @@ func (e Errors) cause(said Refusal, m fault.Meaning) fault.Cause {
 	return fault.CauseOfStatus(said.Status, m)
 }
 
-// Answer returns what a refused call is counted as; the status stands for a code that
-// there is not.
+// Answer returns the answer that a refused call is counted as; the status replaces a
+// missing code.
 func (e Errors) Answer(said Refusal) providers.Answer {
 	m, _ := e.meaning(said)
 	return providers.Answer{Code: cmp.Or(said.Code, strconv.Itoa(said.Status)), Meaning: m}
 }
 
-// unanswered is the meaning of a call that got no answer, or none that says whether
-// it took effect.
+// unanswered returns the meaning of a call without an answer, or with one that does not
+// determine its effect.
 func (p Progress) unanswered() fault.Meaning {
 	if p == Sent {
 		return fault.Ambiguous

@@ -8,58 +8,57 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// DefaultShare is the part of a documented rate that is used where the setting says
-// nothing; the rest is left to other programs of the account.
+// DefaultShare is the share of a documented rate that is used without a setting; the
+// rest is left to other programs of the account.
 const DefaultShare = 0.9
 
-// Unlimited returns the share with which documented rates do not count: only what the
-// cloud refuses slows calls down.
+// Unlimited returns the share that ignores documented rates: only refusals slow calls
+// down.
 func Unlimited() float64 { return math.Inf(1) }
 
 const (
-	// defaultPatience is for how long a call that is throttled again and again repeats
-	// itself.
+	// defaultPatience is the time during which a throttled call is repeated.
 	defaultPatience = 10 * time.Minute
-	// defaultCallTimeout bounds one call, from its token to its answer.
+	// defaultCallTimeout limits one call, from its token to its answer.
 	defaultCallTimeout = time.Minute
 )
 
-// Bucket is the rate that a cloud documents for a class of its operations.
+// Bucket is the documented rate of a class of operations.
 type Bucket struct {
 	Name  string
-	Rate  float64 // calls a second; 0: none is known, and only refusals limit it
+	Rate  float64 // calls a second; 0: unknown, only refusals limit it
 	Burst int     // calls at once
 }
 
-// LimitOptions say how a session is limited.
+// LimitOptions configure the limits of a session.
 type LimitOptions struct {
 	Buckets []Bucket
-	// Share is the part of every bucket that is used, above 0; more than 1 where the
+	// Share is the share of every bucket that is used, above 0; more than 1 if the
 	// cloud has raised its rates for the account. 0 is DefaultShare.
 	Share float64
-	// Blame returns which of the buckets of a throttled call the cloud's answer is
-	// about; nil: all of them.
+	// Blame returns the buckets of a throttled call that the cloud's answer is about;
+	// nil: all.
 	Blame func(err error, names []string) []string
-	// Patience is for how long a throttled call repeats itself; 0 is ten minutes.
+	// Patience is the time during which a throttled call is repeated; 0 is ten minutes.
 	Patience time.Duration
-	// CallTimeout bounds one call without its wait for a token; 0 is a minute,
-	// negative is no bound.
+	// CallTimeout limits one call without its wait for a token; 0 is a minute,
+	// negative is unlimited.
 	CallTimeout time.Duration
-	// InFlight is how many calls may be under way at once; 0: as many as want. Who
-	// waits for another one to end holds no token meanwhile, and its time does not run.
+	// InFlight is the maximum number of concurrent calls; 0: unlimited. A call that waits
+	// for another one holds no token meanwhile, and its time does not run.
 	InFlight int
 	Now      func() time.Time
-	// Waited is told how long a call has waited for its token; nil: nothing is.
+	// Waited observes the time that a call has waited for its token; nil: none.
 	Waited func(bucket string, d time.Duration)
 }
 
-// Limits are the token buckets of one session. Calls that find no token wait, the
-// most urgent and oldest first; what the cloud throttles all the same slows its
-// bucket down and is repeated. It is safe for concurrent use.
+// Limits are the token buckets of one session. Calls without a token wait, the most
+// urgent and oldest first; a call that the cloud still throttles slows its bucket down
+// and is repeated. It is safe for concurrent use.
 type Limits struct {
 	options LimitOptions
 	buckets map[string]*bucket
-	other   *bucket // of operations that no bucket is declared for
+	other   *bucket // of operations without a declared bucket
 	room    *room
 }
 
@@ -86,9 +85,9 @@ func NewLimits(o LimitOptions) *Limits {
 }
 
 // Do makes a call as soon as each of the named buckets has a token for it, in the
-// order of the context's Turn. A call that is answered with a Throttled fault took
-// no effect: its buckets pause for as long as the fault asks, become slower, and it
-// is made again, until the patience is over. Any other result is returned as it is.
+// order of the context's Turn. A call with a Throttled fault had
+// no effect: its buckets pause for the requested time and become slower, and it is
+// repeated, until the patience is over. Any other result is returned unchanged.
 // If ctx ends first, the fault is Unavailable and nothing was sent.
 func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names ...string) error {
 	buckets := l.bucketsOf(names)
@@ -119,10 +118,10 @@ func (l *Limits) Do(ctx context.Context, call func(context.Context) error, names
 	}
 }
 
-// Yield returns when no other call as urgent as the context's waits for a token of the
-// named buckets and each has one, or after a time, or when ctx ends. What comes after it
-// is a call for many: the calls of each of them, which it waits for, then go first, so
-// that it can take more along.
+// Yield returns when no other call of the context's urgency waits for a token of the
+// named buckets and each has one, or after a time, or when ctx ends. It is called before
+// a call for many: the calls of single ones that it waits for are then sent first, so
+// that it can include more.
 func (l *Limits) Yield(ctx context.Context, most time.Duration, names ...string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -136,8 +135,8 @@ func (l *Limits) Read(ctx context.Context, e Errors, bucket string, call func(co
 	return l.Do(ctx, func(ctx context.Context) error { return e.Fault(call(ctx), Reading) }, bucket)
 }
 
-// Write makes a writing call as Do does, with its errors as faults: Ambiguous if it may
-// have taken effect without an answer.
+// Write makes a write call as Do does, with its errors as faults: Ambiguous if it may
+// have had an effect without an answer.
 func (l *Limits) Write(ctx context.Context, e Errors, bucket string, call func(context.Context) error) error {
 	return l.Do(ctx, func(ctx context.Context) error {
 		progress, err := Write(ctx, call)
@@ -164,8 +163,7 @@ func (l *Limits) bounded(ctx context.Context, call func(context.Context) error) 
 	return call(ctx)
 }
 
-// Free returns whether a call that counts for a bucket would go out at once. Who asks
-// takes no token.
+// Free reports whether a call of a bucket would be sent at once. It takes no token.
 func (l *Limits) Free(ctx context.Context, name string) bool {
 	turn, _ := turnNow(ctx)
 	for _, b := range l.bucketsOf([]string{name}) {
@@ -176,8 +174,8 @@ func (l *Limits) Free(ctx context.Context, name string) bool {
 	return true
 }
 
-// Remaining takes over what the cloud says is left in a bucket, such as in the
-// headers of an answer: never more than is counted here.
+// Remaining applies the remaining calls of a bucket that the cloud reports, such as in
+// the headers of an answer: never more than the own count.
 func (l *Limits) Remaining(name string, calls int) {
 	for _, b := range l.bucketsOf([]string{name}) {
 		b.atMost(calls)

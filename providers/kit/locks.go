@@ -8,17 +8,17 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// Locks lets one change at a time through for each name.
+// Locks permit one change at a time for each name.
 type Locks struct {
 	mu   sync.Mutex
 	held map[string]chan struct{} // closed when the holder is done
 }
 
-// NewLocks returns locks that nothing holds.
+// NewLocks returns free locks.
 func NewLocks() *Locks { return &Locks{held: map[string]chan struct{}{}} }
 
-// Take waits for the lock of a name and returns what gives it back, or the context's
-// error.
+// Take waits for the lock of a name and returns the function that releases it, or the
+// context's error.
 func (l *Locks) Take(ctx context.Context, name string) (func(), error) {
 	for {
 		l.mu.Lock()
@@ -43,18 +43,18 @@ func (l *Locks) Take(ctx context.Context, name string) (func(), error) {
 	}
 }
 
-// busyTries is how often a change is made again that met a thing which others were
+// busyTries is the number of retries of a change to a resource that others were
 // changing.
 const busyTries = 5
 
-// busyPause is the least time between the first two tries of a change to a busy thing; it
-// doubles. A cloud may refuse changes for a while after its lists show that nothing is under way.
+// busyPause is the minimum time between the first two attempts to change a busy resource;
+// it doubles. A cloud can refuse changes for a while after its lists show no pending change.
 const busyPause = 250 * time.Millisecond
 
-// Change makes a change to a thing that takes one at a time, and returns what settled
-// returns, which waits for its end; nobody of this process changes the thing until then.
-// quiet judges a refusal: nil if others were changing the thing and have done so, after
-// which the change is made anew; else what is returned.
+// Change applies a change to a resource that accepts one at a time, and returns the
+// result of settled, which waits for its end; this process does not change the resource
+// until then. quiet judges a refusal: nil if others were changing the resource and have
+// completed, after which the change is repeated; else the error to return.
 func (l *Locks) Change(ctx context.Context, name string, send func() error, quiet func(refusal error) error, settled func() error) error {
 	unlock, err := l.Take(ctx, name)
 	if err != nil {

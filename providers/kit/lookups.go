@@ -6,11 +6,11 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// Unanswered are the errors of look-ups that were not answered.
+// Unanswered are the errors of failed look-ups.
 type Unanswered map[providers.Lookup]error
 
-// Of returns the error of the first of a scope's look-ups that was not answered, or nil:
-// what others ask for costs a Service nothing.
+// Of returns the error of the first failed look-up of a scope, or nil: look-ups of others
+// do not affect a Service.
 func (u Unanswered) Of(sc providers.Scope) error {
 	for _, l := range sc.Facts {
 		if err := u[l]; err != nil {
@@ -20,9 +20,9 @@ func (u Unanswered) Of(sc providers.Scope) error {
 	return nil
 }
 
-// Answer answers the look-ups for facts of all scopes, each once and some at a time, and
-// returns those that failed. ask returns what enters the answer into the facts, one at a
-// time; nil if there is nothing to enter.
+// Answer performs the look-ups for facts of all scopes, each once and some at a time, and
+// returns the failed ones. ask returns the function that enters the answer into the facts,
+// called one at a time; nil if there is nothing to enter.
 func Answer(scopes []providers.Scope, ask func(providers.Lookup) (func(), error)) Unanswered {
 	var all []providers.Lookup
 	asked := map[providers.Lookup]bool{}

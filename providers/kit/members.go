@@ -5,19 +5,18 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Kept is what a call for many members may be answered besides a refusal of some of
-// them: faults about the set itself, which end the search for the guilty.
+// Kept selects faults about the set itself, which end the search for rejected members of
+// a call.
 type Kept func(error) bool
 
-// Split makes a call with many members, and finds those that are refused by asking
-// with fewer. What keep says is about the set itself ends the search and is returned
-// as it is; nil: nothing is.
+// Split makes a call with many members, and finds the rejected ones with smaller calls.
+// A fault that keep selects ends the search and is returned unchanged; nil: none.
 func Split[T any](members []T, keep Kept, call func([]T) error) ([]plan.Refusal, error) {
 	return SplitAmong(nil, "", members, nil, keep, call)
 }
 
 // SplitAmong is Split with the memory of fault.SplitAmong, for members that are tried
-// again and again.
+// repeatedly.
 func SplitAmong[T any](s *fault.Suspects, target string, members []T, name func(T) string, keep Kept, call func([]T) error) ([]plan.Refusal, error) {
 	var about error
 	refused, err := fault.SplitAmong(s, target, members, name, fault.MaxSplits, func(part []T) error {
@@ -50,9 +49,9 @@ func (c *Change[S]) Members(refused []plan.Refusal, err error) plan.Outcome {
 	return o
 }
 
-// Removed returns the outcome of removing members from a set. One that the cloud does
-// not know is removed, and with what they are in all of them; only those that were not
-// tried are left out.
+// Removed returns the outcome of removing members from a set. A member that the cloud
+// does not know is removed, and all of them if their resource does not exist; only members
+// that were not tried are left out.
 func (c *Change[S]) Removed(refused []plan.Refusal, err error) plan.Outcome {
 	if fault.Is(err, fault.NotFound) {
 		return c.Members(nil, nil)

@@ -9,17 +9,17 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// atOnce bounds the calls that one read makes at the same time where the cloud has no
-// call for many: more than any documented rate lets through.
+// atOnce limits the concurrent calls of one read if the cloud has no call for many: more
+// than any documented rate permits.
 const atOnce = 16
 
 // ForEach runs f for every item, some at a time, and returns when all have ended. f
 // keeps its own errors. A panic in one of them is passed on, as a *fault.Defect, to
-// whoever called, when the others have ended: in a goroutine of its own it would end
+// the caller, when the others have ended: in a goroutine of its own it would end
 // the program for every Service.
 func ForEach[T any](items []T, f func(T)) { forEach(atOnce, items, f) }
 
-// ForAll is ForEach with all at the same time, for calls that something else keeps apart.
+// ForAll is ForEach with all at the same time, for calls that are limited elsewhere.
 func ForAll[T any](items []T, f func(T)) { forEach(-1, items, f) }
 
 func forEach[T any](atOnce int, items []T, f func(T)) {
@@ -37,7 +37,7 @@ func forEach[T any](atOnce int, items []T, f func(T)) {
 	}
 	_ = group.Wait() // no function returns an error
 	if defect != nil {
-		panic(defect) //nolint:forbidigo // the panic of an item, in the goroutine of whoever waits for it
+		panic(defect) //nolint:forbidigo // the panic of an item, in the goroutine of the caller
 	}
 }
 

@@ -14,30 +14,30 @@ import (
 // List is a call, or several pages, that serves all scopes of a read.
 type List struct {
 	Name string // for errors
-	// Blinds are the kinds that are not seen while the list is denied; none: it brings
+	// Blinds are the kinds that are unreadable while the list is denied; none: it returns
 	// facts, without which nothing can be built.
 	Blinds []stack.Kind
 	Run    func() error
 }
 
-// Detail is a call about one or a few things that the lists have shown.
+// Detail is a call about one or a few resources of the lists.
 type Detail struct {
-	Of  []string // ids of the things, for faults
+	Of  []string // ids of the resources, for faults
 	Run func() error
 }
 
-// ReadBatch is one read for many scopes at work: first lists, then details. What fails
-// is noted for the things it concerns; all else that was read stays. It is safe for
+// ReadBatch is one running read for many scopes: first lists, then details. A failure is
+// recorded for the resources that it concerns; all other results stay. It is safe for
 // concurrent use.
 type ReadBatch struct {
 	mu     sync.Mutex
 	blinds map[string][]stack.Kind // by list
 	failed map[string]error        // by list
-	broken map[string]error        // by thing
-	gone   map[string]bool         // vanished between the list and the detail
+	broken map[string]error        // by resource
+	gone   map[string]bool         // deleted between the list and the detail
 }
 
-// NewReadBatch returns a read that has not begun.
+// NewReadBatch returns a new read.
 func NewReadBatch() *ReadBatch {
 	return &ReadBatch{blinds: map[string][]stack.Kind{}, failed: map[string]error{}, broken: map[string]error{}, gone: map[string]bool{}}
 }
@@ -55,8 +55,8 @@ func (r *ReadBatch) Lists(lists ...List) {
 	})
 }
 
-// Details runs calls for details, some at a time, and those that were not answered a
-// second time when the others have ended.
+// Details runs calls for details, some at a time, and repeats failed ones once when the
+// others have ended.
 func (r *ReadBatch) Details(details []Detail) {
 	var again []Detail
 	r.details(details, func(d Detail, err error) bool {
@@ -90,23 +90,23 @@ func (r *ReadBatch) details(details []Detail, later func(Detail, error) bool) {
 	})
 }
 
-// Keep runs f under the lock of the read, for what lists and details bring.
+// Keep runs f under the lock of the read, to store results of lists and details.
 func (r *ReadBatch) Keep(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
 }
 
-// Gone tells whether a thing vanished after it was listed.
+// Gone reports whether a resource was deleted after it was listed.
 func (r *ReadBatch) Gone(thing string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.gone[thing]
 }
 
-// Faults returns what the answer to one scope suffers from: the kinds that it cannot
-// see, because a list of them was denied, and the errors of the lists that it asks for
-// and of the things that it has looked at.
+// Faults returns the failures that affect one scope: the kinds that it cannot read,
+// because a list of them was denied, and the errors of its lists and of its
+// resources.
 func (r *ReadBatch) Faults(asks map[string]bool, things []string) (providers.Blind, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +130,7 @@ func (r *ReadBatch) Faults(asks map[string]bool, things []string) (providers.Bli
 	return blind, joined(all)
 }
 
-// joined returns several errors as one, in one line; the first decides what it means.
+// joined returns several errors as one, in one line, with the meaning of the first.
 func joined(all []error) error {
 	var out error
 	for _, err := range all {

@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// room bounds the calls of a session that are under way at once. A nil room bounds
-// none.
+// room limits the concurrent calls of a session. A nil room is unlimited.
 type room struct {
 	mu      sync.Mutex
 	left    int
-	waiting []*bucket // whose next call found no room
+	waiting []*bucket // buckets whose next call waits for room
 }
 
 func newRoom(calls int) *room {
@@ -21,7 +20,7 @@ func newRoom(calls int) *room {
 }
 
 // enter takes a place for the next call of a bucket; without one the bucket is served
-// again when somebody leaves. The bucket's lock is held.
+// again when another call leaves. The bucket's lock is held.
 func (r *room) enter(b *bucket) bool {
 	if r == nil {
 		return true
@@ -38,7 +37,7 @@ func (r *room) enter(b *bucket) bool {
 	return false
 }
 
-// leave gives a place back, to the bucket with the most urgent call first.
+// leave releases a place, to the bucket with the most urgent call first.
 func (r *room) leave() {
 	if r == nil {
 		return
@@ -66,7 +65,7 @@ func (r *room) leave() {
 	}
 }
 
-// head is the turn of the call that goes next; zero if none waits.
+// head returns the turn of the next call; zero if none waits.
 func (b *bucket) head() Turn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +75,7 @@ func (b *bucket) head() Turn {
 	return b.queue[0].turn
 }
 
-// again hands out what tokens there are.
+// again distributes the available tokens.
 func (b *bucket) again() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

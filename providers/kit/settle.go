@@ -8,66 +8,66 @@ import (
 )
 
 const (
-	// earliest and latest bound when somebody who waits is asked for first.
+	// earliest and latest bound the first poll for a waiter.
 	earliest, latest = 150 * time.Millisecond, 2 * time.Second
-	// closest and widest bound the pause between two questions, which is a quarter of
-	// what a change usually takes: whoever begins meanwhile shares the next one.
+	// closest and widest bound the pause between two polls, which is a quarter of the usual
+	// duration of a change: waiters that arrive meanwhile share the next one.
 	closest, widest = 250 * time.Millisecond, time.Second
-	// latestAlone bounds it where a question is about one thing.
+	// latestAlone bounds it if a poll is about one resource.
 	latestAlone = 15 * time.Second
-	// longest is the longest pause between two questions for the same thing.
+	// longest is the longest pause between two polls of the same resource.
 	longest = 5 * time.Second
 )
 
-// Settling waits for resources that are busy with a change, such as load balancers of
-// which each takes one change at a time. One question serves all waiters. It learns
-// how long changes take, and does not ask before.
+// Settling waits for resources that are busy with a change, such as load balancers that
+// accept one change at a time. One poll serves all waiters. It learns how long changes
+// take, and does not poll earlier.
 type Settling struct {
 	ask     func(context.Context, []string) (map[string]string, error)
 	busy    func(state string) bool
 	mu      sync.Mutex
 	waiting map[string][]*settleWaiter
 	running bool
-	woken   chan struct{} // somebody has come
-	asked   time.Time     // the last question
+	woken   chan struct{} // a waiter has arrived
+	asked   time.Time     // the last poll
 	pace    pace
 }
 
 // settleWaiter is one caller waiting for a resource to become stable.
 type settleWaiter struct {
 	since, due time.Time
-	busy       time.Duration // so long it was seen to be busy
+	busy       time.Duration // time for which it was seen busy
 	done       chan string
 }
 
-// NewSettling returns a Settling that learns the states of things by their ids from ask,
-// and from busy which of those pass.
+// NewSettling returns a Settling that reads the states of resources by their ids with ask;
+// busy reports transitional states.
 func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
 	return &Settling{ask: ask, busy: busy, waiting: map[string][]*settleWaiter{}, woken: make(chan struct{}, 1), pace: pace{rest: closest, first: earliest}}
 }
 
-// OneByOne has only those asked for that may have settled, where a question is about one
-// thing: it costs nothing less to be asked together with others. It returns w.
+// OneByOne polls only resources that may have settled, for clouds where a poll is about one
+// resource: combined polls would cost the same. It returns w.
 func (w *Settling) OneByOne() *Settling {
 	w.pace.each = true
 	return w
 }
 
-// Resting lets no less than a pause pass before a question, for a cloud whose changes
-// hardly ever take less: what ends meanwhile is told by one answer. It returns w.
+// Resting sets the minimum pause before a poll, for a cloud whose changes rarely take less:
+// one answer then reports everything that has ended. It returns w.
 func (w *Settling) Resting(pause time.Duration) *Settling {
 	w.pace.rest, w.pace.first = pause, pause
 	return w
 }
 
 // Usually declares how long changes of this cloud usually take; the pauses and their bounds
-// follow from it. What is measured corrects the declaration. It returns w.
+// follow from it. Measurements correct the declaration. It returns w.
 func (w *Settling) Usually(d time.Duration) *Settling {
 	w.pace.declared, w.pace.usual = d, d
 	return w
 }
 
-// Wait returns the state in which a thing has settled, or the context's error.
+// Wait returns the state in which a resource has settled, or the context's error.
 func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
 	mine := w.join(ctx, id)
 	select {
@@ -97,7 +97,7 @@ func (w *Settling) join(ctx context.Context, id string) *settleWaiter {
 	return mine
 }
 
-// leave has somebody wait no more, so that nobody asks for those who went away.
+// leave removes a waiter, so that its resource is not polled any more.
 func (w *Settling) leave(id string, mine *settleWaiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Settling) leave(id string, mine *settleWaiter) {
 	}
 }
 
-// run asks until nobody waits any more. Questions that are not answered are asked again.
+// run polls until there are no waiters. Failed polls are repeated.
 func (w *Settling) run(ctx context.Context) {
 	for {
 		pause, more := w.next()
@@ -127,7 +127,7 @@ func (w *Settling) run(ctx context.Context) {
 	}
 }
 
-// sleep pauses, unless somebody comes who may be due before.
+// sleep pauses, unless a waiter arrives that is due before.
 func (w *Settling) sleep(pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -137,8 +137,8 @@ func (w *Settling) sleep(pause time.Duration) {
 	}
 }
 
-// next is how long it is until the next question; false if nobody waits, and then
-// nothing asks any more.
+// next returns the time until the next poll; false if there are no waiters, and then
+// polling ends.
 func (w *Settling) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,12 +152,12 @@ func (w *Settling) next() (time.Duration, bool) {
 		}
 	}
 	if soon := w.asked.Add(w.pace.spacing()); due.Before(soon) && len(w.waiting) > 1 && !w.pace.each {
-		due = soon // with one question for several of them
+		due = soon // with one poll for several of them
 	}
 	return time.Until(due), w.running
 }
 
-// left are those that are to be asked for.
+// left returns the resources to poll.
 func (w *Settling) left() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,7 +171,7 @@ func (w *Settling) left() []string {
 	return ids
 }
 
-// answer hands out what was answered, to those who waited when the question went out.
+// answer distributes an answer, to the waiters that were waiting when the poll was sent.
 func (w *Settling) answer(asked []string, answers map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +186,7 @@ func (w *Settling) answer(asked []string, answers map[string]string) {
 			case !settled:
 				w.postpone(one, answered)
 				return false
-			case age < 0: // what was answered is from before
+			case age < 0: // the answer is older than the wait
 				return false
 			case youngest == nil || one.since.After(youngest.since):
 				youngest = one
@@ -203,11 +203,11 @@ func (w *Settling) answer(asked []string, answers map[string]string) {
 	}
 }
 
-// postpone asks for somebody again when a while has passed that grows with the wait.
+// postpone schedules the next poll for a waiter, after a pause that grows with the wait.
 func (w *Settling) postpone(one *settleWaiter, answered bool) {
 	age := w.asked.Sub(one.since)
 	if age < 0 {
-		return // it came after the question
+		return // it arrived after the poll
 	}
 	one.due = w.asked.Add(w.pace.again(age))
 	if answered {

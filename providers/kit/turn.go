@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// Urgency orders calls by what they are made for.
+// Urgency orders calls by their cause.
 type Urgency int
 
 const (
-	// Background is drift checks, the start of the program, and whatever has no turn.
+	// Background is drift checks, the start of the program, and calls without a turn.
 	Background Urgency = iota
 	// Nodes is members that follow nodes.
 	Nodes
 	// Endpoints is members that follow pods.
 	Endpoints
-	// Retry is work that was begun and waited for something.
+	// Retry is work that was started and has waited.
 	Retry
 	// User is a change that a user is waiting for.
 	User
 )
 
-// Turn is the place of a piece of work among all that want calls: the more urgent
-// goes first, among equals the older. So a few Services are finished before many
-// are begun.
+// Turn is the position of a piece of work among all waiting calls: the more urgent
+// first, among equals the older. So a few Services are completed before many are
+// started.
 type Turn struct {
 	Urgency Urgency
-	Since   time.Time // when the work was asked for; zero counts as now
+	Since   time.Time // time of the request; zero counts as now
 }
 
 // turnKey is the key of a standing in a context.
 type turnKey struct{}
 
-// standing is the turn of work under way. It may become more urgent, never less.
+// standing is the turn of running work. It can become more urgent, never less.
 type standing struct {
 	mu     sync.Mutex
 	turn   Turn
 	raised chan struct{} // closed when it becomes more urgent
-	joint  []*standing   // of work that is done for this one and others at once
+	joint  []*standing   // of work for this one and others together
 }
 
 // WithTurn returns a context whose calls have the turn, until Raise.
@@ -69,8 +69,8 @@ func TurnOf(ctx context.Context) Turn {
 	return t
 }
 
-// turnNow returns the turn of a context, and what is closed when it becomes more urgent;
-// nil if it never does.
+// turnNow returns the turn of a context, and a channel that is closed when it becomes more
+// urgent; nil if it never does.
 func turnNow(ctx context.Context) (Turn, <-chan struct{}) {
 	s, ok := ctx.Value(turnKey{}).(*standing)
 	if !ok {
@@ -81,8 +81,8 @@ func turnNow(ctx context.Context) (Turn, <-chan struct{}) {
 	return s.turn, s.raised
 }
 
-// Raise gives all calls of a context another turn, those that wait too, if it goes before
-// the one that they have.
+// Raise gives all calls of a context another turn, waiting ones included, if it precedes
+// their current one.
 func Raise(ctx context.Context, t Turn) {
 	if s, ok := ctx.Value(turnKey{}).(*standing); ok {
 		s.raise(t)
@@ -105,7 +105,7 @@ func (s *standing) raise(t Turn) {
 	}
 }
 
-// Before tells whether t goes before o.
+// Before reports whether t precedes o.
 func (t Turn) Before(o Turn) bool {
 	if t.Urgency != o.Urgency {
 		return t.Urgency > o.Urgency
@@ -116,7 +116,7 @@ func (t Turn) Before(o Turn) bool {
 	return t.Since.Before(o.Since)
 }
 
-// since is t, asked for at a time if t does not say when.
+// since returns t with a time of the request, if t has none.
 func (t Turn) since(at time.Time) Turn {
 	if t.Since.IsZero() {
 		t.Since = at

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Verb names what a step does, down to the part that its call writes.
+// Verb names the action of a step, down to the part that its call writes.
 type Verb struct {
 	Kind   stack.Kind
 	Action plan.Action
@@ -25,10 +25,10 @@ func VerbOf(s plan.Step) Verb {
 	return Verb{s.ID.Key.Kind, s.ID.Action, strings.TrimRight(s.ID.Part, "0123456789")}
 }
 
-// Change is one step at work, in a session of type S.
+// Change is one running step, in a session of type S.
 type Change[S any] struct {
 	Session S
-	Ctx     context.Context //nolint:containedctx // of the one call for which the value lives
+	Ctx     context.Context //nolint:containedctx // of the one call that uses the value
 	Batch   plan.Batch
 	Step    plan.Step
 	// Same are the indices in Batch of all steps that the change is for; empty: of
@@ -36,7 +36,7 @@ type Change[S any] struct {
 	Same []int
 }
 
-// Verbs is the table of a provider's writing calls.
+// Verbs is the table of a provider's write calls.
 type Verbs[S any] map[Verb]func(*Change[S]) plan.Outcome
 
 // Run performs the change's step. A step that is not in the table is a defect, and
@@ -59,7 +59,7 @@ func (v Verbs[S]) Apply(ctx context.Context, s S, b plan.Batch) []plan.Outcome {
 	return out
 }
 
-// With returns a verb that hands the step's content to f. Content of another type is
+// With returns a verb that passes the step's content to f. Content of another type is
 // a defect of the plan, and ends with an Internal fault.
 func With[S, T any](f func(*Change[S], T) plan.Outcome) func(*Change[S]) plan.Outcome {
 	return func(c *Change[S]) plan.Outcome {
@@ -71,17 +71,17 @@ func With[S, T any](f func(*Change[S], T) plan.Outcome) func(*Change[S]) plan.Ou
 	}
 }
 
-// ID returns the identifier of the step's resource. An inherent resource of a parent
-// that has just been made is known by that parent.
+// ID returns the identifier of the step's resource. An inherent resource of a new
+// parent is identified by that parent.
 func (c *Change[S]) ID() string {
 	t := c.Step.Target
 	return cmp.Or(t.ID, c.Batch.ID(c.Step, stack.RefTo(t.Key)), c.Parent())
 }
 
-// Parent returns the identifier of what the step's resource is in.
+// Parent returns the identifier of the resource that contains the step's resource.
 func (c *Change[S]) Parent() string { return c.Batch.ID(c.Step, stack.RefTo(c.Step.Target.In)) }
 
-// IDs returns what references lead to, in order.
+// IDs returns the identifiers of references, in order.
 func (c *Change[S]) IDs(refs []stack.Ref) []string {
 	var out []string
 	for _, r := range refs {
@@ -90,7 +90,7 @@ func (c *Change[S]) IDs(refs []stack.Ref) []string {
 	return out
 }
 
-// Resolve returns the identifier of what a reference of the step leads to.
+// Resolve returns the identifier of a reference of the step.
 func (c *Change[S]) Resolve(r stack.Ref) string { return c.Batch.ID(c.Step, r) }
 
 // Changed returns the names of the spec's fields that the step writes.
@@ -119,7 +119,7 @@ func (c *Change[S]) Updated(spec stack.Spec, err error) plan.Outcome {
 	return plan.Done(r)
 }
 
-// Deleted returns the outcome of a deletion: what is not there is gone.
+// Deleted returns the outcome of a deletion: NotFound is success.
 func Deleted(err error) plan.Outcome {
 	if err == nil || fault.Is(err, fault.NotFound) {
 		return plan.Outcome{Sent: plan.WasSent}
@@ -127,10 +127,10 @@ func Deleted(err error) plan.Outcome {
 	return Failed(err)
 }
 
-// UnendedError is an operation that the cloud has accepted, and whose end was not waited for.
+// UnendedError is an operation that the cloud has accepted, without a wait for its end.
 type UnendedError struct {
 	What  string
-	Again time.Duration // after which to look what it came to
+	Again time.Duration // pause before reading its result
 }
 
 // Error implements error.
@@ -157,9 +157,9 @@ func Every(b plan.Batch, o plan.Outcome) []plan.Outcome {
 	return out
 }
 
-// Merge runs a read, merge and write of an object that others write as well: anew, at
-// most times more, if one of them wrote in between. It returns the last error; one
-// about what some of the members name, at once.
+// Merge runs a read, merge and write of an object that others write as well. It repeats
+// them, a limited number of times, after a concurrent write. It returns the last error;
+// an error about some of the members at once.
 func Merge(times int, try func() error) error {
 	var err error
 	for range times + 1 {

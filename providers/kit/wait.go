@@ -8,31 +8,30 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// Wait is how a session waits for what a cloud does in its own time. A wait holds
-// nothing but its goroutine.
+// Wait configures how a session waits for asynchronous changes of a cloud. A wait holds
+// only its goroutine.
 type Wait struct {
-	First, Longest time.Duration // pauses between two questions; they grow
-	// Growth is by how much each pause is longer than the one before; 0: it doubles.
+	First, Longest time.Duration // pauses between two polls; they grow
+	// Growth is the factor between two pauses; 0: it doubles.
 	Growth float64
-	// Before is the pause before the first question, where it is known that an earlier
-	// one is in vain.
+	// Before is the pause before the first poll, if an earlier one is known to be useless.
 	Before time.Duration
-	// Patience is after how long what has not ended is handed up; 0: the context
-	// alone ends it.
+	// Patience is the time after which the wait ends with Pending; 0: only the context ends
+	// it.
 	Patience time.Duration
 	Now      func() time.Time
 }
 
-// State is what one question about a slow change brought.
+// State is the result of one poll of a slow change.
 type State struct {
 	Done  bool
-	After time.Duration // when to ask again, where the cloud says it
+	After time.Duration // pause that the cloud requests; zero: none
 }
 
-// Until asks until what is waited for is done, and returns nil then. It returns the
-// error of a question as it is, but for Unavailable and Throttled ones, after which it
-// asks again; a Pending fault when the patience or the context is over: the change was
-// accepted and goes on without us.
+// Until polls until the change is complete, and returns nil then. It returns the error of a
+// poll unchanged, except Unavailable and Throttled ones, after which it repeats the poll;
+// a Pending fault when the patience or the context is over: the change was accepted and
+// continues without us.
 func (w Wait) Until(ctx context.Context, what string, ask func(context.Context) (State, error)) error {
 	began, pause := w.Now(), w.First
 	if !pausing(ctx, w.Before) {
@@ -61,7 +60,7 @@ func (w Wait) Until(ctx context.Context, what string, ask func(context.Context) 
 	}
 }
 
-// pausing waits, and tells whether the context has not ended meanwhile.
+// pausing waits, and reports whether the context has not ended meanwhile.
 func pausing(ctx context.Context, pause time.Duration) bool {
 	if pause <= 0 {
 		return true
@@ -76,8 +75,8 @@ func pausing(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// startPause begins a pause that runs beside what the caller does. The function that it returns
-// waits for the end, and reports whether the context has not ended before.
+// startPause starts a pause that runs beside the caller. The returned function waits for
+// the end, and reports whether the context has not ended before.
 func startPause(d time.Duration) func(context.Context) bool {
 	timer := time.NewTimer(d)
 	return func(ctx context.Context) bool {
@@ -95,5 +94,5 @@ func (w Wait) over(what string, err error) error {
 	return &fault.Fault{Meaning: fault.Pending, After: w.Longest, Text: what + " has not ended yet", Err: err}
 }
 
-// IsOver tells whether an error of Until says that the change goes on without us.
+// IsOver reports whether an error of Until means that the change continues without us.
 func IsOver(err error) bool { return fault.Is(err, fault.Pending) }

@@ -12,7 +12,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// item is one step on its way, with the way back.
+// item is one submitted step, with the channel for its outcome.
 type item struct {
 	ctx       context.Context //nolint:containedctx // of the run
 	step      plan.Step
@@ -21,9 +21,9 @@ type item struct {
 	completed chan<- completion
 }
 
-// batcher is group commit: of each batch key one call is in flight at a time.
-// What arrives meanwhile gathers and goes out together in the next call; what
-// arrives when nothing is in flight goes at once. There are no timers.
+// batcher is group commit: each batch key has one call in flight at a time. Steps
+// that arrive meanwhile are sent together in the next call; without a call in flight
+// they are sent at once. There are no timers.
 type batcher struct {
 	mu     sync.Mutex
 	queues map[string]*queue
@@ -40,8 +40,8 @@ func newBatcher(l *locks, yield, call func(string, []item)) *batcher {
 	return &batcher{queues: map[string]*queue{}, locks: l, yield: yield, call: call}
 }
 
-// submit hands over steps of one batch key; an empty key means that they share
-// no call with anybody.
+// submit accepts steps of one batch key; an empty key means that they share no call
+// with others.
 func (b *batcher) submit(key string, items []item) {
 	if key == "" {
 		go b.run(key, items)
@@ -70,9 +70,9 @@ func (b *batcher) drain(key string, items []item) {
 	}
 }
 
-// run makes a call when its time has come and it has the locks of all its steps. What has gathered
-// meanwhile and needs no other lock comes along; what belongs to a run that has
-// ended is not sent any more.
+// run makes a call when it is due and has the locks of all its steps. Steps that have
+// arrived meanwhile and need no other lock are included; steps of a run that has ended
+// are not sent.
 func (b *batcher) run(key string, items []item) {
 	names, foremost := b.locks.namesOf(items)
 	b.yield(key, items)
@@ -91,7 +91,7 @@ func (b *batcher) run(key string, items []item) {
 	}
 }
 
-// joining takes what has gathered in a queue and needs no other locks than these.
+// joining takes the steps of a queue that need no other locks than these.
 func (b *batcher) joining(key string, names []string) []item {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +118,7 @@ func (e *Engine) call(key string, items []item) {
 	}
 }
 
-// yield waits until a batch of several owners may go out.
+// yield waits until a batch of several owners can be sent.
 func (e *Engine) yield(key string, items []item) {
 	if e.options.Yield == nil || key == "" {
 		return
@@ -128,7 +128,7 @@ func (e *Engine) yield(key string, items []item) {
 	e.options.Yield(ctx, e.batch(key, items))
 }
 
-// joint is the context of a batch.
+// joint returns the context of a batch.
 func (e *Engine) joint(items []item) context.Context {
 	runs := make([]context.Context, 0, len(items))
 	for _, it := range items {
@@ -176,7 +176,7 @@ func refusedAll(items []item, why error) []plan.Outcome {
 	return out
 }
 
-// resolver finds references of any of the batch's owners.
+// resolver resolves references of all owners of the batch.
 func resolver(items []item) plan.Resolver {
 	byOwner := map[stack.Owner]func(stack.Ref) (string, bool){}
 	for _, it := range items {

@@ -13,27 +13,27 @@ import (
 // one outcome per step, in order.
 type Apply func(ctx context.Context, b plan.Batch) []plan.Outcome
 
-// Options bound what the engine does at the same time. Zero values mean the
-// defaults. Calls of the process are not bounded here: a call that waits for its
-// turn at the cloud, or for the end of an operation, stands in nobody's way.
+// Options bound the concurrency of the engine. Zero values mean the defaults. Calls of
+// the process are not bounded here: a call that waits for its turn at the cloud, or for
+// the end of an operation, blocks no other.
 type Options struct {
 	PerOwner int // calls in flight of one owner; default 4
 	// CallTimeout ends a batch that hangs; default 30 minutes. The deadlines of single
-	// calls are the provider's. It does not follow from the caller's context, because
-	// a call that has begun is better finished.
+	// calls are the provider's. It is independent of the caller's context, because a call
+	// that has started should finish.
 	CallTimeout time.Duration
-	// Observe is told of every step that has ended, for logs and metrics.
+	// Observe is called with every step that has ended, for logs and metrics.
 	Observe func(Result)
-	// Join makes the context of a batch out of those of the runs whose steps are in
+	// Join returns the context of a batch from the contexts of the runs whose steps are in
 	// it; default: Background. It must not end with any of them.
 	Join func([]context.Context) context.Context
-	// Yield returns when a batch is to go out, at the latest when ctx ends. What comes
-	// into its queue meanwhile goes along; default: at once.
+	// Yield returns when a batch should be sent, at the latest when ctx ends. Steps that
+	// arrive in its queue meanwhile are included; default: at once.
 	Yield func(ctx context.Context, b plan.Batch)
-	// Before tells whether the calls of one run go before those of another that waits
-	// for the same lock; default: who came first goes first.
+	// Before reports whether the calls of one run precede those of another that waits for
+	// the same lock; default: in order of arrival.
 	Before func(a, b context.Context) bool
-	// Fence is asked before every batch; nil: the process may always write.
+	// Fence is checked before every batch; nil: the process may always write.
 	Fence Fence
 }
 
@@ -41,12 +41,12 @@ type Options struct {
 type Fence interface {
 	// Err returns why the process must not write now; nil: it may.
 	Err() error
-	// Term is canceled when the process will never write again. Batches that are under
-	// way end with it, and their outcome is unknown.
+	// Term is canceled when the process will never write again. Running batches
+	// end with it, and their outcome is unknown.
 	Term() context.Context
 }
 
-// Background is a Join that belongs to nobody.
+// Background is a Join that is independent of all runs.
 func Background([]context.Context) context.Context { return context.Background() }
 
 // Engine runs plans of many owners. It is safe for concurrent use.
@@ -60,8 +60,8 @@ type Engine struct {
 	refused fault.Suspects
 }
 
-// New makes an engine. Claims is asked at the moment of writing who else wants
-// a shared entry.
+// New returns an engine. Claims returns, at the moment of a write, the other users of a
+// shared entry.
 func New(apply Apply, claims plan.Claims, o Options) *Engine {
 	if o.PerOwner <= 0 {
 		o.PerOwner = 4
@@ -83,12 +83,12 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 	return e
 }
 
-// Gates answers how long a gate stays closed; zero or less: it is open.
+// Gates returns how long a gate stays closed; zero or less: it is open.
 type Gates func(plan.Gate) time.Duration
 
-// Run performs what of the plan can be performed now and returns what became of
-// every step. It ends when nothing more can start: waiting is the caller's
-// business. When ctx ends, no further step starts, but those in flight finish.
+// Run performs the steps of the plan that can be performed now and returns the result of
+// every step. It ends when no more can start: waiting is up to the caller. When ctx ends,
+// no further step starts, but steps in flight finish.
 func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates Gates) Report {
 	r := newRun(ctx, e, p, have)
 	r.closeGates(gates)

@@ -8,12 +8,12 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Learn writes into have what a done step changed: what the cloud answered, not
-// what was wanted.
+// Learn applies the result of a done step to have: the answer of the cloud, not the
+// desired values.
 func Learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	switch s.ID.Action {
 	case plan.Create:
-		have.Drop(s.ID.Key) // parts of the one before are not parts of the new one
+		have.Drop(s.ID.Key) // parts of the old resource are not parts of the new one
 		have.Put(complete(o.After, s.Target))
 		for _, w := range s.With {
 			have.Put(complete(partOf(o, w.Key), w))
@@ -27,14 +27,14 @@ func Learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	}
 }
 
-// replacedBefore tells whether the step removes what a new one has replaced
-// already: what is under the key by now is the new one.
+// replacedBefore reports whether the step deletes a resource that is already replaced:
+// the key belongs to the new one by now.
 func replacedBefore(s plan.Step) bool {
 	return s.Pair.Delete == s.ID && s.Pair.Order == plan.CreateFirst
 }
 
-// partOf is what the provider returned of a part that came in the same call; a
-// provider that returned nothing made it as wanted.
+// partOf returns the provider's result for a part of the same call; without one the
+// part was created as desired.
 func partOf(o plan.Outcome, k stack.Key) stack.Resource {
 	for _, p := range o.Parts {
 		if p.Key == k {
@@ -44,27 +44,27 @@ func partOf(o plan.Outcome, k stack.Key) stack.Resource {
 	return stack.Resource{Key: k}
 }
 
-// complete completes what the provider returned with what only the plan knows.
+// complete adds to the provider's result the fields that only the plan has.
 func complete(after, target stack.Resource) stack.Resource {
 	if after.Spec == nil {
 		after.Spec = target.Spec
 	}
 	after.Key, after.In, after.Ownership, after.Slot = target.Key, target.In, target.Ownership, target.Slot
 	if after.Proof == stack.None {
-		after.Proof = stack.Derived // we have just made it
+		after.Proof = stack.Derived // we have just created it
 	}
 	return after
 }
 
-// updated is the resource with the fields that the step wrote, and no others:
-// several steps may write to one resource in any order.
+// updated returns the resource with the fields that the step wrote, and no others:
+// several steps can write to one resource in any order.
 func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	now, ok := have.Get(s.ID.Key)
 	if !ok {
 		now = s.Target
 		now.Spec = s.Found
 		if now.Proof == stack.None {
-			now.Proof = stack.Derived // it came with what it is a part of, and that is ours
+			now.Proof = stack.Derived // it is a part of a resource of ours
 		}
 	}
 	if now.ID == "" {
@@ -89,8 +89,8 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	return now
 }
 
-// changed is a set field after members came and went, in the order of the
-// wanted set where that holds them, so that equal sets stay equal.
+// changed returns a set field after members were added and removed, in the order of the
+// desired set for its members, so that equal sets stay equal.
 func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	var current reflect.Value
 	for _, f := range stack.Fields(spec) {
@@ -102,7 +102,7 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 		return ch.To
 	}
 	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && slices.EqualFunc(added, ch.Added, equal) && slices.EqualFunc(removed, ch.Removed, equal) {
-		return ch.To // that was all: no need to put thousands of members in order
+		return ch.To // complete: no need to sort thousands of members
 	}
 	var gone stack.Members
 	for _, v := range ch.Removed {
@@ -122,9 +122,9 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	return ordered(kept, ch.To).Interface()
 }
 
-// ordered sorts members by their position in the wanted set; others come last.
-// When all that is wanted is there and nothing else, the answer is the wanted list
-// itself, which many Services share.
+// ordered sorts members by their position in the desired set, others last. If the
+// members equal the desired set, it returns the desired list itself, which many
+// Services share.
 func ordered(members reflect.Value, wanted any) reflect.Value {
 	w := reflect.ValueOf(wanted)
 	if !w.IsValid() || w.Kind() != reflect.Slice || w.Type() != members.Type() {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// locks are names that one call at a time may have, such as the identifier of a load
-// balancer that takes one change after the other. Who waits is a goroutine and
-// stands in nobody else's way.
+// locks are names that one call at a time can hold, such as the identifier of a load
+// balancer that accepts one change at a time. A waiter is a goroutine and blocks no
+// other.
 type locks struct {
 	mu      sync.Mutex
 	waiting map[string][]*waiter // by the name of a lock that is held
@@ -24,8 +24,8 @@ func newLocks(before func(a, b context.Context) bool) *locks {
 	return &locks{waiting: map[string][]*waiter{}, before: before}
 }
 
-// namesOf returns the locks of all steps, in order, and the run that goes before the
-// others.
+// namesOf returns the locks of all steps, in order, and the run with the highest
+// priority.
 func (l *locks) namesOf(items []item) (names []string, foremost context.Context) {
 	for _, it := range items {
 		names = append(names, it.step.Locks...)
@@ -37,8 +37,8 @@ func (l *locks) namesOf(items []item) (names []string, foremost context.Context)
 	return slices.Compact(names), foremost
 }
 
-// acquire waits for all locks and returns how to give them back. Everybody takes
-// them in the same order, so that nobody waits for each other.
+// acquire waits for all locks and returns the function that releases them. All callers
+// take them in the same order, so that there is no deadlock.
 func (l *locks) acquire(ctx context.Context, names []string) (release func()) {
 	for _, name := range names {
 		l.lock(ctx, name)
@@ -64,8 +64,8 @@ func (l *locks) lock(ctx context.Context, name string) {
 	<-w.turn
 }
 
-// unlock hands the lock on to the foremost of those who wait for it, among equals to
-// the one who came first.
+// unlock passes the lock to the waiter with the highest priority, among equals to the
+// first one.
 func (l *locks) unlock(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

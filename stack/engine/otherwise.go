@@ -35,7 +35,7 @@ func (r *run) updateInstead(i int, res Result) {
 	}
 }
 
-// startInstead sends off updates in place of other steps, as many as there is room for.
+// startInstead sends updates in place of other steps, as many as there is room for.
 func (r *run) startInstead() {
 	for len(r.instead) > 0 && len(r.calls) < r.engine.options.PerOwner {
 		next := r.instead[0]

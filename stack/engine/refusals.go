@@ -8,18 +8,17 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// maxSplits bounds the extra calls that looking for guilty steps may cost at a
-// time. Others wait for the queue meanwhile; what is not decided then is so when it
-// comes again.
+// maxSplits bounds the additional calls of one search for rejected steps. Others wait for
+// the queue meanwhile; undecided steps are decided in a later search.
 const maxSplits = 16
 
-// errStop ends a search: asking on would not help.
+// errStop ends a search: more calls would not help.
 var errStop = errors.New("the search for a guilty step has ended")
 
-// attempt calls Apply and, if the cloud refused the batch as a whole for something
-// that some of its steps are guilty of, again with parts of it. Who was refused
-// before goes alone. A step is refused only by the answer to itself; those that
-// were not told apart yet wait for a moment, and are told nothing of the others.
+// attempt calls Apply and, if the cloud refused the batch as a whole because of some of
+// its steps, again with parts of it. Steps that were refused before are sent alone. A
+// step is refused only by the answer to itself; undecided steps wait for a moment,
+// without the message of the others.
 func (e *Engine) attempt(key string, items []item) []plan.Outcome {
 	if key == "" {
 		return e.applyOnce(key, items)
@@ -34,7 +33,7 @@ func (e *Engine) attempt(key string, items []item) []plan.Outcome {
 	for _, r := range refused {
 		if !fault.Is(r.Err, fault.Pending) && h.outcomes[r.Member] == nil && alone > 0 {
 			alone--
-			_ = h.try([]int{r.Member}) // it is the guilty one since the others are not
+			_ = h.try([]int{r.Member}) // it is the rejected one, because the others are not
 		}
 	}
 	out := make([]plan.Outcome, len(items))
@@ -47,16 +46,16 @@ func (e *Engine) attempt(key string, items []item) []plan.Outcome {
 	return out
 }
 
-// hunt looks for guilty steps in one batch.
+// hunt is the search for rejected steps in one batch.
 type hunt struct {
 	engine   *Engine
 	key      string
 	items    []item
-	outcomes []*plan.Outcome // of the steps that are decided
+	outcomes []*plan.Outcome // of the decided steps
 }
 
-// name tells steps apart by owner and content: a step that was refused and is
-// another one now is tried with the others.
+// name identifies steps by owner and content: a refused step that has changed is tried
+// with the others.
 func (h *hunt) name(at int) string { return h.items[at].step.Digest() }
 
 // try makes a call for some of the steps. An error is their refusal, or ends the
@@ -79,8 +78,8 @@ func (h *hunt) try(some []int) error {
 	return refusal
 }
 
-// anyDone tells whether the cloud did anything of a call, or refused single steps of
-// it: else the call says nothing about steps.
+// anyDone reports whether the cloud performed any part of a call, or refused single steps
+// of it: otherwise the answer is not about single steps.
 func anyDone(outcomes []plan.Outcome) bool {
 	for _, o := range outcomes {
 		if o.Err == nil || o.Sent == plan.NotSent && (fault.OfMember(o.Err) || len(outcomes) == 1 && ofStep(o.Err)) {
@@ -90,7 +89,7 @@ func anyDone(outcomes []plan.Outcome) bool {
 	return false
 }
 
-// ofStep tells whether a step may have been left out of the call for what it is itself.
+// ofStep reports whether a step may have been left out of the call because of itself.
 func ofStep(err error) bool {
 	switch fault.Of(err) {
 	case fault.InUse, fault.Conflict, fault.Pending:
@@ -100,10 +99,10 @@ func ofStep(err error) bool {
 	}
 }
 
-// refusedAsOne returns the refusal if every step of a batch got the same one, of a
-// sort that looking closer can help with; nil otherwise. Steps beside them may have
-// been left out for something of their own, if the others share one answer. A timeout
-// is none: asking again would double the load exactly when the cloud is down.
+// refusedAsOne returns the refusal if every step of a batch got the same one, of a kind
+// that a search can help with; nil otherwise. Other steps may have been left out for
+// reasons of their own, if the rest share one answer. A timeout is none: a repetition
+// would double the load exactly when the cloud is down.
 func refusedAsOne(outcomes []plan.Outcome) error {
 	all := true
 	var refusal error

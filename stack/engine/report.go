@@ -12,36 +12,36 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// State is what became of a step.
+// State is the result of a step.
 type State string
 
 const (
 	// Done steps changed the cloud as planned.
 	Done State = "done"
-	// Failed steps were refused, or nobody knows what became of them.
+	// Failed steps were refused, or their outcome is unknown.
 	Failed State = "failed"
-	// Skipped steps needed one that failed.
+	// Skipped steps need one that failed.
 	Skipped State = "skipped"
-	// Waiting steps are a matter of time: the cloud is busy, a gate is closed,
-	// or they need a step that waits.
+	// Waiting steps can be performed later: the cloud is busy, a gate is closed, or they
+	// need a step that waits.
 	Waiting State = "waiting"
 )
 
-// Result is a step and what became of it.
+// Result is a step with its result.
 type Result struct {
 	Step    plan.Step
 	Outcome plan.Outcome
 	State   State
-	Because plan.StepID // of Skipped and Waiting: the step that is in the way
+	Because plan.StepID // of Skipped and Waiting: the blocking step
 }
 
-// Report is what became of a plan.
+// Report is the result of a plan.
 type Report struct {
 	Results []Result     // in the order of the plan, then creates of old resources in place of refused ones
-	Have    *stack.Stack // what is known to be there now
+	Have    *stack.Stack // the known state afterwards
 }
 
-// Clean tells whether every step is done.
+// Clean reports whether every step is done.
 func (r Report) Clean() bool {
 	for _, res := range r.Results {
 		if res.State != Done || len(res.Outcome.Refused) > 0 {
@@ -51,13 +51,12 @@ func (r Report) Clean() bool {
 	return true
 }
 
-// Used tells whether something that was to be deleted stays, since others use it.
+// Used reports whether a resource to be deleted stays, because others use it.
 func (r Report) Used() bool {
 	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Outcome.Used })
 }
 
-// Learned tells whether something was refused of which the next draft can tell what is
-// mistaken.
+// Learned reports whether a refusal lets the next draft identify the mistaken key.
 func (r Report) Learned() bool {
 	learned := func(err error) bool {
 		f, ok := errors.AsType[*fault.Fault](err)
@@ -68,10 +67,10 @@ func (r Report) Learned() bool {
 	})
 }
 
-// Err returns all failures, nil if there are none. Steps that wait or were
-// skipped are not failures, nor are members of whom nobody knows yet whether they
-// are good; members that were refused are. What only the user can cure comes last,
-// so that the meaning of the whole is that of what may succeed sooner.
+// Err returns all failures, nil if there are none. Waiting and skipped
+// steps are not failures, nor are undecided members; refused members are. Failures that
+// only the user can resolve are last, so that the meaning of the whole is that of the
+// failure that may succeed sooner.
 func (r Report) Err() error {
 	var ours, users []error
 	add := func(err error) {
@@ -97,11 +96,11 @@ func (r Report) Err() error {
 	return fault.Listed(append(ours, users...)...)
 }
 
-// undecided tells whether a member was left out only for the moment.
+// undecided reports whether a member was left out only for the moment.
 func undecided(m plan.Refusal) bool { return fault.Of(m.Err).IsWait() }
 
-// groupByText groups refusals by what was said of them: a full load balancer refuses
-// thousands of members for one reason, and nobody reads that reason twice.
+// groupByText groups refusals by message: a full load balancer refuses thousands of
+// members with one message, which is reported once.
 func groupByText(refused []plan.Refusal) [][]plan.Refusal {
 	var out [][]plan.Refusal
 	at := map[string]int{}
@@ -131,16 +130,16 @@ func listMembers(refused []plan.Refusal) string {
 	return text
 }
 
-// Stale tells whether what is known of the owner can no longer be trusted: a
-// call may or may not have happened or is not finished, the cloud contradicted
-// what we knew, or an old resource outlived the new one under its key, which is
-// the only one that is known.
+// Stale reports whether the known state of the owner can no longer be trusted: a call
+// has an unknown outcome or is not finished, the cloud contradicted the known state, or
+// an old resource outlived the new one under its key, which is the only one that is
+// known.
 func (r Report) Stale() bool {
 	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.stale() || r.outlived(res) })
 }
 
-// outlived tells whether the result is of an old resource that is still there
-// although the new one is made.
+// outlived reports whether the result is of an old resource that still exists although
+// the new one is created.
 func (r Report) outlived(res Result) bool {
 	made := res.Step.Pair.Create
 	return res.State != Done && replacedBefore(res.Step) && slices.ContainsFunc(r.Results, func(o Result) bool {
@@ -163,8 +162,8 @@ func (r Result) stale() bool {
 	}
 }
 
-// Wait is the shortest time after which a waiting step, or a member that is not
-// decided, may have a chance; false if none waits by itself. Zero with true means:
+// Wait returns the shortest time after which a waiting step, or an undecided member, may
+// succeed; false if none waits by itself. Zero with true means:
 // the caller's own back-off.
 func (r Report) Wait() (time.Duration, bool) {
 	var shortest time.Duration

@@ -23,8 +23,8 @@ type losses struct {
 	owned map[stack.Owner]int // how many of each owner
 }
 
-// loss is a deleted resource, and the identifiers that its references led to: what is under
-// their keys by now may be a replacement of its own.
+// loss is a deleted resource, with the identifiers of its references: their keys may
+// belong to replacements by now.
 type loss struct {
 	resource stack.Resource
 	ids      map[stack.Key]string
@@ -36,8 +36,8 @@ type lossID struct {
 	key   stack.Key
 }
 
-// learnStep notes what a done step of a run that began with have means for the losses of its
-// owner.
+// learnStep updates the losses of the owner after a done step of a run that began with
+// have.
 func (l *losses) learnStep(s plan.Step, have *stack.Stack) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *run) repair(of plan.StepID, step, reported plan.Step) {
 	r.engine.batcher.submit(step.Batch, []item{{ctx: context.WithoutCancel(r.ctx), step: step, place: place, ids: r.resolve, completed: r.completed}})
 }
 
-// asBefore returns a lost resource with references to what they led to.
+// asBefore returns a lost resource with its original references.
 func (r *run) asBefore(l loss) stack.Resource {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -160,7 +160,7 @@ func (r *run) asBefore(l loss) stack.Resource {
 // callOfRestore names the call of a restore by its place, which is negative.
 func callOfRestore(place int) string { return "\x00restore" + strconv.Itoa(-place) }
 
-// recordRestore takes the outcome of a restore.
+// recordRestore records the outcome of a restore.
 func (r *run) recordRestore(c completion) {
 	at := -c.place - 1
 	res := resultOf(r.restores[at].Step, c.outcome)

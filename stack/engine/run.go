@@ -12,29 +12,29 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// run is the state of one Run; only its own goroutine touches it, except for
-// have, which batches of other owners' runs may read through the resolver.
+// run is the state of one Run; only its own goroutine uses it, except for
+// have, which batches of other owners' runs can read through the resolver.
 type run struct {
-	ctx       context.Context //nolint:containedctx // says whose calls these are, and does not end them
+	ctx       context.Context //nolint:containedctx // identifies the calls, and does not end them
 	engine    *Engine
 	steps     []plan.Step
 	graph     *plan.Graph
-	open      []int          // by node of the graph: how many of its needs are not done
-	blocked   []*Result      // by node: the first of its needs that ended otherwise
+	open      []int          // by node of the graph: number of incomplete needs
+	blocked   []*Result      // by node: the first of its needs that was not done
 	results   []*Result      // by step; nil: not ended
-	causes    []*Result      // by step that has not run: what ended otherwise in the end
+	causes    []*Result      // by step that has not run: the original cause
 	ready     []int          // steps that can start, in the order of the plan
 	calls     map[string]int // steps in flight, by call
 	restores  []restore
 	instead   []restore // updates in place of steps that were not performed, not sent yet
 	completed chan completion
 
-	began *stack.Stack // what was known at the start
+	began *stack.Stack // the known state at the start
 	mu    sync.RWMutex
 	have  *stack.Stack
 }
 
-// completion is one step that came back.
+// completion is one step with its outcome.
 type completion struct {
 	place   int // in the plan
 	outcome plan.Outcome
@@ -70,7 +70,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 	return r
 }
 
-// reached notes that all needs of a node are done.
+// reached records that all needs of a node are done.
 func (r *run) reached(node int) {
 	if node < r.graph.Steps {
 		at, _ := slices.BinarySearch(r.ready, node)
@@ -82,14 +82,14 @@ func (r *run) reached(node int) {
 	}
 }
 
-// nearer notes that one more need of a node is done.
+// nearer records that one more need of a node is done.
 func (r *run) nearer(node int) {
 	if r.open[node]--; r.open[node] == 0 {
 		r.reached(node)
 	}
 }
 
-// closeGates takes the steps whose gate is closed out of the running.
+// closeGates marks the steps whose gate is closed as waiting.
 func (r *run) closeGates(gates Gates) {
 	for i, s := range r.steps {
 		if s.Gate.IsZero() || gates == nil || r.results[i] != nil {
@@ -103,8 +103,8 @@ func (r *run) closeGates(gates Gates) {
 	}
 }
 
-// start sends off every step that can go now, those of one call together. A step that goes
-// into a call which is under way, or waits its turn, takes no room of its own.
+// start submits every step that can be sent now, steps of one call together. A step that
+// joins a running or waiting call takes no room of its own.
 func (r *run) start() {
 	r.startInstead()
 	groups := map[string][]item{}
@@ -135,7 +135,7 @@ func (r *run) start() {
 	}
 }
 
-// callOf names the call that a step goes out in; one of its own, where it shares none.
+// callOf returns the name of the call of a step; one of its own, if it shares none.
 func (r *run) callOf(i int) string {
 	if i < 0 {
 		return callOfRestore(i)
@@ -146,9 +146,9 @@ func (r *run) callOf(i int) string {
 	return "\x00" + strconv.Itoa(i)
 }
 
-// makesRoom tells whether the step, which is behind another one, removes members from a
-// set that was too full to add the new ones first, or something unwanted of what has no
-// place for more. The next run adds them.
+// makesRoom reports whether the step, which is behind another one, removes members from a
+// set that was too full to add the new ones first, or an unwanted part of a resource
+// without room. The next run adds them.
 func makesRoom(s plan.Step, because, cause *Result) bool {
 	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
 		return false
@@ -163,13 +163,13 @@ func makesRoom(s plan.Step, because, cause *Result) bool {
 	return s.ID.Key == cause.Step.ID.Key && trades(cause.Step.Changes, s.Changes)
 }
 
-// takesAway tells whether the step deletes what nothing wants any more, and nothing takes
-// the place of.
+// takesAway reports whether the step deletes an unwanted resource without a
+// replacement.
 func takesAway(s plan.Step) bool {
 	return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
 }
 
-// trades tells whether the first changes add members to a field from which the others
+// trades reports whether the first changes add members to a field from which the others
 // remove some.
 func trades(first, then []plan.Change) bool {
 	for _, added := range first {
@@ -182,7 +182,7 @@ func trades(first, then []plan.Change) bool {
 	return false
 }
 
-// finish takes a step that came back, and with it all others that are there.
+// finish processes a completion, and with it all others that are available.
 func (r *run) finish(c completion) {
 	for {
 		call := r.callOf(c.place)
@@ -206,7 +206,7 @@ func (r *run) record(c completion) {
 	r.conclude(c.place, resultOf(r.steps[c.place], c.outcome))
 }
 
-// resultOf returns what an outcome means for a step.
+// resultOf returns the result of a step for an outcome.
 func resultOf(step plan.Step, outcome plan.Outcome) Result {
 	res := Result{Step: step, Outcome: outcome}
 	switch {
@@ -223,7 +223,7 @@ func resultOf(step plan.Step, outcome plan.Outcome) Result {
 	return res
 }
 
-// conclude ends a step, and tells so.
+// conclude ends a step, and observes it.
 func (r *run) conclude(i int, res Result) {
 	if res.State == Done {
 		r.mu.Lock()
@@ -237,7 +237,7 @@ func (r *run) conclude(i int, res Result) {
 	r.updateInstead(i, res)
 }
 
-// end notes how a step ended, and what that means for those behind it.
+// end records the result of a step, and updates the steps behind it.
 func (r *run) end(i int, res Result) {
 	r.results[i] = &res
 	cause := &res
@@ -253,9 +253,9 @@ func (r *run) end(i int, res Result) {
 	}
 }
 
-// block ends a step that cannot run because of another one, or all behind a
-// barrier, unless it makes room for what has failed in the end. Behind a step that
-// waits, they wait too; behind a failed one they are skipped.
+// block ends a step that cannot run because of another one, or all behind a barrier,
+// unless it makes room for the step that has failed. Behind a waiting step they wait
+// too; behind a failed one they are skipped.
 func (r *run) block(node int, because, cause *Result) {
 	if node < r.graph.Steps && makesRoom(r.steps[node], because, cause) {
 		r.nearer(node)
@@ -282,7 +282,7 @@ func (r *run) block(node int, because, cause *Result) {
 	r.conclude(node, Result{Step: r.steps[node], State: state, Because: because.Step.ID})
 }
 
-// leaveRest reports what never started.
+// leaveRest reports the steps that never started.
 func (r *run) leaveRest(stopped bool) {
 	for i, s := range r.steps {
 		switch {
