@@ -72,7 +72,7 @@ func TestBodies(t *testing.T) {
 		"update of one field":     {kind.Update(crane{Load: 3, Hooks: []string{"x"}}, []string{"Load"}, resolveID), `{"load":3}`},
 		"update to nothing":       {kind.Update(crane{}, []string{"Dock", "Load", "Hooks", "Gears", "Lit"}, resolveID), `{"dock_id":"","load":0,"hooks":[],"gears":[],"light":null}`},
 		"update with a companion": {kind.Update(crane{Load: 3, Labels: map[string]string{}}, []string{"Load"}, resolveID), `{"load":3,"labels":{}}`},
-		"update of fixed fields":  {kind.Update(fullCrane(), []string{"Name", "Motor", "State", "Note"}, resolveID), `{"labels":{"k":"v"},"paint":"red"}`},
+		"update of fixed fields":  {kind.Update(fullCrane(), []string{"Name", "Motor", "State", "Note"}, resolveID), `{"labels":{"k":"v"}}`},
 		"replace":                 {kind.Replace(crane{Load: 1, Rest: `{"paint":"red"}`}, resolveID), `{"load":1,"light":null,"paint":"red"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,12 +24,13 @@ const (
 // Field is one field of the JSON objects of a kind with the spec T. Without an option it is
 // written at creation if it has a value, and a later difference is not compared.
 type Field[T any] struct {
-	name   string
-	specs  []string // names of the spec's fields that it stands for
-	mode   mode
-	always bool
-	null   bool
-	when   func(T) bool
+	name     string
+	specs    []string // names of the spec's fields that it stands for
+	mode     mode
+	always   bool
+	null     bool
+	constant bool // it stands for no field of the spec
+	when     func(T) bool
 	// value returns the JSON form of the spec's value; false: it is the empty one.
 	value  func(spec T, ids Resolve) (any, bool)
 	decode func(spec *T, value json.RawMessage) error
@@ -68,6 +69,12 @@ func (f Field[T]) Null() Field[T] {
 // When has the field written only for specs for which is reports true.
 func (f Field[T]) When(is func(T) bool) Field[T] {
 	f.when = is
+	return f
+}
+
+// Covers names the fields of the spec that a field stands for whose form is made of several.
+func (f Field[T]) Covers(names ...string) Field[T] {
+	f.specs = names
 	return f
 }
 
@@ -166,6 +173,11 @@ func List[T, V any](name string, get func(*T) *[]V, item Kind[V]) Field[T] {
 		return nil
 	}
 	return f.nullable()
+}
+
+// Constant declares a field that each creation writes with the same value, and that no spec has.
+func Constant[T any](name string, value any) Field[T] {
+	return Field[T]{name: name, constant: true, always: true, value: func(T, Resolve) (any, bool) { return value, false }}
 }
 
 // Observed declares a field that is only read: decode puts it into the spec's fields of

@@ -30,6 +30,7 @@ type Kind[T any] struct {
 	fields []Field[T]
 	aside  []string
 	rest   func(*T) *string
+	left   []string // undeclared fields that rest leaves out
 	tidy   func(*T)
 }
 
@@ -52,9 +53,10 @@ func (k Kind[T]) Tidied(f func(*T)) Kind[T] {
 }
 
 // Rest has the spec keep the fields of observed objects that the kind does not declare, as
-// JSON, so that [Kind.Replace] writes them back. Empty fields are left out.
-func (k Kind[T]) Rest(field func(*T) *string) Kind[T] {
-	k.rest = field
+// JSON, so that [Kind.Replace] writes them back. Empty fields are left out, and so are the
+// named ones.
+func (k Kind[T]) Rest(field func(*T) *string, except ...string) Kind[T] {
+	k.rest, k.left = field, except
 	return k
 }
 
@@ -64,7 +66,7 @@ func (k Kind[T]) Operation(method string) string { return method + " " + path.Ba
 // Create returns the body that creates a resource. It omits fields without a value, unless
 // they are always written.
 func (k Kind[T]) Create(spec T, ids Resolve) Object {
-	return k.body(spec, ids, func(f Field[T]) written {
+	return k.body(k.kept(spec), spec, ids, func(f Field[T]) written {
 		if f.mode == readOnly {
 			return skipped
 		}
@@ -75,7 +77,7 @@ func (k Kind[T]) Create(spec T, ids Resolve) Object {
 // Update returns the body that updates the changed fields of the spec; empty if none of
 // them can be updated. A changed field without a value is written as empty, or as null.
 func (k Kind[T]) Update(spec T, changed []string, ids Resolve) Object {
-	return k.body(spec, ids, func(f Field[T]) written {
+	return k.body(Object{}, spec, ids, func(f Field[T]) written {
 		touched := slices.ContainsFunc(f.specs, func(name string) bool { return slices.Contains(changed, name) })
 		if f.mode == withUpdates || f.mode == inPlace && touched {
 			return asEmpty
@@ -87,7 +89,7 @@ func (k Kind[T]) Update(spec T, changed []string, ids Resolve) Object {
 // Replace returns the body of a call that replaces the whole object. It has all fields but
 // the ones that are fixed at creation, and what [Kind.Rest] has kept.
 func (k Kind[T]) Replace(spec T, ids Resolve) Object {
-	return k.body(spec, ids, func(f Field[T]) written {
+	return k.body(k.kept(spec), spec, ids, func(f Field[T]) written {
 		switch {
 		case f.mode == readOnly || f.mode == onCreate:
 			return skipped
@@ -107,12 +109,17 @@ const (
 	asEmpty                  // as empty, or as null
 )
 
-func (k Kind[T]) body(spec T, ids Resolve, as func(Field[T]) written) Object {
+// kept returns the undeclared fields that the spec has kept.
+func (k Kind[T]) kept(spec T) Object {
 	out := Object{}
-	if k.rest != nil {
-		// What was kept is JSON by construction; without it the object has the declared fields.
-		_ = json.Unmarshal([]byte(*k.rest(&spec)), &out)
+	if k.rest != nil && *k.rest(&spec) != "" {
+		_ = json.Unmarshal([]byte(*k.rest(&spec)), &out) // JSON by construction, see undeclared
 	}
+	return out
+}
+
+// body adds the fields to an object that is to be written.
+func (k Kind[T]) body(out Object, spec T, ids Resolve, as func(Field[T]) written) Object {
 	for _, f := range k.fields {
 		how := as(f)
 		if how == skipped || f.when != nil && !f.when(spec) {
@@ -159,7 +166,7 @@ func (k Kind[T]) Decode(object []byte) (T, error) {
 func (k Kind[T]) undeclared(all map[string]json.RawMessage) (string, error) {
 	all = maps.Clone(all)
 	maps.DeleteFunc(all, func(name string, value json.RawMessage) bool {
-		declared := slices.ContainsFunc(k.fields, func(f Field[T]) bool { return f.name == name })
+		declared := slices.Contains(k.left, name) || slices.ContainsFunc(k.fields, func(f Field[T]) bool { return f.name == name })
 		return declared || slices.Contains([]string{"null", "[]", "{}", `""`}, string(value))
 	})
 	if len(all) == 0 {
@@ -203,7 +210,7 @@ func (k Kind[T]) Problems() []string {
 			out = append(out, f.name+": is declared twice")
 		}
 		names[f.name] = true
-		if len(f.specs) == 0 {
+		if len(f.specs) == 0 && !f.constant {
 			out = append(out, f.name+": stands for no field of the spec")
 		}
 		specs = append(specs, f.specs...)

@@ -29,21 +29,15 @@ const rulesAtOnce = 25
 func Rules() diff.Rules {
 	all := map[stack.Kind]diff.Rule{
 		KindRuleSet: {Within: diff.Within{Inline: true, Cascade: true}, Equal: map[string]diff.Equal{"Items": sameItems}},
-		KindCertificate: {
-			Within: diff.Within{Inline: true, Cascade: true},
-			// The name tells what is in it.
-			Ignore: []string{"Name", "Public", "Authority", "Private", "Passphrase"},
-		},
+		// A certificate is never updated: its name has a hash of its content.
+		KindCertificate: CertificateCodec().Rule(diff.Rule{Within: diff.Within{Inline: true, Cascade: true}}),
 		KindEntry: {
 			Role: diff.Admits,
 			// Rules in a security list carry no mark; the load balancer is the only evidence of ownership.
 			ProvenBy: []stack.Kind{KindBalancer, KindListener, KindNetBalancer, KindNetListener},
 			Batch:    func(r stack.Resource, _ plan.Action, _ string) string { return batchOf(r) },
 		},
-		KindGroup: {
-			Ignore: []string{"Name", "Compartment", "VCN", "Tags"},
-			Clash:  diff.Doubled,
-		},
+		KindGroup:      GroupCodec().Rule(diff.Rule{Clash: diff.Doubled}),
 		KindGroupRules: {Role: diff.Admits, Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}},
 	}
 	for _, p := range Products() {

@@ -83,16 +83,17 @@ func balancerBody(c *change, p *product, spec model.Balancer) map[string]any {
 	for _, r := range c.Step.With {
 		switch part := r.Spec.(type) {
 		case model.BackendSet:
-			sets[part.Name] = backendSetBody(p.Product, part)
+			sets[part.Name] = model.SetCodec(p.Product).Create(part, nil)
 		case model.Listener:
-			listeners[part.Name] = listenerBody(p.Product, part, part.Set.To.Name)
+			listener := model.ListenerCodec(p.Product).Create(part, func(set stack.Ref) string { return set.To.Name })
 			if p.Name == model.NLB {
-				listeners[part.Name] = withName(part.Name, listeners[part.Name])
+				listener["name"] = part.Name
 			}
+			listeners[part.Name] = listener
 		case model.RuleSet:
 			ruleSets[part.Name] = map[string]any{"items": json.RawMessage(part.Items)}
 		case model.Certificate:
-			certificates[part.Name] = certificateDoc(part)
+			certificates[part.Name] = model.CertificateCodec().Create(part, nil)
 		}
 	}
 	body := map[string]any{
@@ -127,12 +128,6 @@ func orEmpty(tags map[string]string) map[string]string {
 		return map[string]string{}
 	}
 	return tags
-}
-
-// withName is a document with its name in it.
-func withName(name string, doc any) any {
-	text, _ := json.Marshal(map[string]string{"name": name}) // texts always are JSON
-	return withRest(doc, string(text))
 }
 
 // groupsOf are the groups that a load balancer is in, with the Service's own.
@@ -174,19 +169,23 @@ func made(c *change, name string, spec stack.Spec, collection string, body any) 
 }
 
 func createSet(c *change, spec model.BackendSet) plan.Outcome {
-	return made(c, spec.Name, spec, "backendSets", withName(spec.Name, backendSetBody(productOf(c).Product, spec)))
+	body := model.SetCodec(productOf(c).Product).Create(spec, nil)
+	body["name"] = spec.Name
+	return made(c, spec.Name, spec, "backendSets", body)
 }
 
 func updateSet(c *change, spec model.BackendSet) plan.Outcome {
-	return c.Updated(spec, in(c, http.MethodPut, backendSetBody(productOf(c).Product, spec), "backendSets", c.Step.Target.ID))
+	return c.Updated(spec, in(c, http.MethodPut, model.SetCodec(productOf(c).Product).Replace(spec, nil), "backendSets", c.Step.Target.ID))
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {
-	return made(c, spec.Name, spec, "listeners", withName(spec.Name, listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))))
+	body := model.ListenerCodec(productOf(c).Product).Create(spec, c.Resolve)
+	body["name"] = spec.Name
+	return made(c, spec.Name, spec, "listeners", body)
 }
 
 func updateListener(c *change, spec model.Listener) plan.Outcome {
-	body := listenerBody(productOf(c).Product, spec, c.Batch.ID(c.Step, spec.Set))
+	body := model.ListenerCodec(productOf(c).Product).Replace(spec, c.Resolve)
 	return c.Updated(spec, in(c, http.MethodPut, body, "listeners", c.Step.Target.ID))
 }
 
@@ -199,5 +198,5 @@ func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
 }
 
 func createCertificate(c *change, spec model.Certificate) plan.Outcome {
-	return made(c, spec.Name, spec, "certificates", certificateDoc(spec))
+	return made(c, spec.Name, spec, "certificates", model.CertificateCodec().Create(spec, nil))
 }

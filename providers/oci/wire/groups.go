@@ -57,9 +57,7 @@ func (s *Session) groupRules(ctx context.Context, id string) ([]ruleDoc, error) 
 
 func createGroup(c *change, spec model.Group) plan.Outcome {
 	var made groupDoc
-	_, err := c.Session.post(c, c.Session.core, request{method: http.MethodPost, path: "/networkSecurityGroups", body: map[string]any{
-		"compartmentId": spec.Compartment, "vcnId": spec.VCN, "displayName": spec.Name, "freeformTags": spec.Tags,
-	}}, &made)
+	_, err := c.Session.post(c, c.Session.core, request{method: http.MethodPost, path: "/networkSecurityGroups", body: model.GroupCodec().Create(spec, nil)}, &made)
 	if err != nil {
 		return kit.Failed(refused(err))
 	}

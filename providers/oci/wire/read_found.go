@@ -114,7 +114,7 @@ func stateOf(d balancerDoc) stack.State {
 // parts finds what is in a load balancer. The identifier of each is its name.
 func (f *finder) parts(p model.Product, in stack.Key, d balancerDoc) error {
 	for name, raw := range d.Sets {
-		spec, err := backendSetSpec(name, raw)
+		spec, err := setSpec(p, name, raw)
 		if err != nil {
 			return err
 		}
@@ -131,21 +131,29 @@ func (f *finder) parts(p model.Product, in stack.Key, d balancerDoc) error {
 	for name, set := range d.RuleSets {
 		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRuleSet, Name: name}, ID: name, In: in, Proof: stack.Derived, Spec: model.RuleSet{Name: name, Items: compact(set.Items)}})
 	}
-	f.certificates(in, d)
+	if err := f.certificates(in, d); err != nil {
+		return err
+	}
 	f.out.Sort()
 	return nil
 }
 
 // certificates finds those of a load balancer. Others than our own are only looked at:
 // they go with it.
-func (f *finder) certificates(in stack.Key, d balancerDoc) {
-	for name, c := range d.Certs {
+func (f *finder) certificates(in stack.Key, d balancerDoc) error {
+	kind := model.CertificateCodec()
+	for name, raw := range d.Certs {
+		c, err := kind.Decode(raw)
+		if err != nil {
+			return err
+		}
 		r := stack.Resource{Key: stack.Key{Kind: model.KindCertificate, Name: name}, ID: name, In: in, Ownership: stack.External, Spec: model.Certificate{Name: name, Public: c.Public, Authority: c.Authority}}
 		if model.IsOwnCertificate(name) {
 			r.Ownership, r.Proof = stack.Owned, stack.Derived
 		}
 		f.out.Put(r)
 	}
+	return nil
 }
 
 // compact is JSON in one form, whatever its blanks and the order of its keys.

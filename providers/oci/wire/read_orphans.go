@@ -62,7 +62,7 @@ func (s *Session) serves(ctx context.Context, p model.Product, d balancerDoc, no
 		return false, err
 	}
 	for name, raw := range d.Sets {
-		set, err := backendSetSpec(name, raw)
+		set, err := setSpec(p, name, raw)
 		if err != nil {
 			return false, err
 		}
