@@ -19,7 +19,7 @@ func SetCodec(p Product) codec.Kind[BackendSet] {
 		codec.Nested("healthChecker", func(s *BackendSet) *Health { return &s.Health }, healthFields()...).InPlace().Always(),
 		codec.List("backends", func(s *BackendSet) *[]Backend { return &s.Backends }, backendCodec(p)).InPlace().Always(),
 		codec.Nested("sslConfiguration", func(s *BackendSet) *BackendSet { return s },
-			append(verification[BackendSet](),
+			append(peerFields[BackendSet](),
 				codec.Of("certificateName", func(s *BackendSet) *string { return &s.Certificate }),
 				codec.Of("cipherSuiteName", func(s *BackendSet) *string { return &s.CipherSuite }),
 				codec.Of("protocols", func(s *BackendSet) *[]string { return &s.TLSProtocols }))...,
@@ -72,9 +72,9 @@ func backendCodec(p Product) codec.Kind[Backend] {
 	)
 }
 
-// verification returns the fields of a TLS configuration that say that peers are not
+// peerFields returns the fields of a TLS configuration that say that peers are not
 // verified.
-func verification[T any]() []codec.Field[T] {
+func peerFields[T any]() []codec.Field[T] {
 	return []codec.Field[T]{codec.Constant[T]("verifyDepth", 0), codec.Constant[T]("verifyPeerCertificate", false)}
 }
 
@@ -119,7 +119,7 @@ func ListenerCodec(p Product) codec.Kind[Listener] {
 		codec.Of("port", func(l *Listener) *int32 { return &l.Port }).InPlace().Always(),
 		codec.Of("protocol", func(l *Listener) *string { return &l.Protocol }).InPlace().Always(),
 		codec.Nested("sslConfiguration", func(l *Listener) *Listener { return l },
-			append(verification[Listener](),
+			append(peerFields[Listener](),
 				codec.Of("certificateName", func(l *Listener) *string { return &l.Certificate }),
 				codec.As("certificateIds", func(l *Listener) *string { return &l.Managed },
 					func(id string) (any, bool) { return []string{id}, id != "" },
