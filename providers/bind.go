@@ -60,6 +60,7 @@ type Bound struct {
 	Select         func(Request) nodeports.Filter
 	OwnedScope     func(stack.Owner, *corev1.Service) Scope // nil for a Service that no longer exists
 	ProvenByNodes  bool                                     // as of the Cloud
+	FoundByName    func(stack.Owner, stack.Resource) bool   // as of the Cloud
 	OnDelete       []string                                 // as of the Cloud
 	BeforeDelete   func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
 	Scope          func(Request) (Scope, error)
@@ -113,7 +114,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Reach:        reach,
 		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		OwnedScope:   ownedScopeOf(cloud, identity),
-		OnDelete:     cloud.OnDelete, ProvenByNodes: cloud.ProvenByNodes,
+		OnDelete:     cloud.OnDelete, ProvenByNodes: cloud.ProvenByNodes, FoundByName: cloud.FoundByName,
 		BeforeDelete: beforeDeleteOf(cloud, identity),
 		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
 		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {

@@ -248,6 +248,10 @@ type Cloud[C, F any] struct {
 	// ProvenByNodes means that the nodes behind a resource are part of its proof: the scope
 	// of a release then has all nodes of the cluster.
 	ProvenByNodes bool
+	// FoundByName reports whether a resource that was found for an owner, and is the owner's
+	// alone, is attributed by namespace and name, without the UID: a later Service of the same
+	// name finds it as well. Nil: UIDs identify the owner of every resource.
+	FoundByName func(stack.Owner, stack.Resource) bool
 	// OnDelete are the keys of annotations that place resources of a Service where its
 	// identity does not lead, such as in a resource group of the user. OwnedScope gets
 	// their raw values, unchecked.

@@ -121,6 +121,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	} else if err := r.read(ctx, d, r.ownedScope(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}
+	r.beginRelease(d)
 	d.Want = &stack.Stack{Owner: d.Owner}
 	if before := r.cloud.BeforeDelete; before != nil {
 		d.Want.Resources = before(d.Owner, d.Job.Service, d.Have)
@@ -309,6 +310,7 @@ func (r *Reconciler) compare(d *Draft) error {
 	if d.Basis >= Remembered {
 		r.hold(d.Owner, d.Have)
 	}
+	r.own(d, d.Have)
 	p, err := r.difference(d, d.Want, d.Have)
 	if err != nil {
 		return err

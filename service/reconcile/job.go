@@ -104,8 +104,9 @@ type Draft struct {
 	scope   providers.Scope // what was to be known when Have and Facts were loaded
 	origin  Basis           // of Have, when it was not yet Remembered
 	looked  []stack.Kind
-	manual  errands   // what earlier runs on the same read have left to others
-	read    time.Time // when the cloud was asked for Have
+	shown   *stack.Stack // of a release: Have with what a later Service of the same name has; nil: there is none
+	manual  errands      // what earlier runs on the same read have left to others
+	read    time.Time    // when the cloud was asked for Have
 	strange map[stack.Key]bool
 	ended   func() error         // reports that the caller has stopped waiting for the draft; nil: it waits
 	built   annotations.Problems // from the last build

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -90,6 +91,7 @@ func (r *Reconciler) record(d *Draft, report engine.Report) {
 	if d.Basis >= Remembered {
 		r.hold(d.Owner, report.Have)
 	}
+	r.ownAfter(d, report)
 	r.written.note(report, now)
 	r.refused.note(d.Owner, d.Asked, report)
 }
@@ -243,7 +245,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		res.Waits = true
 		return
 	}
-	left, blind, asked := d.Have, d.Blind, d.read
+	left, shown, blind, asked := d.Have, d.shown, d.Blind, d.read
 	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.wasTooEarly(d) {
 		asked = r.options.Now()
 		found := r.readLeft(ctx, d, res.Report)
@@ -251,10 +253,11 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 			res.Err = found.Err
 			return
 		}
-		left, blind = d.manual.without(found), found.Blind
+		shown, blind = d.manual.without(found), found.Blind
+		left = r.leaveNamesake(d.Owner, shown)
 	}
 	if len(blind) == 0 && !r.proven(d.Owner, left) {
-		if res.Wait = r.removed.unseen(d.Owner, left, asked); res.Wait <= 0 {
+		if res.Wait = r.removed.unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
 			res.Wait, res.Released = 0, true
 			r.Forget(d.Owner)
 			return

@@ -75,6 +75,8 @@ type world struct {
 	deep, narrow   int          // reads, of all and of some kinds
 	facts          int          // reads of facts alone
 	blind          []stack.Kind // kinds whose read is denied
+	// named marks with names in place of UIDs, and identifies resources by them.
+	named bool
 	// state is how load balancers are.
 	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
@@ -156,7 +158,10 @@ func resolved(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
 
 func (w *world) create(b plan.Batch, s plan.Step) plan.Outcome {
 	w.next++
-	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: s.ID.Owner.UID, port: s.Target.Key.Name, spec: resolved(b, s, s.Target.Spec)}
+	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: w.markOf(s.ID.Owner), port: s.Target.Key.Name, spec: resolved(b, s, s.Target.Spec)}
+	if w.named {
+		t.id = strings.Join([]string{string(s.Target.Key.Kind), t.uid, t.port}, "-")
+	}
 	if w.refusesTaken && s.Target.Key.Kind == kindLB && len(w.of(t.uid, kindLB)) > 0 {
 		return plan.Failed(fault.New(fault.Exists, "load balancer of %s", t.uid))
 	}
@@ -249,7 +254,8 @@ func (w *world) narrowed(s providers.Scope) *stack.Stack {
 
 func (w *world) find(o stack.Owner) *stack.Stack {
 	have := &stack.Stack{Owner: o}
-	lb := w.of(o.UID, kindLB)
+	mark := w.markOf(o)
+	lb := w.of(mark, kindLB)
 	balancers := map[string]stack.Key{}
 	for i, t := range lb { // the newest is the one that is being filled
 		k := lbKey
@@ -260,13 +266,13 @@ func (w *world) find(o stack.Owner) *stack.Stack {
 		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, State: w.state, Spec: t.spec})
 	}
 	used, evident := map[string]bool{}, map[string]bool{"health": len(lb) > 0}
-	for _, t := range w.of(o.UID, kindListener) {
+	for _, t := range w.of(mark, kindListener) {
 		used[t.spec.(listener).To.ID] = true
 	}
 	keyOf := map[string]stack.Key{}
-	for _, t := range w.of(o.UID, kindPool) {
+	for _, t := range w.of(mark, kindPool) {
 		k := stack.Key{Kind: kindPool, Name: t.port}
-		if _, taken := have.Get(k); taken || !used[t.id] && len(w.of(o.UID, kindListener)) > 0 {
+		if _, taken := have.Get(k); taken || !used[t.id] && len(w.of(mark, kindListener)) > 0 {
 			k.Name += " " + t.id
 		}
 		keyOf[t.id] = k
@@ -275,7 +281,7 @@ func (w *world) find(o stack.Owner) *stack.Stack {
 		m := w.things[t.id+"/members"]
 		have.Put(stack.Resource{Key: stack.Key{Kind: kindMembers, Name: k.Name}, ID: m.id, In: k, Proof: stack.Derived, Spec: m.spec})
 	}
-	for _, t := range w.of(o.UID, kindListener) {
+	for _, t := range w.of(mark, kindListener) {
 		l := t.spec.(listener)
 		l.To = stack.RefTo(keyOf[l.To.ID])
 		name := t.port + strings.TrimRight(" "+balancers[t.in].Name, " ")
@@ -291,6 +297,14 @@ func (w *world) find(o stack.Owner) *stack.Stack {
 	}
 	have.Resources = slices.DeleteFunc(have.Resources, func(r stack.Resource) bool { return slices.Contains(w.blind, r.Key.Kind) })
 	return have
+}
+
+// markOf returns the mark of a Service.
+func (w *world) markOf(o stack.Owner) string {
+	if w.named {
+		return o.Name
+	}
+	return o.UID
 }
 
 // of lists what is marked with a UID, of one kind, oldest first.

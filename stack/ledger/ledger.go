@@ -51,6 +51,10 @@ type Ledger struct {
 	// held are the entries that owners were found to have, and holders their owners; see Hold.
 	held    map[stack.Owner][]entryID
 	holders map[entryID]map[stack.Owner]bool
+	// owned are the identities of what owners have for themselves; see Own.
+	owned   map[stack.Owner][]Identity
+	ownerOf map[Identity]stack.Owner
+	doubted map[stack.Owner]bool // see Doubt
 	// removals are the entries that calls remove or have removed.
 	removals map[entryID]*removal
 }
@@ -62,6 +66,7 @@ func New() *Ledger {
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
 		held: map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
+		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
 	}
 }
 
@@ -142,6 +147,7 @@ func (l *Ledger) Leave(owner stack.Owner) {
 	defer l.mu.Unlock()
 	l.drop(owner)
 	l.release(owner)
+	l.disown(owner)
 }
 
 func (l *Ledger) drop(owner stack.Owner) {

@@ -111,15 +111,24 @@ func open(ctx context.Context, cloud string, file []byte, e providers.Env) (prov
 }
 
 // onAWS is an account whose calls are named by their action.
-func onAWS(t testing.TB) Subject {
+func onAWS(t testing.TB) Subject { return openAWS(t, "") }
+
+// onController is an account in which the Services of the AWS Load Balancer Controller are
+// served.
+func onController(t testing.TB) Subject {
+	return openAWS(t, "\n[Berth]\nLoadBalancerController = true\n")
+}
+
+// openAWS returns an account with more in the configuration file.
+func openAWS(t testing.TB, more string) Subject {
 	cloud, err := simaws.New(simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Subject{
-		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: aws.Cloud().Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, aws.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
+			return open(ctx, aws.Cloud().Name, append(cloud.Seed.CloudConf(url), more...), env("kubernetes"))
 		},
 		Call: func(_ *http.Request, body []byte) (string, bool) {
 			form, err := url.ParseQuery(string(body))
@@ -241,20 +250,26 @@ func onOracle(t testing.TB) Subject {
 }
 
 // onQuay is the small cloud, on which a schedule costs the least.
-func onQuay(testing.TB) Subject {
+func onQuay(testing.TB) Subject { return smallCloud(false) }
+
+// byNames is the small cloud where namespace and name, without the UID, tell whose a load
+// balancer is.
+func byNames(testing.TB) Subject { return smallCloud(true) }
+
+func smallCloud(named bool) Subject {
 	harbour := simquay.New()
 	return Subject{
 		Handler: harbour, Control: &harbour.Control, Nodes: smallNodes(),
-		Open: onHarbour("kubernetes"), Other: onHarbour("other"),
+		Open: onHarbour("kubernetes", named), Other: onHarbour("other", named),
 		Call:      byPath(),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests},
 	}
 }
 
 // onHarbour makes sessions of a cluster on the small cloud.
-func onHarbour(cluster string) func(context.Context, string) (providers.Bound, error) {
+func onHarbour(cluster string, named bool) func(context.Context, string) (providers.Bound, error) {
 	return func(ctx context.Context, url string) (providers.Bound, error) {
-		b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q}`, url)), env(cluster))
+		b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q, "byName": %v}`, url, named)), env(cluster))
 		return choosing(b), err
 	}
 }
@@ -304,14 +319,17 @@ func clouds() map[string]cloudCase {
 		}
 	}
 	nlb := annotated("service.beta.kubernetes.io/aws-load-balancer-type", "nlb")
+	lbc := func(svc *corev1.Service) { svc.Spec.LoadBalancerClass = new("service.k8s.aws/nlb") }
 	return map[string]cloudCase{
 		"aws classic": {onAWS, nil, annotated("service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout", "120")},
 		"aws nlb":     {onAWS, nlb, func(svc *corev1.Service) { nlb(svc); svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }},
+		"aws lbc":     {onController, lbc, func(svc *corev1.Service) { lbc(svc); svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }},
 		"azure":       {onAzure, nil, annotated("service.beta.kubernetes.io/azure-load-balancer-internal", "true")},
 		"gce legacy":  {onGoogle, nil, internal},
 		"gce netlb":   {onGoogle, class("l4-regional-external"), class("l4-regional-external", annotated("cloud.google.com/network-tier", "Standard"))},
 		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
 		"oci":         {onOracle, managed(""), managed("nlb")},
+		"quay named":  {byNames, nil, annotated("quay.example/internal", "true")},
 		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},
 		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 	}

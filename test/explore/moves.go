@@ -160,5 +160,16 @@ func Tales(shape, other Shape) []Tale {
 			svc.Annotations["example.com/shape"] = "another"
 			other(svc)
 		}), Settled(Delete("web"))}},
+		appliedAgain(shape),
 	}
+}
+
+// appliedAgain is a Service whose finalizers a user removes, and that is applied again under
+// its name: while it is served, and while its load balancer is being deleted.
+func appliedAgain(shape Shape) Tale {
+	during := Reapply("web", shape)
+	during.Later = 20 * time.Millisecond
+	return Tale{"applied again", []Move{
+		Create("web", shape), Settled(Reapply("web", shape)), Settled(Delete("web")), during, Settled(Delete("web")),
+	}}
 }

@@ -89,29 +89,67 @@ func (w *world) writeAddress(key string) {
 const acquainted = 2 * time.Minute
 
 // Strip removes the finalizers of a Service and deletes it, as a user tired of waiting does.
-// Only the running process can have its resources in memory then.
 func Strip(name string) Move {
 	return Move{Name: "take the finalizers off " + name + " and delete it", Do: func(w *world) {
 		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
 			if now == nil || now.DeletionTimestamp != nil {
 				return nil
 			}
-			w.mu.Lock()
-			w.stripped[now.UID] = true
-			newest := w.processes[len(w.processes)-1]
-			w.forgotten = w.forgotten || newest.id > 1 && time.Since(newest.began) < acquainted
-			w.mu.Unlock()
-			now.Finalizers = nil
+			w.strip(now)
 			return now
 		})
 		Delete(name).Do(w)
 	}}
 }
 
+// Reapply removes the finalizers of a Service, deletes it, and applies the same manifest again.
+func Reapply(name string, shape Shape) Move {
+	return Move{Name: "take the finalizers off " + name + ", delete it and apply it again", Do: func(w *world) {
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
+			if now == nil {
+				return nil
+			}
+			w.strip(now)
+			at := metav1.NewTime(time.Now())
+			now.DeletionTimestamp = &at
+			return now
+		})
+		Create(name, shape).Do(w)
+		w.kube.change(name, func(now *corev1.Service) *corev1.Service {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.reapplied[now.UID] = true
+			return nil
+		})
+	}}
+}
+
+// strip removes the finalizers of a Service. Only the running process can have its resources in
+// memory then.
+func (w *world) strip(svc *corev1.Service) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stripped[svc.UID] = true
+	newest := w.processes[len(w.processes)-1]
+	w.forgotten = w.forgotten || newest.id > 1 && time.Since(newest.began) < acquainted
+	svc.Finalizers = nil
+}
+
+// hasForgotten reports whether no process remembers a Service whose finalizers were removed.
+// Its resources stay in the cloud, for "berth orphans", and may block the deletion of a later
+// Service of the same name.
+func (w *world) hasForgotten() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.forgotten
+}
+
+// wasStripped reports whether a user has removed the finalizers of a Service, or has applied it
+// again under the name of such a Service.
 func (w *world) wasStripped(svc *corev1.Service) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.stripped[svc.UID]
+	return w.stripped[svc.UID] || w.reapplied[svc.UID]
 }
 
 // HandOver has a Service ask for another controller.

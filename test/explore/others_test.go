@@ -28,6 +28,9 @@ func faultsBesideOthers() []knownFault {
 				return make([]plan.Outcome, len(batch.Steps)) // no Service requests it any more
 			}
 		})},
+		{name: "a release deletes the load balancer of a later Service of the same name", fresh: byNames, tales: []Tale{appliedAgain(nil)}, world: session(func(_ *world, b *providers.Bound) {
+			b.FoundByName = nil
+		})},
 		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
 			w.patched = wiping
 		}},

@@ -78,13 +78,14 @@ type world struct {
 	trespass  string                 // a write of a process whose Lease is over; empty: there was none
 	hurried   string                 // a Service that was written to too often; empty: none was
 	stripped  map[types.UID]bool     // whose finalizers a user has removed
+	reapplied map[types.UID]bool     // that a user has created under the name of a stripped one
 	forgotten bool                   // the process that remembers them has ended
 }
 
 // newWorld serves a subject in memory.
 func newWorld(s Subject) *world {
 	l := virtual.Listen()
-	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}, late: map[string]string{}, stripped: map[types.UID]bool{}}
+	w := &world{name: l.Name, subject: s, gate: newGate(), recorder: &record.FakeRecorder{}, patches: map[string][]time.Time{}, late: map[string]string{}, stripped: map[types.UID]bool{}, reapplied: map[types.UID]bool{}}
 	w.kube = newKube(func(svc *corev1.Service) {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -26,6 +26,7 @@ func Run(t *testing.T, fresh New, cases []Case) {
 			virtually(t, "order", func(t *testing.T) { order(t, fresh, c) })
 			virtually(t, "crash", func(t *testing.T) { crash(t, fresh, c) })
 			virtually(t, "renamed", func(t *testing.T) { renamed(t, fresh, c) })
+			virtually(t, "reapplied", func(t *testing.T) { applyAgain(t, fresh, c) })
 			virtually(t, "refused", func(t *testing.T) { refused(t, fresh, c) })
 			virtually(t, "restarted", func(t *testing.T) { restarted(t, fresh, c) })
 			virtually(t, "unread", func(t *testing.T) { unread(t, fresh, c) })

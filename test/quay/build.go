@@ -56,13 +56,32 @@ func slot(protocol string, port int32) string {
 	return strings.ToLower(protocol) + "-" + strconv.Itoa(int(port))
 }
 
+// nameOf returns the name of the load balancer of a Service.
+func nameOf(c Config, cluster string, o stack.Owner) string {
+	if c.ByName {
+		return "k8s-" + cluster + "-" + o.Namespace + "-" + o.Name
+	}
+	return "k8s-" + o.UID
+}
+
 // markOf is what a load balancer carries to say whose it is.
-func markOf(cluster string, o stack.Owner) string { return cluster + "/" + o.UID }
+func markOf(c Config, cluster string, o stack.Owner) string {
+	if c.ByName {
+		return cluster + "/" + o.Namespace + "/" + o.Name
+	}
+	return cluster + "/" + o.UID
+}
+
+// foundByName reports whether the name of a load balancer has no UID.
+func foundByName(o stack.Owner, r stack.Resource) bool {
+	b, ok := r.Spec.(Balancer)
+	return ok && !strings.Contains(b.Name, o.UID)
+}
 
 // build says what a Service wants. It is a function of its arguments: no call, no clock.
 func build(in providers.Input[Config], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	out := &stack.Stack{}
-	out.Put(stack.Resource{Key: balancerKey(), Spec: Balancer{Name: "k8s-" + in.Owner.UID, Internal: internalKey.Get(in.Values)}})
+	out.Put(stack.Resource{Key: balancerKey(), Spec: Balancer{Name: nameOf(in.Config, in.Cluster, in.Owner), Internal: internalKey.Get(in.Values)}})
 	out.Put(stack.Resource{Key: machinesKey(), In: balancerKey(), Spec: Machines{Names: in.Backends.Nodes.Names()}})
 	for _, p := range in.Backends.Ports {
 		l := Listener{Protocol: string(p.Protocol), Port: p.Port, NodePort: p.NodePort}

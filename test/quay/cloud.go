@@ -20,6 +20,8 @@ const kind = "balancer"
 // Config is the cloud configuration file, as JSON.
 type Config struct {
 	Endpoint string `json:"endpoint"` // URL of the API
+	// ByName has load balancers found by namespace and name, without the UID.
+	ByName bool `json:"byName"`
 }
 
 // Cloud returns the table of contents: everything the program asks of Quay.
@@ -34,6 +36,7 @@ func Cloud() providers.Cloud[Config, struct{}] {
 		},
 		Select:      func(providers.Input[Config]) nodeports.Filter { return nodeports.Filter{} },
 		OwnedScope:  ownedScope,
+		FoundByName: foundByName,
 		Scope:       func(in providers.Input[Config]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build:       build,
 		KeepServing: keepServing,
@@ -90,7 +93,7 @@ func readConfig(file io.Reader) (Config, annotations.Problems, error) {
 // has written.
 func ownedScope(id providers.Identity[Config]) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{
-		{Kind: kindBalancer, By: "owner", Value: markOf(id.Cluster, id.Owner)}, {Kind: kindOpening, By: "cluster", Value: id.Cluster},
+		{Kind: kindBalancer, By: "owner", Value: markOf(id.Config, id.Cluster, id.Owner)}, {Kind: kindOpening, By: "cluster", Value: id.Cluster},
 	}}
 }
 

@@ -57,7 +57,7 @@ func (s *session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		out[i].Err = err
 		out[i].Have = &stack.Stack{Owner: scope.Owner}
 		for _, d := range all.Balancers {
-			if d.Mark == markOf(s.cluster, scope.Owner) {
+			if d.Mark == markOf(s.config, s.cluster, scope.Owner) {
 				d.found(out[i].Have)
 			}
 		}
@@ -99,7 +99,7 @@ func (s *session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 }
 
 func createBalancer(c *change, b Balancer) plan.Outcome {
-	d := document{Name: b.Name, Internal: b.Internal, Mark: markOf(c.Session.cluster, c.Step.ID.Owner)}
+	d := document{Name: b.Name, Internal: b.Internal, Mark: markOf(c.Session.config, c.Session.cluster, c.Step.ID.Owner)}
 	if err := c.Session.write(c.Ctx, http.MethodPost, "/balancers", d, &d); err != nil {
 		return kit.Failed(err)
 	}

@@ -40,3 +40,18 @@ func claimable(r stack.Resource) bool {
 	rule, ok := r.Spec.(NodeRule)
 	return ok && OfBalancer(rule.Description)
 }
+
+// foundByName reports whether a resource is found by tags, which have no UID. Names of Classic
+// Load Balancers, of Network Load Balancers of the kind NLB and of security groups are made of
+// the UID.
+func foundByName(o stack.Owner, r stack.Resource) bool {
+	switch r.Key.Kind {
+	case KindNetwork:
+		spec, ok := r.Spec.(Network)
+		return !ok || spec.Name != LoadBalancerName(o.UID)
+	case KindTargetGroup, KindListener:
+		return true
+	default:
+		return false
+	}
+}

@@ -20,6 +20,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Becomes:        becomes,
 		Select:         selectNodes,
 		OwnedScope:     ownedScope,
+		FoundByName:    foundByName,
 		BeforeDelete:   beforeDelete,
 		OnDelete:       []string{groupKey.Name, adoptKey.Name},
 		Scope:          scope,

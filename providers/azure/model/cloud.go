@@ -21,6 +21,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Reach:        reach,
 		Select:       selectNodes,
 		OwnedScope:   OwnedScope,
+		FoundByName:  foundByName,
 		OnDelete:     []string{groupKey.Name, linkGroupKey.Name},
 		Scope:        scope,
 		Build:        build,

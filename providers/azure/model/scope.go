@@ -200,3 +200,7 @@ func selectNodes(in input) nodeports.Filter {
 	}
 	return f
 }
+
+// foundByName reports whether a tag with namespace and name attributes a resource to its
+// Service: all names are made of the UID.
+func foundByName(_ stack.Owner, r stack.Resource) bool { return r.Key.Kind == KindBinding }

@@ -20,6 +20,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Reach:          reach,
 		Select:         selectNodes,
 		OwnedScope:     OwnedScope,
+		FoundByName:    foundByName,
 		Scope:          Scope,
 		ScopeForCreate: scopeForCreate,
 		Build:          build,

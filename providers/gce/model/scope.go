@@ -258,3 +258,9 @@ func usesNEG(in input, have *stack.Stack) bool {
 func isNEG(r stack.Ref) bool {
 	return r.To.Kind == KindNEG || strings.Contains(r.ID, "/networkEndpointGroups/")
 }
+
+// foundByName reports whether the name of a resource is made of namespace and name, without the
+// UID.
+func foundByName(o stack.Owner, r stack.Resource) bool {
+	return !strings.Contains(LastOf(r.ID), LoadBalancerName(o.UID))
+}

@@ -17,6 +17,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Becomes:        Becomes,
 		Select:         SelectNodes,
 		OwnedScope:     OwnedScope,
+		FoundByName:    foundByName,
 		ProvenByNodes:  true,
 		OnDelete:       OnDelete(),
 		Scope:          Scope,

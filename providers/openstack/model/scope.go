@@ -126,3 +126,7 @@ func floatingFacts(in Input) []providers.Lookup {
 	}
 	return out
 }
+
+// foundByName reports whether names and tags attribute a resource to its Service: only those of
+// security groups have the UID.
+func foundByName(_ stack.Owner, r stack.Resource) bool { return r.Key.Kind != KindGroup }

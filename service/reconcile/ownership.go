@@ -1,0 +1,140 @@
+package reconcile
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// releases holds the identities of what Services had when their release began. It is safe for
+// concurrent use.
+type releases struct {
+	mu  sync.Mutex
+	had map[stack.Owner]map[ledger.Identity]bool
+}
+
+func newReleases() *releases {
+	return &releases{had: map[stack.Owner]map[ledger.Identity]bool{}}
+}
+
+// begin records what a Service has, unless its release has begun before.
+func (r *releases) begin(o stack.Owner, has []ledger.Identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.had[o] != nil {
+		return
+	}
+	r.had[o] = map[ledger.Identity]bool{}
+	for _, id := range has {
+		r.had[o][id] = true
+	}
+}
+
+// of returns what a Service had when its release began. The map is not written to any more.
+func (r *releases) of(o stack.Owner) map[ledger.Identity]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.had[o]
+}
+
+func (r *releases) drop(o stack.Owner) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.had, o)
+}
+
+// beginRelease records what the Service has when its release begins, and removes from the
+// draft what belongs to a later Service of the same name. Without a record from before the
+// later Service existed, everything that is found by the name counts as the later one's.
+func (r *Reconciler) beginRelease(d *Draft) {
+	if r.cloud.FoundByName == nil {
+		return
+	}
+	var has []ledger.Identity
+	if later, _ := r.ledger.Namesake(d.Owner); !later {
+		has = r.identities(d.Owner, d.Have)
+	}
+	r.releases.begin(d.Owner, has)
+	d.shown, d.Have = d.Have, r.leaveNamesake(d.Owner, d.Have)
+}
+
+// own records the identities of what a served Service has, so that no release of an earlier
+// Service of the same name deletes it.
+func (r *Reconciler) own(d *Draft, have *stack.Stack) {
+	if r.cloud.FoundByName != nil && d.Intent != Release {
+		r.ledger.Own(d.Owner, r.identities(d.Owner, have), d.Basis < Remembered)
+	}
+}
+
+// ownAfter does the same after a run. A creation that was not answered may have succeeded.
+func (r *Reconciler) ownAfter(d *Draft, report engine.Report) {
+	r.own(d, report.Have)
+	if r.cloud.FoundByName != nil && slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		return res.Step.ID.Action == plan.Create && res.Outcome.Sent == plan.MaybeSent
+	}) {
+		r.ledger.Doubt(d.Owner)
+	}
+}
+
+// identities lists the resources that only the name of the Service attributes to it, without
+// their parts.
+func (r *Reconciler) identities(o stack.Owner, have *stack.Stack) []ledger.Identity {
+	var out []ledger.Identity
+	for _, res := range have.Resources {
+		if res.ID != "" && r.isNamed(o, have, res) {
+			out = append(out, identityOf(have, res))
+		}
+	}
+	return out
+}
+
+// isNamed reports whether a found resource is the Service's alone, no part of such a resource,
+// and attributed to it by namespace and name.
+func (r *Reconciler) isNamed(o stack.Owner, have *stack.Stack, res stack.Resource) bool {
+	if res.Ownership != stack.Owned || res.Proof == stack.None || !r.cloud.FoundByName(o, res) {
+		return false
+	}
+	parent, isPart := have.Get(res.In)
+	return !isPart || parent.Ownership != stack.Owned
+}
+
+// identityOf returns the identity of a resource that is part of nothing, or of something that
+// is not the Service's alone.
+func identityOf(have *stack.Stack, res stack.Resource) ledger.Identity {
+	id := ledger.Identity{Kind: res.Key.Kind, ID: res.ID}
+	if parent, known := have.Get(res.In); known && parent.ID != "" {
+		id.In = parent.ID
+	} else if res.In != (stack.Key{}) {
+		id.In = res.In.String()
+	}
+	return id
+}
+
+// leaveNamesake returns the resources found for a Service that is released, without the
+// resources of a later Service of the same name: the ledger has them as the later one's, or the
+// released Service did not have them when its release began. While a creation of the later
+// one is in doubt everything is left to it: its next run reads every resource of the name.
+func (r *Reconciler) leaveNamesake(o stack.Owner, have *stack.Stack) *stack.Stack {
+	if r.cloud.FoundByName == nil || have == nil {
+		return have
+	}
+	later, doubted := r.ledger.Namesake(o)
+	if !later {
+		return have
+	}
+	out, had := have.Clone(), r.releases.of(o)
+	for _, res := range have.Resources {
+		if !r.isNamed(o, have, res) {
+			continue
+		}
+		id := identityOf(have, res)
+		if other, owned := r.ledger.OwnerOf(id); doubted || owned && other != o || !had[id] {
+			out.Drop(res.Key)
+		}
+	}
+	return out
+}
