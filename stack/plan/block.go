@@ -6,14 +6,14 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// block is what is shown together: one step, or both halves of a replacement.
+// block is a unit of output: one step, or both halves of a replacement.
 type block struct {
-	main  StepDoc  // the creating half of a replacement
-	other *StepDoc // the deleting half
-	held  string   // who or what holds it; empty: nobody
+	main  StepDoc  // the create of a replacement
+	other *StepDoc // the delete of a replacement
+	held  string   // cause of the block; empty: not blocked
 }
 
-// blocks pairs the halves of replacements, at the place of the first half.
+// blocks pairs the halves of replacements, at the position of the first half.
 func blocks(steps []StepDoc) []block {
 	creations, deletions := map[stack.Key]*StepDoc{}, map[stack.Key]*StepDoc{}
 	for i := range steps {
@@ -50,7 +50,7 @@ func (b block) symbols(used map[string]bool) {
 }
 
 // The columns of a block: the symbol ends at symbolEnd, text starts one
-// further, what belongs to it is indented by two.
+// further, details are indented by two.
 const (
 	symbolEnd = 5
 	bodyAt    = 8
@@ -86,8 +86,8 @@ func (b block) impact(p *page) {
 	}
 }
 
-// notes say what is known about the step itself. Those of a replacement name
-// the half that they are about.
+// notes returns remarks about the step itself. Remarks of a replacement name the half
+// that they are about.
 func (b block) notes(p *page) {
 	if b.other == nil {
 		stepNotes(p, b.main, "")
@@ -98,7 +98,7 @@ func (b block) notes(p *page) {
 		first, second = second, first
 	}
 	for _, s := range []StepDoc{first, second} {
-		s.Needs = without(s.Needs, b.main.ID, b.other.ID) // the symbol says it
+		s.Needs = without(s.Needs, b.main.ID, b.other.ID) // implied by the symbol
 		stepNotes(p, s, string(s.Action)+" ")
 	}
 }
@@ -129,7 +129,7 @@ func without(needs []NeedDoc, ids ...string) []NeedDoc {
 	return out
 }
 
-// needsText lists needs; of many it counts the rest.
+// needsText lists the first needs and counts the rest.
 func needsText(needs []NeedDoc) string {
 	const shown = 6
 	list := make([]string, 0, shown+1)
@@ -157,6 +157,6 @@ func (b block) fields(p *page) {
 		}
 	case s.Action == Create:
 		showFields(p, bodyAt, s.Target.Fields)
-	default: // what goes or stays is named by its key and id
+	default: // a resource that is deleted or stays is named by its key and id
 	}
 }

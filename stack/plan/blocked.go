@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// BlockedBy is why a step may not run now. The set is closed: who reads it handles
-// each, and who blocks a step for another reason adds it here.
+// BlockedBy is the reason why a step may not run now. The set is closed: readers handle
+// every value, and a new reason is added here.
 type BlockedBy string
 
 const (
@@ -12,25 +12,25 @@ const (
 	// ByNeeds means that it is blocked with a step that it needs or is one half of a
 	// replacement with; Needs has that step.
 	ByNeeds BlockedBy = "needs"
-	// ByUse means that something found uses the resource and stays.
+	// ByUse means that an observed resource uses it and stays.
 	ByUse BlockedBy = "use"
-	// BySlot means that something else has the place that the resource needs.
+	// BySlot means that another resource has the slot that it needs.
 	BySlot BlockedBy = "slot"
 	// ByCycle means that steps need each other, so that none can be first.
 	ByCycle BlockedBy = "cycle"
-	// ByFilter means that the operator keeps the object of the step from us.
+	// ByFilter means that the operator excludes the object of the step.
 	ByFilter BlockedBy = "filter"
 	// ByTakeover means that it is drift that another controller left.
 	ByTakeover BlockedBy = "takeover"
-	// ByLedger means that other Services use what is shared, or are not known yet.
+	// ByLedger means that other Services use the shared resource, or are not known yet.
 	ByLedger BlockedBy = "ledger"
-	// ByProof means that nothing proves the found resource to be ours.
+	// ByProof means that there is no proof that the observed resource is ours.
 	ByProof BlockedBy = "proof"
 	// ByBlind means that resources of the kind could not be read.
 	ByBlind BlockedBy = "blind"
-	// ByBusy means that the cloud is still making or changing the found resource.
+	// ByBusy means that the cloud is still creating or changing the observed resource.
 	ByBusy BlockedBy = "busy"
-	// ByFailed means that the cloud has given up the found resource and changes it no more.
+	// ByFailed means that the observed resource has failed and accepts no changes.
 	ByFailed BlockedBy = "failed"
 	// ByIncomplete means that the step removes what serves until its replacement is complete,
 	// and that part of the replacement is only planned once the cloud has chosen an address.
@@ -42,7 +42,7 @@ const (
 	ByRefused BlockedBy = "refused"
 )
 
-// Blocked is a step that may not run now, and why.
+// Blocked is a step that may not run now, with the reason.
 type Blocked struct {
 	Step   Step
 	By     BlockedBy
@@ -51,7 +51,7 @@ type Blocked struct {
 	Why    string // one sentence for the user
 }
 
-// Cause returns the reason with what belongs to it, such as "policy no-delete" or
+// Cause returns the reason with its details, such as "policy no-delete" or
 // "needs create listener/tcp-80".
 func (b Blocked) Cause() string {
 	switch b.By {
@@ -64,8 +64,8 @@ func (b Blocked) Cause() string {
 	}
 }
 
-// InCloud tells whether the cause lies in what was found in the cloud or could not
-// be seen there: nothing tells when it goes, so that it is to be looked at again.
+// InCloud reports whether the cause is in the observed or unreadable state of the cloud:
+// its end causes no event, so the cloud has to be read again.
 func (b Blocked) InCloud() bool {
 	switch b.By {
 	case ByProof, BySlot, ByUse, ByBlind, ByBusy, ByFailed:
@@ -80,11 +80,11 @@ func (p Plan) Only(why BlockedBy) bool {
 	return !slices.ContainsFunc(p.Blocked, func(b Blocked) bool { return b.By != why })
 }
 
-// FollowsOther tells whether the step is blocked only with another one, which
-// tells the cause.
+// FollowsOther reports whether the step is blocked only because of another one, which
+// has the cause.
 func (b Blocked) FollowsOther() bool { return b.By == ByNeeds }
 
-// Verdict is a policy's answer to one step.
+// Verdict is a policy's decision about one step.
 type Verdict struct {
 	Blocked bool
 	By      BlockedBy
@@ -92,7 +92,7 @@ type Verdict struct {
 	Why     string
 }
 
-// blockedByPolicy holds a step for a policy of the operator.
+// blockedByPolicy returns the verdict of a policy of the operator.
 func blockedByPolicy(name, why string) Verdict {
 	return Verdict{Blocked: true, By: ByPolicy, Policy: name, Why: why}
 }

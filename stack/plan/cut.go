@@ -9,7 +9,7 @@ import (
 
 const ellipsis = "…"
 
-// length is the number of columns that a text takes on a terminal.
+// length returns the number of columns of a text on a terminal.
 func length(s string) int {
 	n := 0
 	for _, r := range s {
@@ -18,8 +18,8 @@ func length(s string) int {
 	return n
 }
 
-// columns is how many columns a character takes: two if it is wide, such as those of
-// Chinese, none if it is put on the one before.
+// columns returns the number of columns of a character: two if it is wide, such as in
+// Chinese, none if it combines with the previous one.
 // Source: Unicode Standard Annex #11, East Asian Width.
 func columns(r rune) int {
 	switch {
@@ -36,7 +36,7 @@ func columns(r rune) int {
 	}
 }
 
-// head is the longest beginning of a text that takes no more than the width.
+// head returns the longest beginning of a text within the width.
 func head(runes []rune, width int) string {
 	used := 0
 	for i, r := range runes {
@@ -47,7 +47,7 @@ func head(runes []rune, width int) string {
 	return string(runes)
 }
 
-// tail is the longest end of a text that takes no more than the width.
+// tail returns the longest end of a text within the width.
 func tail(runes []rune, width int) string {
 	used := 0
 	for i := len(runes) - 1; i >= 0; i-- {
@@ -62,8 +62,8 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-length(s)))
 }
 
-// clean replaces what does not print. Names and reasons may hold text that came
-// from a cloud or a manifest, and must not steer a terminal.
+// clean replaces unprintable characters. Names and reasons can contain text of a cloud or
+// a manifest, which must not control a terminal.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -78,7 +78,7 @@ func clean(s string) string {
 }
 
 // fit cuts text in the middle: names in a cloud differ at both ends, the
-// cluster in front and a hash behind.
+// cluster at the beginning and a hash at the end.
 func fit(s string, width int) string {
 	switch {
 	case length(s) <= width:
@@ -93,9 +93,8 @@ func fit(s string, width int) string {
 	return head(runes, half) + ellipsis + tail(runes, width-half-1)
 }
 
-// cutAll cuts values to the width. Two values that differ look different after
-// the cut as well: where the middle cut hides the difference, what is around
-// the first difference is shown.
+// cutAll cuts values to the width. Different values stay different: if the cut in the
+// middle hides the difference, the surroundings of the first difference are shown.
 func cutAll(values []string, width int) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
@@ -117,10 +116,10 @@ func firstDifference(a, b string) int {
 	return n
 }
 
-// around shows the part of a text that surrounds a position.
+// around returns the part of a text that surrounds a position.
 func around(s string, at, width int) string {
 	runes := []rune(s)
-	const before = 4 // characters kept in front for the eye
+	const before = 4 // characters shown before the position
 	start := min(max(0, at-before), len(runes))
 	rest := string(runes[start:])
 	if start > 0 {

@@ -46,8 +46,8 @@ func heldDoc(step StepDoc, b Blocked) HeldDoc {
 	return out
 }
 
-// made lists the keys that do not exist before the plan runs, also those whose
-// creation is held.
+// made returns the keys that do not exist before the plan runs, including those whose
+// creation is blocked.
 func made(p Plan) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	mark := func(s Step) {
@@ -67,9 +67,9 @@ func made(p Plan) map[stack.Key]bool {
 	return out
 }
 
-// describer turns steps of one plan into their public form. What was found
-// refers to things that exist, what is wanted may not: wanted and found values
-// are therefore turned by two plainers.
+// describer converts steps of one plan to their public form. Observed resources refer to
+// existing ones, desired resources need not: their values are therefore converted by two
+// plainers.
 type describer struct {
 	owner  stack.Owner
 	wanted plainer
@@ -104,8 +104,8 @@ func (d describer) step(s Step, among map[StepID]bool) StepDoc {
 	return out
 }
 
-// resource describes a resource under the key that its step has, because a
-// step may leave out the key of its target.
+// resource describes a resource under the key of its step, because a step can omit the
+// key of its target.
 func (p plainer) resource(r stack.Resource, key stack.Key) ResourceDoc {
 	out := ResourceDoc{Key: validKey(key), ID: valid(r.ID)}
 	for _, f := range stack.Fields(r.Spec) {
@@ -172,8 +172,8 @@ func gate(g Gate) *GateDoc {
 	return out
 }
 
-// unchanged counts the fields that stay as they are, where a resource is
-// changed or made again; a part of an update leaves all others alone.
+// unchanged counts the unchanged fields of a resource that is updated or replaced; a part
+// of an update leaves all others unchanged.
 func unchanged(s Step) int {
 	again := s.ID.Action == Create && s.Reason == Replaced && len(s.Changes) > 0
 	if s.ID.Action != Update && !again {
@@ -193,8 +193,8 @@ func unchanged(s Step) int {
 	return n
 }
 
-// replacement says which half of a replacement comes first, where both are in the
-// same list and of one resource.
+// replacement returns the order of a replacement whose halves are in the same list and
+// belong to one resource.
 func replacement(s Step, among map[StepID]bool) Replacement {
 	if s.Pair.IsZero() || s.Pair.Create.Key != s.Pair.Delete.Key || !among[s.Pair.Create] || !among[s.Pair.Delete] {
 		return NoReplacement
@@ -202,7 +202,7 @@ func replacement(s Step, among map[StepID]bool) Replacement {
 	return s.Pair.Order
 }
 
-// valid replaces what is no text: a cloud may answer with any bytes, JSON
+// valid replaces invalid UTF-8: a cloud can answer with any bytes, JSON
 // carries only UTF-8.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 

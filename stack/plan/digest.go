@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Digest returns a hash of whose step this is and of all that it writes: equal for
-// equal steps, in every process, and another one when anything of it changes.
+// Digest returns a hash of the step's owner and of everything that it writes: equal for
+// equal steps, in every process, and different after any change.
 func (s Step) Digest() string {
 	type change struct {
 		Field   string `json:"Field"`
@@ -39,9 +39,9 @@ func (s Step) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Token returns an idempotency token for the step's call: a UUID that is the same
-// whenever the same owner wants the same, so that a cloud which is asked twice, also
-// after a restart, does it once.
+// Token returns an idempotency token for the step's call: a UUID that is the same for the
+// same owner and content, so that a cloud performs a repeated call once, also after a
+// restart.
 // Source: RFC 9562, section 5.8 (version 8).
 func (b Batch) Token(s Step) string {
 	raw := []byte(s.Digest()[:32])

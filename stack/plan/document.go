@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// FormatVersion is the version of [Document]. It changes when a reader of the
-// old form would misread the new one; an added field is no such change.
+// FormatVersion is the version of [Document]. It changes when a reader of the old form
+// would misread the new one; an added field does not change it.
 const FormatVersion = "1"
 
 // Document is the public form of one or many plans. It holds plain JSON values
@@ -56,9 +56,9 @@ type Replacement string
 const (
 	// NoReplacement marks a step that is no half of a replacement.
 	NoReplacement Replacement = ""
-	// DeleteFirst means that the old one goes before the new one comes.
+	// DeleteFirst means that the old resource is deleted before the new one is created.
 	DeleteFirst Replacement = "delete-first"
-	// CreateFirst means that the new one is there before the old one goes.
+	// CreateFirst means that the new resource is created before the old one is deleted.
 	CreateFirst Replacement = "create-first"
 )
 
@@ -86,13 +86,13 @@ type ChangeDoc struct {
 	Forces  bool   `json:"forcesReplacement,omitempty"`
 }
 
-// GateDoc is what must be observed before a step may run.
+// GateDoc is an observation that a step waits for.
 type GateDoc struct {
 	After string `json:"after,omitempty"` // a duration such as "1m0s"; empty: at once
 	Since string `json:"since,omitempty"` // what starts the clock, in words
 }
 
-// NeedDoc names a step that must be done before.
+// NeedDoc names a step that must be complete before.
 type NeedDoc struct {
 	Owner *stack.Owner `json:"owner,omitempty"` // absent: the owner of the plan
 	Step  string       `json:"step"`            // the ID of that step
@@ -106,28 +106,28 @@ type HeldDoc struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// Severity tells what a problem means for the plan.
+// Severity is the effect of a problem on the plan.
 type Severity string
 
 const (
-	// Warning is something the user should know; the plan stands.
+	// Warning is information for the user; the plan is valid.
 	Warning Severity = "warning"
-	// Error is something without whose cure there is no plan, or only a part.
+	// Error means that there is no plan, or only a part of it.
 	Error Severity = "error"
 )
 
-// Problem is something wrong with what the user asked for or with what could be
-// read: a misspelt annotation, a cloud that did not answer.
+// Problem is a fault in the user's request or in a read: a misspelt annotation, a cloud
+// that did not answer.
 type Problem struct {
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code,omitempty"`  // names the kind of problem for good
+	Code     string   `json:"code,omitempty"`  // permanent name of the kind of problem
 	Where    string   `json:"where,omitempty"` // an annotation, a field; empty: the whole
 	Text     string   `json:"text"`
 }
 
 // WithProblems returns a copy of the document in which the owner's plan carries
 // the problems as well. An owner without a plan gets an empty one, so that a
-// Service for which no plan could be made is still shown.
+// Service without a plan is still shown.
 func (d Document) WithProblems(owner stack.Owner, problems ...Problem) Document {
 	if len(problems) == 0 {
 		return d

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DOT is the graph of the steps in the language of Graphviz: one cluster for
-// each owner, an arrow from each step to those that need it. Gated steps are
+// DOT returns the graph of the steps in the language of Graphviz: one cluster for
+// each owner, an arrow from each step to the steps that need it. Gated steps are
 // rounded with a dashed border, held ones grey, steps that interrupt traffic
 // red.
 func DOT(doc Document) string {
@@ -52,8 +52,8 @@ func dotNode(n node) string {
 	return n.id + " [" + attrs + "];\n"
 }
 
-// dotText is a quoted string of DOT with one line for each text. Only the quote
-// and the backslash mean anything inside one.
+// dotText returns a quoted string of DOT with one line for each text. Only the quote
+// and the backslash are special inside one.
 func dotText(lines ...string) string {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	quoted := make([]string, 0, len(lines))

@@ -1,21 +1,21 @@
 package plan
 
-// Exit codes of a command that plans.
+// Exit codes of commands that plan.
 const (
-	// ExitNothing means that the cloud is as the Services want it.
+	// ExitNothing means that the cloud is as desired.
 	ExitNothing = 0
-	// ExitError means that a plan could not be made or is not whole.
+	// ExitError means that there is no plan, or only a part of it.
 	ExitError = 1
-	// ExitChanges means that the cloud differs from what is wanted.
+	// ExitChanges means that the cloud differs from the desired state.
 	ExitChanges = 2
 	// ExitUnjudged means that nothing was found, and that not everything could be
-	// judged: no script may take it for a clean cloud.
+	// judged: it does not mean a clean cloud.
 	ExitUnjudged = 3
 )
 
-// ExitCode is the exit code for a document and the error of making it. A
-// problem of severity Error counts as an error. Held steps count as changes:
-// a script that asks "does the cloud match?" must not hear yes.
+// ExitCode returns the exit code for a document and the error of its computation. A
+// problem of severity Error counts as an error. Blocked steps count as changes: the
+// cloud does not match.
 func ExitCode(doc Document, err error) int {
 	if err != nil {
 		return ExitError
@@ -32,7 +32,7 @@ func ExitCode(doc Document, err error) int {
 	return code
 }
 
-// failed tells whether a problem stands in the way of the plan.
+// failed reports whether a problem prevents the plan.
 func (p Doc) failed() bool {
 	for _, problem := range p.Problems {
 		if problem.Severity == Error {

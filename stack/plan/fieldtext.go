@@ -2,7 +2,7 @@ package plan
 
 import "strings"
 
-// assignment is one field with the value it has, or the values before and after.
+// assignment is one field with its value, or the values before and after.
 type assignment struct {
 	lead   span // a sign in the two columns before the name
 	name   string
@@ -10,12 +10,11 @@ type assignment struct {
 	suffix string
 }
 
-// maxName bounds the column of the names, so that one long name does not push
-// all values to the right. A longer one is cut only where the line has no room for it.
+// maxName bounds the column of the names, so that one long name does not move all values
+// to the right. A longer one is cut only if the line has no room for it.
 const maxName = 28
 
-// showFields shows what a new resource is made with. Fields that say nothing
-// are left out.
+// showFields writes the fields of a new resource. Empty fields are left out.
 func showFields(p *page, indent int, fields []FieldDoc) {
 	col := 0
 	var set []FieldDoc
@@ -35,8 +34,8 @@ func showFields(p *page, indent int, fields []FieldDoc) {
 	}
 }
 
-// showChanges shows fields with the values before and after, and of lists and
-// objects only the members that differ.
+// showChanges writes fields with the values before and after, and only the members that
+// differ of lists and objects.
 func showChanges(p *page, indent int, changes []ChangeDoc) {
 	col := 0
 	for _, c := range changes {
@@ -66,12 +65,12 @@ func secretDiffers(c ChangeDoc) bool { return c.From == any(Secret) && c.To == a
 
 func nameWidth(name string) int { return min(length(clean(name)), maxName) }
 
-// text is the assignment on one line.
+// text returns the assignment on one line.
 func (a assignment) text(col int) string {
 	return strings.Join([]string{pad(clean(a.name), col), "=", strings.Join(a.values, " -> ")}, " ")
 }
 
-// fits tells whether an assignment has room on one line.
+// fits reports whether an assignment has room on one line.
 func (p *page) fits(indent, col int, a assignment) bool {
 	n := indent + length(a.text(col))
 	if a.suffix != "" {
@@ -108,11 +107,11 @@ func (p *page) assign(indent, col int, a assignment) {
 	}
 }
 
-// minValue is the least room in which a cut value still tells something.
+// minValue is the minimum width of a cut value.
 const minValue = 16
 
-// cut fits the values into the room and leaves place for the suffix after the
-// last one; alone means that there is no such place.
+// cut fits the values into the width and leaves space for the suffix after the last one;
+// alone means that there is no such space.
 func (a assignment) cut(room int) (values []string, alone bool) {
 	last := len(a.values) - 1
 	tail := length(a.tail().text)

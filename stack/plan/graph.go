@@ -6,12 +6,11 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// graph is the steps of a document as nodes and edges, whatever they are then
-// written as. An edge goes from a step to one that needs it: along the arrows
-// runs the time.
+// graph has the steps of a document as nodes and edges, for any output format. An edge
+// leads from a step to one that needs it, in the order of time.
 type graph struct {
 	clusters []cluster
-	outside  []node // steps that are needed and not in the document
+	outside  []node // needed steps that are not in the document
 	edges    []edge
 }
 
@@ -27,8 +26,7 @@ type node struct {
 	impact Impact
 }
 
-// look is what tells a node from a step that can run as soon as its needs are
-// done.
+// look is the appearance of a node.
 type look int
 
 const (
@@ -40,7 +38,7 @@ const (
 
 type edge struct {
 	from, to string
-	waits    bool // the needing step is gated or held: it does not simply follow
+	waits    bool // the needing step is gated or blocked
 }
 
 // stepName names a step in the whole document.

@@ -7,15 +7,15 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Options say how [Human] writes.
+// Options configure the output of [Human].
 type Options struct {
-	// Color allows terminal colours. Whether the output is a terminal and
-	// NO_COLOR is unset, the caller knows.
+	// Color permits terminal colours. The caller checks whether the output is a terminal
+	// and NO_COLOR is unset.
 	Color bool
 	// Width is the longest line in characters; 0 means 80, less than 60 means 60.
 	Width int
-	// Whole shows values in full, however long the line gets: where nobody can ask
-	// for a wider one, such as in the log of a CI system.
+	// Whole shows values in full, with lines of any length, for outputs without a width,
+	// such as the log of a CI system.
 	Whole bool
 }
 
@@ -27,9 +27,9 @@ const (
 // noChanges follows the owner of a plan without steps.
 const noChanges = "  no changes"
 
-// Human is a document for a person to read: one plan in full; of many plans one
-// line for each owner with nothing to do and the others in full, totals last.
-// It knows the document and nothing else, so it can show a decoded one.
+// Human returns a document as text for people: one plan in full; for many plans one line
+// for each owner without changes and the others in full, totals last. It depends only on
+// the document, so it can show a decoded one.
 func Human(doc Document, opt Options) string {
 	p := newPage(opt)
 	switch len(doc.Plans) {
@@ -65,7 +65,7 @@ func many(p *page, doc Document) {
 			wide = max(wide, length(plan.Owner.String()))
 		}
 	}
-	wide = min(wide, p.width-length(noChanges)) // a name that is cut may be anybody's
+	wide = min(wide, p.width-length(noChanges)) // a cut name is ambiguous
 	for _, plan := range doc.Plans {
 		if plan.quiet() {
 			p.line(0, plain(pad(fit(plan.Owner.String(), wide), wide)), faint(noChanges))
@@ -96,7 +96,7 @@ func many(p *page, doc Document) {
 	p.prose(0, 0, endSentence(doc.Summary(), failed == len(doc.Plans), otherServices(failed)))
 }
 
-// otherServices names those that a last sentence speaks of.
+// otherServices returns the Services of the last sentence.
 func otherServices(failed int) string {
 	if failed > 0 {
 		return "the Services without errors"
@@ -104,7 +104,7 @@ func otherServices(failed int) string {
 	return "all Services"
 }
 
-// quiet tells whether there is nothing to show of a plan.
+// quiet reports whether a plan has nothing to show.
 func (p Doc) quiet() bool { return len(p.Steps) == 0 && len(p.Held) == 0 && len(p.Problems) == 0 }
 
 func heading(p *page, plan Doc, provider string) {
@@ -151,7 +151,7 @@ func showProblem(p *page, problem Problem) {
 	p.mark(2, "!", color, string(problem.Severity)+": "+text)
 }
 
-// legend explains the symbols that are used, and no others.
+// legend explains the used symbols.
 func legend(p *page, doc Document) {
 	used := map[string]bool{}
 	for _, plan := range doc.Plans {
@@ -174,7 +174,7 @@ func legend(p *page, doc Document) {
 	p.blank()
 }
 
-// symbol is the sign in front of a step.
+// symbol returns the symbol of a step.
 type symbol struct {
 	sign  string
 	means string
@@ -223,8 +223,8 @@ func idleSentence(p Doc) string {
 	return "No changes. The cloud matches " + ofOwner(p.Owner) + "."
 }
 
-// endSentence is the last line: totals where something will be done, else which
-// kind of nothing it is.
+// endSentence returns the last line: totals if there are changes, else the reason why
+// there are none.
 func endSentence(s Summary, failed bool, whose string) string {
 	switch {
 	case s.Steps() == 0 && s.Held > 0:

@@ -10,18 +10,17 @@ import (
 
 // Errors of [Decode].
 var (
-	// ErrFormatVersion means that the document has a version this program does
-	// not read.
+	// ErrFormatVersion means that this program does not read the version of the document.
 	ErrFormatVersion = errors.New("unsupported format version")
-	// ErrAction means that a step has an action this program does not know.
+	// ErrAction means that a step has an unknown action.
 	ErrAction = errors.New("unknown action")
-	// ErrTrailing means that something follows the document.
+	// ErrTrailing means that there is data after the document.
 	ErrTrailing = errors.New("data after the document")
 )
 
 // Encode writes a document as indented JSON with a newline at the end. Equal
-// documents give equal bytes. It fails only on a document that was not made by
-// [NewDocument] or [Decode] and holds values that JSON does not have.
+// documents give equal bytes. It fails only on a document that is not from [NewDocument] or
+// [Decode] and has values that JSON cannot represent.
 func Encode(doc Document) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -33,7 +32,7 @@ func Encode(doc Document) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Decode reads what [Encode] wrote. Unknown members are passed over, so that an
+// Decode reads what [Encode] wrote. Unknown members are ignored, so that an
 // older program reads the documents of a newer one with the same version.
 func Decode(data []byte) (Document, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -79,8 +78,8 @@ func (s StepDoc) check() error {
 	}
 }
 
-// normal gives the lists that are always written an empty list in place of
-// null, so that readers can walk them without asking.
+// normal replaces null by an empty list in lists that are always written, so that readers
+// need no check.
 func (d Document) normal() Document {
 	plans := make([]Doc, 0, len(d.Plans))
 	for _, p := range d.Plans {

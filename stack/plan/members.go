@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// memberLine is one member of a list or an object that differs.
+// memberLine is one different member of a list or an object.
 type memberLine struct {
 	sign   string
 	name   string   // of an object's member; empty in a list
 	values []string // one, or before and after
 }
 
-// members is how two lists, or two objects, differ.
+// members is the difference of two lists, or two objects.
 type members struct {
 	lines []memberLine
 	same  int
 }
 
-// maxMembers bounds the lines of one sign: a cluster of a thousand nodes has
-// its instances shared, not listed; JSON has all.
+// maxMembers bounds the lines of one symbol: the instances of a cluster of a thousand
+// nodes are counted, not listed; JSON has all.
 const maxMembers = 12
 
 // membersOf compares member by member where both values have members. A step

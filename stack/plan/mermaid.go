@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Mermaid is the graph of the steps as a Mermaid flow chart, which code hosts
-// draw where it stands in a text: one subgraph for each owner, an arrow from
-// each step to those that need it, dotted arrows into steps that wait or are
-// held.
+// Mermaid returns the graph of the steps as a Mermaid flow chart, which code hosts
+// render in Markdown: one subgraph for each owner, an arrow from each step to the steps
+// that need it, dotted arrows to steps that wait or are blocked.
 func Mermaid(doc Document) string {
 	g := graphOf(doc)
 	var out strings.Builder
@@ -54,7 +53,7 @@ func mermaidNode(n node, classes map[string][]string) string {
 	return fmt.Sprintf("%s[%s]\n", n.id, mermaidText(n.lines...))
 }
 
-// mermaidClasses writes the looks that are used.
+// mermaidClasses writes the used styles.
 func mermaidClasses(out *strings.Builder, classes map[string][]string) {
 	looks := []struct{ name, style string }{
 		{"gated", "stroke-dasharray:5 5"},

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Barrier is a group of steps that all steps behind it need. It is one value for
-// all of them: five hundred steps behind five hundred others are a thousand edges
-// and not a quarter of a million.
+// Barrier is a group of steps that all steps behind it need. It is one value for all of
+// them: five hundred steps behind five hundred others need a thousand edges instead of a
+// quarter of a million.
 type Barrier struct{ Steps []StepID }
 
-// AllNeeds returns the steps that must be done before this one, those of its
-// barriers included, each once and in order.
+// AllNeeds returns the steps that must be complete before this one, including those of
+// its barriers, each once and in order.
 func (s Step) AllNeeds() []StepID {
 	if len(s.Behind) == 0 {
 		return s.Needs
@@ -24,11 +24,10 @@ func (s Step) AllNeeds() []StepID {
 	return slices.Compact(out)
 }
 
-// Graph is what the steps of a list need, by their places in the list. Needs that
-// are not in the list are left out. Behind the steps come its barriers: nodes from
-// Steps on.
+// Graph has the needs of the steps of a list, by their positions. Needs that are not in
+// the list are left out. Nodes from Steps on are barriers.
 type Graph struct {
-	Steps  int     // how many of the nodes are steps
+	Steps  int     // number of nodes that are steps
 	Needs  [][]int // of each node, the nodes that are before it
 	Needed [][]int // of each node, the nodes that are behind it
 	at     map[StepID]int
@@ -79,7 +78,7 @@ func (g *Graph) At(id StepID) (int, bool) {
 	return i, ok
 }
 
-// Edges counts the edges, those from and to barriers included.
+// Edges returns the number of edges, including those from and to barriers.
 func (g *Graph) Edges() int {
 	n := 0
 	for _, needs := range g.Needs {
@@ -88,8 +87,8 @@ func (g *Graph) Edges() int {
 	return n
 }
 
-// Sorted lists the steps in an order that respects their needs, and otherwise in
-// that of the list. Steps that need each other, and those behind them, are left out.
+// Sorted returns the steps in an order that respects their needs, and otherwise in the
+// order of the list. Steps that need each other, and steps behind them, are left out.
 func (g *Graph) Sorted() []int {
 	open := make([]int, len(g.Needs))
 	ready := &places{}
@@ -112,8 +111,8 @@ func (g *Graph) Sorted() []int {
 	return out
 }
 
-// pass lets what is behind a node come nearer. What is behind a barrier comes at
-// once: a barrier takes no place in the order.
+// pass decrements the open needs of the nodes behind a node. A barrier is passed at
+// once: it has no position in the order.
 func (g *Graph) pass(node int, open []int, ready *places) {
 	for _, behind := range g.Needed[node] {
 		if open[behind]--; open[behind] > 0 {
@@ -127,7 +126,7 @@ func (g *Graph) pass(node int, open []int, ready *places) {
 	}
 }
 
-// Before tells of every node whether one of the given steps needs it, directly or
+// Before reports for every node whether one of the given steps needs it, directly or
 // through others.
 func (g *Graph) Before(steps []int) []bool {
 	seen := make([]bool, len(g.Needs))
@@ -145,7 +144,7 @@ func (g *Graph) Before(steps []int) []bool {
 	return seen
 }
 
-// Circles lists the steps that need each other, each group by itself.
+// Circles returns the groups of steps that need each other.
 func (g *Graph) Circles() [][]int {
 	t := &tarjan{graph: g, index: make([]int, len(g.Needs)), low: make([]int, len(g.Needs)), open: make([]bool, len(g.Needs))}
 	for node := range g.Needs {

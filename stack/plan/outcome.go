@@ -6,38 +6,38 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Sent says whether the cloud may have committed a call.
+// Sent is the possible effect of a call.
 type Sent int
 
 const (
 	// NotSent means that nothing left this process, or that the cloud refused.
 	NotSent Sent = iota
-	// WasSent means that the cloud answered that it did it.
+	// WasSent means that the cloud confirmed the call.
 	WasSent
-	// MaybeSent means that the call went out and no answer came.
+	// MaybeSent means that the call was sent and no answer was received.
 	MaybeSent
 )
 
-// Refusal is a member of a set step that the cloud would not take.
+// Refusal is a member of a set step that the cloud refused.
 type Refusal struct {
 	Member any
 	Err    error
 }
 
-// Outcome is what became of one step.
+// Outcome is the result of one step.
 type Outcome struct {
-	After   stack.Resource   // as the cloud has it now, normalised; becomes what is known
-	Parts   []stack.Resource // the same for what was created in the same call
+	After   stack.Resource   // the resource in the cloud now, normalised; becomes the known state
+	Parts   []stack.Resource // the same for parts of the same call
 	Refused []Refusal        // members that were left out; the step counts as done without them
-	Wait    time.Duration    // accepted but not finished: look again after
-	// Manual is what somebody with more rights has to do, in words for them. The step
-	// counts as done, since nothing else waits for it; reads show whether it was.
+	Wait    time.Duration    // accepted but not complete: pause before the next read
+	// Manual is an action for an administrator with more rights, in words. The step counts
+	// as done, since nothing else waits for it; reads show whether it was performed.
 	Manual string
-	// Gone lists what else the owner no longer has by this step, without one of its own: a
-	// load balancer that its maker leaves to the others on it, a claim on what was removed.
+	// Gone lists other resources that the owner no longer has after this step: a load
+	// balancer that it leaves to the others on it, a claim on a deleted resource.
 	Gone []stack.Key
-	// Used means that what was to be deleted stays, since somebody of whom nothing is
-	// known here uses it. The step counts as done; whether it is free may be looked at later.
+	// Used means that the resource stays, because an unknown user uses it. The step counts
+	// as done; it can be retried later.
 	Used bool
 	Sent Sent
 	Err  error // a fault; nil with no Wait is done
@@ -49,12 +49,12 @@ func Done(after stack.Resource) Outcome { return Outcome{After: after, Sent: Was
 // Failed is the outcome of a step that the cloud refused.
 func Failed(err error) Outcome { return Outcome{Err: err} }
 
-// Claims tells, at the moment of writing, who else wants a shared entry.
+// Claims returns, at the moment of a write, the other users of a shared entry.
 type Claims interface {
-	// Others lists the other owners that want the entry, in order.
+	// Others returns the other owners that use the entry, in order.
 	Others(me stack.Owner, entry stack.Resource) []stack.Owner
-	// Older is the oldest other owner that wants the same entry, or the same slot of
-	// something shared, and is older than the owner; false: there is none.
+	// Older returns the oldest other owner that uses the same entry, or the same slot of a
+	// shared resource, and is older than the owner; false: there is none.
 	Older(me stack.Owner, entry stack.Resource) (stack.Owner, bool)
 }
 
@@ -62,8 +62,8 @@ type Claims interface {
 // while it does not exist yet.
 type Resolver func(stack.Owner, stack.Ref) (string, bool)
 
-// Batch is what one call of a provider gets: steps with the same batch key, of
-// any owners.
+// Batch is the input of one call of a provider: steps with the same batch key, of any
+// owners.
 type Batch struct {
 	Key    string
 	Steps  []Step
@@ -71,8 +71,8 @@ type Batch struct {
 	Claims Claims
 }
 
-// ID resolves a reference of a step; empty when it is not known, which the
-// order of the steps rules out.
+// ID resolves a reference of a step; empty when it is unknown, which the
+// order of the steps prevents.
 func (b Batch) ID(s Step, r stack.Ref) string {
 	if r.ID != "" || b.IDs == nil {
 		return r.ID

@@ -2,7 +2,7 @@ package plan
 
 import "strings"
 
-// style is how a piece of text looks where colours are allowed.
+// style is the appearance of text with colours.
 type style string
 
 const (

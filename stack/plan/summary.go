@@ -2,10 +2,10 @@ package plan
 
 import "github.com/berth-lb/berth/stack"
 
-// Summary counts what a plan does. Create, Update, Replace, Delete and Forget
-// count resources, parts made in their parent's call included: a resource that
-// is created and then given its attributes is one creation, and what completes one
-// counts as created. Held and Waiting count steps.
+// Summary counts the changes of a plan. Create, Update, Replace, Delete and Forget
+// count resources, including parts created in their parent's call: a resource that is
+// created and then gets its attributes is one creation, and so is a step that completes
+// one. Held and Waiting count steps.
 type Summary struct {
 	Create  int `json:"create"`
 	Update  int `json:"update"`
@@ -29,11 +29,10 @@ func (s Summary) Plus(o Summary) Summary {
 	}
 }
 
-// Steps tells how many resources the steps that are not held concern.
+// Steps returns the number of resources of steps that are not blocked.
 func (s Summary) Steps() int { return s.Create + s.Update + s.Replace + s.Delete + s.Forget }
 
-// strength orders what is done to one resource: of several steps the strongest
-// names it.
+// strength orders the actions on one resource: the strongest of several steps counts.
 type strength int
 
 const (
@@ -61,7 +60,7 @@ func strengthOf(s StepDoc) strength {
 	}
 }
 
-// completes tells whether a step gives what is created what its creation cannot.
+// completes reports whether a step completes a creation.
 func (s StepDoc) completes() bool { return s.Action == Update && s.Reason == Initial }
 
 func summarize(p Doc) Summary {
@@ -90,8 +89,8 @@ func summarize(p Doc) Summary {
 	return out
 }
 
-// waiting counts the gated steps and those that need one, directly or through
-// others of the same plan.
+// waiting counts the gated steps and the steps that need one, directly or through others
+// of the same plan.
 func waiting(steps []StepDoc) int {
 	behind := map[string][]string{}
 	waits := map[string]bool{}

@@ -28,15 +28,15 @@ const (
 // deeper points to itself.
 const maxDepth = 32
 
-// plainer turns values of specs into plain JSON values.
+// plainer converts values of specs to plain JSON values.
 type plainer struct {
 	made map[stack.Key]bool // keys that do not exist yet
 }
 
 func (p plainer) value(v any) any { return p.plain(reflect.ValueOf(v), 0) }
 
-// redacted hides a value but not that it is empty: whether a password is set is
-// worth knowing and gives nothing away.
+// redacted hides a value but not that it is empty: whether a password is set is useful
+// and not secret.
 func (p plainer) redacted(v reflect.Value) any {
 	if !v.IsValid() || v.IsZero() {
 		return p.plain(v, 0)
@@ -72,7 +72,7 @@ func (p plainer) plain(v reflect.Value, depth int) any {
 	}
 }
 
-// ref is a literal identifier, or the key pointed to and whether it is there.
+// ref returns a literal identifier, or the key pointed to and whether it exists.
 func (p plainer) ref(r stack.Ref) any {
 	switch {
 	case r.IsZero():
@@ -120,7 +120,7 @@ func scalar(v reflect.Value) any {
 		return json.Number(strconv.FormatFloat(v.Float(), 'f', -1, v.Type().Bits()))
 	case v.CanFloat():
 		return strconv.FormatFloat(v.Float(), 'f', -1, 64)
-	default: // functions, channels: nothing that a cloud resource has
+	default: // functions, channels: no cloud resource has them
 		return "(" + v.Type().String() + ")"
 	}
 }
@@ -136,8 +136,8 @@ func (p plainer) list(v reflect.Value, depth int) any {
 	return out
 }
 
-// mapping turns a map into an object, and a map to empty structs, which is how
-// Go spells a set, into a sorted list.
+// mapping converts a map to an object, and a map to empty structs, a set in Go, to a
+// sorted list.
 func (p plainer) mapping(v reflect.Value, depth int) any {
 	if e := v.Type().Elem(); e.Kind() == reflect.Struct && e.NumField() == 0 {
 		list := make([]any, 0, v.Len())
@@ -185,7 +185,7 @@ func isSecret(f reflect.StructField) bool {
 	return slices.Contains(strings.Split(f.Tag.Get("plan"), ","), "secret")
 }
 
-// secretField tells whether a field of a spec, or a field inside one
+// secretField reports whether a field of a spec, or a field inside one
 // ("Auth.Password"), is secret.
 func secretField(spec stack.Spec, field string) bool {
 	t := reflect.TypeOf(spec)

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// none stands for a value that is not set.
+// none represents a value that is not set.
 const none = "(none)"
 
-// valueText is a plain JSON value for a person, on one line. Strings are quoted,
-// so that "80" and 80 and an empty string can be told apart and nothing in them
-// reaches the terminal as a control sequence.
+// valueText returns a plain JSON value for people, on one line. Strings are quoted, so
+// that "80", 80 and an empty string differ and no control sequence reaches the
+// terminal.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -58,7 +58,7 @@ func mapText(m map[string]any) string {
 	return "{" + strings.Join(texts, ", ") + "}"
 }
 
-// refText is a reference: where it points, and whether that is there already.
+// refText returns a reference: its target, and whether that exists.
 func refText(m map[string]any) (string, bool) {
 	ref, ok := m[refMember].(string)
 	if !ok {
@@ -75,7 +75,7 @@ func refText(m map[string]any) (string, bool) {
 	}
 }
 
-// nameText is the name of a member; names that are no words are quoted.
+// nameText returns the name of a member; names that are no words are quoted.
 func nameText(name string) string {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) || strings.ContainsRune(" \":,={}", r) }) {
 		return strconv.Quote(name)
@@ -83,8 +83,7 @@ func nameText(name string) string {
 	return name
 }
 
-// unset tells whether a value says nothing: null and what is empty. Zero and
-// false are values.
+// unset reports whether a value is null or empty. Zero and false are values.
 func unset(v any) bool {
 	switch v := v.(type) {
 	case nil:

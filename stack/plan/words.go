@@ -7,7 +7,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// header is the first line of a block: what happens to which resource, and why.
+// header returns the first line of a block: action, resource and reason.
 func (b block) header() string {
 	s := b.main
 	name := s.Target.Key.String()
@@ -36,7 +36,7 @@ func (b block) header() string {
 	}
 }
 
-// why is the reason in the words of the step, or in those of its kind.
+// why returns the reason in the words of the step, or of its reason.
 func why(s StepDoc) string {
 	if s.Why != "" {
 		return s.Why
@@ -59,8 +59,7 @@ func why(s StepDoc) string {
 	}
 }
 
-// replacedHalf is the reason of one half of a replacement, where it is shown
-// alone.
+// replacedHalf returns the reason of one half of a replacement that is shown alone.
 func replacedHalf(s StepDoc) string {
 	if s.Action == Create {
 		return "it replaces one that cannot be changed in place"
@@ -68,7 +67,7 @@ func replacedHalf(s StepDoc) string {
 	return "it cannot be changed in place and is replaced"
 }
 
-// replacedWhy names the fields that force a replacement.
+// replacedWhy returns the fields that force a replacement.
 func replacedWhy(s StepDoc) string {
 	if s.Why != "" {
 		return s.Why
@@ -85,7 +84,7 @@ func replacedWhy(s StepDoc) string {
 	return strings.Join(fields, ", ") + " cannot be changed in place"
 }
 
-// ownerText names an owner inside a sentence.
+// ownerText returns an owner inside a sentence.
 func ownerText(o stack.Owner) string {
 	if o.IsCluster() {
 		return "the cluster"
@@ -93,8 +92,8 @@ func ownerText(o stack.Owner) string {
 	return o.String()
 }
 
-// heldText says who or what holds a step. A step that is held with another one
-// says which, because that one tells the cause.
+// heldText returns the cause of a blocked step. A step that is blocked with another one
+// names that one, which has the cause.
 func heldText(h HeldDoc) string {
 	if h.Needs != "" {
 		return "held together with: " + h.Needs
@@ -105,7 +104,7 @@ func heldText(h HeldDoc) string {
 	return "held by " + h.By + ": " + h.Why
 }
 
-// gateText says what is waited for.
+// gateText returns the observation that is waited for.
 func gateText(g GateDoc) string {
 	after := shortDuration(g.After)
 	switch {
@@ -118,7 +117,7 @@ func gateText(g GateDoc) string {
 	}
 }
 
-// shortDuration leaves out the zeros that Go writes at the end of a duration.
+// shortDuration returns a duration without the zeros that Go writes at the end.
 func shortDuration(s string) string {
 	d, err := time.ParseDuration(s)
 	if err != nil {
