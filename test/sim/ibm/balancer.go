@@ -62,7 +62,7 @@ func showBalancer(v *visit, lb rest.Object) rest.Object {
 	for _, p := range v.State.Having(pools, owner, id) {
 		behind = append(behind, rest.Object{"id": p.Text("id"), "name": p.Text("name"), "href": v.href("load_balancers", id, "pools", p.Text("id"))})
 	}
-	return lb.Without(version).With(rest.Object{"listeners": orEmpty(front), "pools": orEmpty(behind), "href": v.href("load_balancers", id)})
+	return lb.Without(version, placed).With(rest.Object{"listeners": orEmpty(front), "pools": orEmpty(behind), "href": v.href("load_balancers", id)}).With(traitsOf(profileOf(lb)))
 }
 
 func orEmpty(list []any) []any {
@@ -80,18 +80,15 @@ func createBalancer(v *visit) (any, error) {
 	if len(v.State.Having(balancers, "name", name)) > 0 {
 		return nil, rest.Refuse(http.StatusBadRequest, "load_balancer_duplicate_name", "The load balancer name '%s' is in use", name)
 	}
-	family, profile := "application", rest.Object{"name": "dynamic", "family": "Application"}
-	if p := v.Body.Object("profile").Text("name"); strings.HasPrefix(p, "network-") {
-		family, profile = "network", rest.Object{"name": p, "family": "Network"}
-	}
-	if n := len(v.State.All(balancers, func(o rest.Object) bool { return o.Object("profile").Text("family") == profile.Text("family") })); n >= v.cloud.opt.Limits.LoadBalancers {
-		return nil, overQuota(family+" load balancers", v.cloud.opt.Limits.LoadBalancers)
-	}
-	places, err := v.subnetsOf(v.Body.Objects("subnets"), family)
+	p, err := v.profile()
 	if err != nil {
 		return nil, err
 	}
-	secured, err := v.groupsOf(v.Body.Objects("security_groups"))
+	places, err := v.subnetsOf(v.Body.Objects("subnets"), p)
+	if err != nil {
+		return nil, err
+	}
+	secured, err := v.groupsOf(v.Body.Objects("security_groups"), p, places)
 	if err != nil {
 		return nil, err
 	}
@@ -100,18 +97,20 @@ func createBalancer(v *visit) (any, error) {
 		return nil, refuseMissing("resource_group", group)
 	}
 	id := v.State.id()
-	public := v.Body.Truth("is_public")
 	lb := rest.Object{
-		"id": id, "name": name, "is_public": public, "created_at": v.Time.UTC().Format("2006-01-02T15:04:05.000Z"), "profile": profile,
+		"id": id, "name": name, "is_public": v.Body.Truth("is_public"), "is_private_path": p.path, "created_at": v.Time.UTC().Format(timeForm), "profile": v.showProfile(p),
 		"crn":      fmt.Sprintf("crn:v1:bluemix:public:is:%s:a/%s::load-balancer:%s", v.cloud.opt.Region, accountID, id),
 		"hostname": fmt.Sprintf("%s-%s.lb.appdomain.cloud", id[5:13], v.cloud.opt.Region), "subnets": places, "security_groups": secured,
-		"resource_group": rest.Object{"id": group}, provisioning: createPending, operating: "offline", version: id,
-		"private_ips": makeAddresses("10.240", v.State.made, len(places)), "public_ips": []any{},
+		"resource_group": v.showGroupOf(group), provisioning: createPending, operating: "offline", version: id, placed: v.State.made,
+		"private_ips": []any{}, "public_ips": []any{},
 	}
-	if public {
-		lb["public_ips"] = makeAddresses("158.177", v.State.made, len(places))
+	if !p.network {
+		lb = withAddresses(lb)
 	}
 	if dns := v.Body.Object("dns"); dns != nil {
+		if p.network || v.Body.Truth("is_public") {
+			return nil, refuseInvalid("dns", "is possible for private application load balancers only")
+		}
 		lb["dns"] = dns
 	}
 	v.State.Put(balancers, lb)
@@ -119,20 +118,12 @@ func createBalancer(v *visit) (any, error) {
 		return nil, err
 	}
 	if v.cloud.opt.Create == 0 {
-		lb = v.State.Put(balancers, lb.With(rest.Object{provisioning: active, operating: "online"}))
+		v.State.Put(balancers, v.State.online(lb))
 	} else {
 		v.State.until[id] = v.Time.Add(v.cloud.opt.Create)
 	}
 	// The answer shows a load balancer before it is active, however fast it is.
 	return showBalancer(v, lb.With(rest.Object{provisioning: createPending, operating: "offline"})), nil
-}
-
-func makeAddresses(prefix string, made, n int) []any {
-	var out []any
-	for i := range max(n, 1) {
-		out = append(out, rest.Object{"address": fmt.Sprintf("%s.%d.%d", prefix, 128+made/250%128, (made+i)%250+1)})
-	}
-	return out
 }
 
 // fill creates the pools and listeners of a new load balancer.
@@ -150,43 +141,6 @@ func (v *visit) fill(lb rest.Object) error {
 	return nil
 }
 
-// subnetsOf checks the subnets of a load balancer, which are of one VPC.
-func (v *visit) subnetsOf(asked []rest.Object, family string) ([]any, error) {
-	most := v.cloud.opt.Limits.Subnets
-	if family == "network" {
-		most = 1
-	}
-	if len(asked) == 0 || len(asked) > most {
-		return nil, refuseInvalid("subnets", "has %d subnets, and 1 to %d are possible", len(asked), most)
-	}
-	var out []any
-	vpc := ""
-	for _, o := range asked {
-		s, ok := v.State.Get(subnets, o.Text("id"))
-		if !ok {
-			return nil, refuseMissing("subnet", o.Text("id"))
-		}
-		if in := s.Object("vpc").Text("id"); vpc != "" && in != vpc {
-			return nil, refuseInvalid("subnets", "are of several VPCs")
-		}
-		vpc = s.Object("vpc").Text("id")
-		out = append(out, rest.Object{"id": s.Text("id"), "name": s.Text("name"), "href": v.href("subnets", s.Text("id"))})
-	}
-	return out, nil
-}
-
-func (v *visit) groupsOf(asked []rest.Object) ([]any, error) {
-	out := []any{}
-	for _, o := range asked {
-		g, ok := v.State.Get(groups, o.Text("id"))
-		if !ok {
-			return nil, refuseMissing("security_group", o.Text("id"))
-		}
-		out = append(out, rest.Object{"id": g.Text("id"), "name": g.Text("name")})
-	}
-	return out, nil
-}
-
 // updateBalancer changes the name, or the subnets or groups as a whole, for which the version
 // that was read must be named.
 // Source: VPC API reference, "Update a load balancer".
@@ -200,7 +154,10 @@ func updateBalancer(v *visit) (any, error) {
 		if match := v.HTTP.Header.Get("If-Match"); match != `W/"`+lb.Text(version)+`"` {
 			return nil, rest.Refuse(http.StatusPreconditionFailed, "precondition_failed", "The If-Match header %s is not the version of the load balancer", match)
 		}
-		if next["subnets"], err = v.subnetsOf(v.Body.Objects("subnets"), strings.ToLower(lb.Object("profile").Text("family"))); err != nil {
+		if profileOf(lb).network {
+			return nil, refuseInvalid("subnets", "cannot change on a network load balancer")
+		}
+		if next["subnets"], err = v.subnetsOf(v.Body.Objects("subnets"), profileOf(lb)); err != nil {
 			return nil, err
 		}
 	}

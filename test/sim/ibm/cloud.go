@@ -1,6 +1,7 @@
 package ibm
 
 import (
+	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -14,6 +15,7 @@ const (
 	apiVPC       = "vpc"
 	apiIAM       = "iam"
 	apiResources = "resource-controller"
+	apiMetadata  = "metadata"
 )
 
 // Options configures the cloud. The zero value is an account in eu-de with the default seed
@@ -57,6 +59,7 @@ type Cloud struct {
 	Seed Seed
 
 	opt Options
+	key atomic.Value // the API key of the account, a string
 }
 
 // New creates a cloud and seeds it. The error reports options that contradict each other.
@@ -67,6 +70,7 @@ func New(opt Options) (*Cloud, error) {
 	sim.Default(&opt.Create, opt.Busy)
 	opt.Limits = opt.Limits.withDefaults()
 	c := &Cloud{opt: opt}
+	c.key.Store(apiKey)
 	c.Server = rest.Open(opt.Clock, newState(), apiWords(), allRoutes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
 	seed, err := plantSeed(c.Live, opt)

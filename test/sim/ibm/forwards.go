@@ -15,7 +15,7 @@ type Forward struct {
 	Last       int
 	Protocol   string // tcp or udp
 	Machines   []string
-	MemberPort int
+	MemberPort int // 0 of a range: the port that the client used
 }
 
 // Forwards returns what the load balancers pass on: every listener that has a pool with
@@ -42,6 +42,9 @@ func (c *Cloud) forwardsOf(lb rest.Object) []Forward {
 			f.MemberPort, _ = m.Number("port")
 			target := m.Object("target")
 			f.Machines = append(f.Machines, cmp.Or(target.Text("address"), target.Text("id")))
+		}
+		if f.First != f.Last {
+			f.MemberPort = 0
 		}
 		slices.Sort(f.Machines)
 		if len(f.Machines) > 0 {

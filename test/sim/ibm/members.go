@@ -14,7 +14,7 @@ func listMembers(v *visit) (any, error) {
 	}
 	items := []any{}
 	for _, m := range v.State.Having(members, owner, p.Text("id")) {
-		items = append(items, m.Without(owner))
+		items = append(items, v.showMember(m))
 	}
 	return rest.Object{members: items}, nil
 }
@@ -70,12 +70,12 @@ func (v *visit) checkMember(lb, body rest.Object) (rest.Object, error) {
 	if port < 1 || port > 65535 {
 		return nil, refuseInvalid("members.port", "%d is not a port", port)
 	}
-	if lb.Object("profile").Text("family") == "Network" {
-		i, ok := v.State.Get(instances, target.Text("id"))
-		if !ok {
-			return nil, refuseMissing("instance", target.Text("id"))
+	if profileOf(lb).network {
+		i, err := v.instance(target)
+		if err != nil {
+			return nil, err
 		}
-		target = rest.Object{"id": i.Text("id"), "name": i.Text("name")}
+		target = i
 	} else if _, err := netip.ParseAddr(target.Text("address")); err != nil {
 		return nil, refuseInvalid("members.target.address", "%q is not an address", target.Text("address"))
 	}
@@ -83,7 +83,7 @@ func (v *visit) checkMember(lb, body rest.Object) (rest.Object, error) {
 	if w, given := body.Number("weight"); given {
 		weight = w
 	}
-	return rest.Object{"port": port, "target": target, "weight": weight, "health": "ok", provisioning: active}, nil
+	return rest.Object{"port": port, "target": target, "weight": weight, "health": "ok", provisioning: active, "created_at": v.Time.UTC().Format(timeForm)}, nil
 }
 
 func createMember(v *visit, lb rest.Object) (any, error) {
@@ -96,7 +96,11 @@ func createMember(v *visit, lb rest.Object) (any, error) {
 		return nil, err
 	}
 	list := v.State.Having(members, owner, p.Text("id"))
-	return list[len(list)-1].Without(owner), nil
+	return v.showMember(list[len(list)-1]), nil
+}
+
+func (v *visit) showMember(m rest.Object) rest.Object {
+	return m.Without(owner).With(rest.Object{"href": v.href("load_balancers", v.Params["id"], "pools", v.Params["pool"], "members", m.Text("id"))})
 }
 
 func replaceMembers(v *visit, lb rest.Object) (any, error) {

@@ -22,20 +22,25 @@ func listParts(collection string, show func(*visit, rest.Object) rest.Object) fu
 }
 
 func showListener(v *visit, l rest.Object) rest.Object {
-	out := l.Without(owner, "pool")
+	out := l.Without(owner, "pool").With(rest.Object{"href": v.href("load_balancers", l.Text(owner), "listeners", l.Text("id")), "accept_proxy_protocol": false})
 	if p, ok := v.State.Get(pools, l.Text("pool")); ok {
-		out["default_pool"] = rest.Object{"id": p.Text("id"), "name": p.Text("name")}
+		out["default_pool"] = rest.Object{"id": p.Text("id"), "name": p.Text("name"), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id"))}
 	}
 	return out
 }
 
-// showPool returns a pool, whose members are references only.
+// showPool returns a pool, whose members are references only. The health check of a private
+// path is not shown. Source: ibm-cloud-docs/vpc, nlb-revised-nlb-capabilities.md.
 func showPool(v *visit, p rest.Object) rest.Object {
-	refs := []any{}
+	var refs []any
 	for _, m := range v.State.Having(members, owner, p.Text("id")) {
 		refs = append(refs, rest.Object{"id": m.Text("id"), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id"), "members", m.Text("id"))})
 	}
-	return p.Without(owner).With(rest.Object{"members": refs})
+	out := p.Without(owner).With(rest.Object{"members": orEmpty(refs), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id")), "failsafe_policy": rest.Object{"action": "fail"}})
+	if lb, _ := v.State.Get(balancers, p.Text(owner)); profileOf(lb).path {
+		return out.Without("health_monitor")
+	}
+	return out
 }
 
 // changesPart runs a write of a part of a load balancer, which must be active, and is busy after
@@ -79,6 +84,9 @@ func (v *visit) addPool(lb, body rest.Object) (rest.Object, error) {
 	}
 	p := rest.Object{"id": v.State.id(), owner: id, "created_at": lb["created_at"], provisioning: active}
 	p, err := checkPool(p, rest.Object{"proxy_protocol": "disabled"}.With(body), existing)
+	if err == nil {
+		err = profileOf(lb).checkPool(p)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +151,9 @@ func updatePool(v *visit, lb rest.Object) (any, error) {
 		body = body.With(rest.Object{"health_monitor": p.Object("health_monitor").With(m)})
 	}
 	next, err := checkPool(p, body, v.State.Having(pools, owner, lb.Text("id")))
+	if err == nil {
+		err = profileOf(lb).checkPool(next)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +183,13 @@ func (v *visit) addListener(lb, body rest.Object) (rest.Object, error) {
 		return nil, overQuota("listeners of a load balancer", v.cloud.opt.Limits.Listeners)
 	}
 	l := rest.Object{"id": v.State.id(), owner: id, "created_at": lb["created_at"], provisioning: active}
-	if lb.Object("profile").Text("family") == "Application" {
+	if !profileOf(lb).network {
 		l["connection_limit"], l["idle_connection_timeout"] = 15000, 50
 	}
 	l, err := v.checkListener(l, body, existing)
+	if err == nil {
+		err = profileOf(lb).checkPorts(lb, l)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ type route = rest.Route[*visit]
 
 // allRoutes is the table of all calls of Berth and of the official controller.
 func allRoutes() []route {
-	return slices.Concat(identityRoutes(), networkRoutes(), balancerRoutes(), partRoutes())
+	return slices.Concat(identityRoutes(), networkRoutes(), groupRoutes(), balancerRoutes(), partRoutes())
 }
 
 // Operations are all calls that the simulator knows, as the journal names them, with the
@@ -49,8 +49,6 @@ func networkRoutes() []route {
 		rest.Reads(apiVPC, "list_subnets", "/v1/subnets", listAll(subnets, asIs)),
 		rest.Reads(apiVPC, "get_subnet", "/v1/subnets/{id}", getOne(subnets, asIs)),
 		rest.Reads(apiVPC, "list_vpcs", "/v1/vpcs", listAll(vpcs, asIs)),
-		rest.Reads(apiVPC, "list_security_groups", "/v1/security_groups", listAll(groups, asIs)),
-		rest.Reads(apiVPC, "get_security_group", "/v1/security_groups/{id}", getOne(groups, asIs)),
 		rest.Reads(apiVPC, "list_instances", "/v1/instances", listInstances),
 		rest.Reads(apiVPC, "get_region", "/v1/regions/{name}", getRegion),
 	}

@@ -88,7 +88,7 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	}
 	p.Foreign = p.subnet(other, "other-subnet", 0, "10.250.0.0/24")
 	for n, name := range []string{"web", "internal"} {
-		p.Groups[n] = p.Put(groups, rest.Object{"id": idOf("security group " + name), "name": name, "vpc": rest.Object{"id": p.VPC, "name": p.VPCName}}).Text("id")
+		p.Groups[n] = p.group(p.VPC, p.VPCName, name)
 	}
 	for n := range opt.Seed.Nodes {
 		p.node(n)
@@ -97,7 +97,29 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 }
 
 func (p *planting) network(name string) string {
-	return p.Put(vpcs, rest.Object{"id": idOf("vpc " + name), "name": name, "status": "available"}).Text("id")
+	id := idOf("vpc " + name)
+	first := p.group(id, name, "default-of-"+name)
+	return p.Put(vpcs, rest.Object{"id": id, "name": name, "status": "available", "default_security_group": rest.Object{"id": first}}).Text("id")
+}
+
+func (p *planting) group(vpc, vpcName, name string) string {
+	id := idOf("security group " + name)
+	return p.Put(groups, rest.Object{
+		"id": id, "name": name, "vpc": p.ref("vpc", vpc).With(rest.Object{"name": vpcName}), "crn": crnOf("security-group", id), "href": hrefOf("security_groups", id),
+	}).Text("id")
+}
+
+// ref returns a reference to a thing by its kind and id.
+func (p *planting) ref(kind, id string) rest.Object {
+	return rest.Object{"id": id, "crn": crnOf(kind, id), "href": hrefOf(kind+"s", id), "resource_type": kind}
+}
+
+func crnOf(kind, id string) string {
+	return "crn:v1:bluemix:public:is:eu-de:a/" + accountID + "::" + kind + ":" + id
+}
+
+func hrefOf(collection, id string) string {
+	return "https://eu-de.iaas.cloud.ibm.com/v1/" + collection + "/" + id
 }
 
 func (p *planting) zone(n int) string { return fmt.Sprintf("%s-%d", p.Region, n%zones+1) }
@@ -105,10 +127,10 @@ func (p *planting) zone(n int) string { return fmt.Sprintf("%s-%d", p.Region, n%
 func (p *planting) subnet(vpc, name string, zone int, cidr string) Subnet {
 	out := Subnet{ID: idOf("subnet " + name), Name: name, CIDR: cidr, Zone: p.zone(zone)}
 	net, _ := p.Get(vpcs, vpc)
-	p.Put(subnets, rest.Object{
-		"id": out.ID, "name": name, "ipv4_cidr_block": cidr, "ip_version": "ipv4", "status": "available", "zone": rest.Object{"name": out.Zone},
-		"vpc": rest.Object{"id": vpc, "name": net.Text("name")}, "available_ipv4_address_count": 200,
-	})
+	p.Put(subnets, p.ref("subnet", out.ID).With(rest.Object{
+		"name": name, "ipv4_cidr_block": cidr, "ip_version": "ipv4", "status": "available", "zone": rest.Object{"name": out.Zone},
+		"vpc": p.ref("vpc", vpc).With(rest.Object{"name": net.Text("name")}), "available_ipv4_address_count": 200,
+	}))
 	return out
 }
 
@@ -121,11 +143,11 @@ func (p *planting) node(n int) {
 	name := fmt.Sprintf("%s-node-%d", p.ClusterID, n+1)
 	out := Node{Name: name, InstanceID: idOf("instance " + name), InternalIP: address, Zone: sub.Zone, SubnetID: sub.ID}
 	out.ProviderID = "ibm://" + accountID + "///" + p.ClusterID + "/" + out.InstanceID
-	p.Put(instances, rest.Object{
-		"id": out.InstanceID, "name": name, "zone": rest.Object{"name": sub.Zone}, "profile": rest.Object{"name": machineProfile}, "status": "running",
+	p.Put(instances, p.ref("instance", out.InstanceID).With(rest.Object{
+		"name": name, "zone": rest.Object{"name": sub.Zone}, "profile": rest.Object{"name": machineProfile}, "status": "running",
 		"vpc":                       rest.Object{"id": p.VPC, "name": p.VPCName},
 		"primary_network_interface": rest.Object{"primary_ip": rest.Object{"address": address}, "subnet": rest.Object{"id": sub.ID}},
-	})
+	}))
 	p.Nodes = append(p.Nodes, out)
 }
 

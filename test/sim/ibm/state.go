@@ -24,12 +24,16 @@ const (
 	resourceGroups = "resource_groups"
 )
 
-// Keys of objects that the API does not show: what a listener, pool or member is in, and the
-// version of a load balancer.
+// Keys of objects that the API does not show: what a listener, pool or member is in, the
+// version of a load balancer, and the number from which its addresses follow.
 const (
 	owner   = "~owner"
 	version = "~version"
+	placed  = "~placed"
 )
+
+// timeForm is the form of times. Source: VPC API reference.
+const timeForm = "2006-01-02T15:04:05.000Z"
 
 // The states of load balancers. Source: VPC API reference, LoadBalancer.
 const (
@@ -70,7 +74,7 @@ func (s *state) Settle(now time.Time) {
 		case lb.Text(provisioning) == deletePending:
 			s.dropBalancer(id)
 		default:
-			s.Put(balancers, lb.With(rest.Object{provisioning: active, operating: "online"}))
+			s.Put(balancers, s.online(lb))
 		}
 	}
 }

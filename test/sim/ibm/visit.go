@@ -24,7 +24,7 @@ func apiWords() rest.Words {
 		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "invalid_value", Text: "The request body is not valid JSON"},
 		TooFast:   rest.Error{Status: http.StatusTooManyRequests, Code: "over_rate_limit", Text: "Too many requests"},
 		Broken:    rest.Error{Status: http.StatusInternalServerError, Code: "internal_error", Text: "An internal error occurred"},
-		Secret:    map[string]bool{"apikey": true, "access_token": true},
+		Secret:    map[string]bool{"apikey": true, "cr_token": true, "access_token": true},
 		Header:    "X-Request-Id",
 		ID:        func(_ string, seq int) string { return idOf("request " + strconv.Itoa(seq))[5:] },
 	}
