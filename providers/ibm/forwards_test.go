@@ -1,13 +1,14 @@
 package ibm_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -21,27 +22,30 @@ import (
 // TestFlowsAreForwards: after every step of every move between two cases, the flows of what
 // was read are what the simulator passes on.
 func TestFlowsAreForwards(t *testing.T) {
-	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
-		seen, list := 0, allCases()
-		for i, from := range list {
-			for _, to := range append(slices.Clone(list[i+1:]), from) {
-				svc := to.Service.DeepCopy()
-				bound := w.Open(t)
-				apply := bound.Apply
-				bound.Apply = func(ctx context.Context, b plan.Batch) []plan.Outcome {
-					out := apply(ctx, b)
-					seen += w.compareFlows(from.Name+" to "+to.Name+", after "+b.Steps[0].ID.String(), bound.Flows)
-					return out
+	for name, list := range map[string][]props.Case{"application": allCases(), "network": networkCases(), "private path": pathCases()} {
+		virtual.Run(t, name, func(t *testing.T) {
+			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
+			seen, moves := 0, 0
+			for i, from := range list {
+				for _, to := range append(slices.Clone(list[i+1:]), from) {
+					moves++
+					svc := to.Service.DeepCopy()
+					bound := w.Open(t)
+					apply := bound.Apply
+					bound.Apply = func(ctx context.Context, b plan.Batch) []plan.Outcome {
+						out := apply(ctx, b)
+						seen += w.compareFlows(from.Name+" to "+to.Name+", after "+b.Steps[0].ID.String(), bound.Flows)
+						return out
+					}
+					w.process = props.Process(t, bound, w.nodes, reconcile.Job{Service: svc})
+					w.serve(svc)
 				}
-				w.process = props.Process(t, bound, w.nodes, reconcile.Job{Service: svc})
-				w.serve(svc)
 			}
-		}
-		if seen < 200 {
-			t.Errorf("only %d forwards were compared", seen)
-		}
-	})
+			if seen < 3*moves {
+				t.Errorf("only %d forwards were compared in %d moves", seen, moves)
+			}
+		})
+	}
 }
 
 // compareFlows compares the flows of a fresh read with what the simulator passes on, and
@@ -55,11 +59,13 @@ func (w *world) compareFlows(when string, flows traffic.Func) int {
 	}
 	var passing, computed []string
 	for _, f := range w.running.Cloud.Forwards() {
-		var to []string
-		for _, m := range f.Machines {
-			to = append(to, fmt.Sprintf("%s:%d", m, f.MemberPort))
+		for _, port := range slices.Compact([]int{f.First, f.Last}) {
+			var to []string
+			for _, m := range f.Machines {
+				to = append(to, fmt.Sprintf("%s:%d", m, cmp.Or(f.MemberPort, port)))
+			}
+			passing = append(passing, fmt.Sprintf("%s %d/%s public %v to %s", f.Host, port, strings.ToUpper(f.Protocol), f.Public, strings.Join(to, " ")))
 		}
-		passing = append(passing, fmt.Sprintf("%s %d/%s public %v to %s", f.Host, f.First, strings.ToUpper(f.Protocol), f.Public, strings.Join(to, " ")))
 	}
 	for _, f := range flows([]*stack.Stack{d.Have}) {
 		if !f.Serves() {
@@ -74,7 +80,7 @@ func (w *world) compareFlows(when string, flows traffic.Func) int {
 	}
 	slices.Sort(passing)
 	slices.Sort(computed)
-	if d := cmp.Diff(passing, computed); d != "" {
+	if d := gocmp.Diff(passing, computed); d != "" {
 		w.Errorf("%s (-passes +flows):\n%s", when, d)
 	}
 	return len(passing)

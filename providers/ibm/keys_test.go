@@ -2,11 +2,13 @@ package ibm_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
@@ -25,12 +27,16 @@ type keyCase struct {
 
 func keyCases(seed simibm.Seed) []keyCase {
 	http := []string{"vpc-health-check-protocol", "http"}
+	inDNS := []string{"ip-type", "private", "vpc-private-dns-instance-crn", "crn:v1:dns", "vpc-private-dns-zone-id", "example.com:1"}
 	return []keyCase{
 		{"ip-type", "private", nil}, {"enable-features", "Proxy-Protocol, alb", nil}, {"zone", "eu-de-2", nil},
 		{"vpc-subnets", seed.Separate[0].Name + "," + seed.Subnets[1].CIDR + "," + seed.Subnets[2].ID, nil}, {"vpc-lb-name", "shop-web", nil},
 		{"vpc-node-selector", "kubernetes.io/hostname=berthdemo-node-2", nil}, {"vpc-idle-connection-timeout", "120", nil}, {"vpc-member-quota", "1", nil},
 		{"vpc-health-check-protocol", "http", nil}, {"vpc-health-check-port", "30081", http}, {"vpc-health-check-path", "/live", http},
 		{"vpc-health-check-delay", "10", nil}, {"vpc-health-check-timeout", "4", nil}, {"vpc-health-check-retries", "3", nil},
+		{"vpc-security-group", "web," + seed.Groups[1], nil},
+		{"vpc-private-dns-instance-crn", "crn:v1:other", inDNS}, {"vpc-private-dns-zone-id", "example.com:2", inDNS},
+		{"vpc-port-range", "80-90", []string{"enable-features", "nlb"}}, {"vpc-health-check-udp", "30082", []string{"enable-features", "nlb", "vpc-health-check-udp", "30081"}},
 	}
 }
 
@@ -58,7 +64,11 @@ func stateWith(t *testing.T, pairs ...string) string {
 	t.Helper()
 	still := clocktesting.NewFakePassiveClock(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	w := beginWorld(t, simibm.Options{Clock: still, Seed: simibm.SeedOptions{Nodes: 6}})
-	w.serve(props.Service("web", withKeys(pairs...)).Service)
+	var change []func(*corev1.ServiceSpec)
+	if slices.Contains(pairs, "vpc-health-check-udp") {
+		change = append(change, props.UDP)
+	}
+	w.serve(props.Service("web", withKeys(pairs...), change...).Service)
 	text, err := json.Marshal(w.Control().State())
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +84,9 @@ func TestKeysAlone(t *testing.T) {
 	for _, c := range keyCases(s.running.Cloud.Seed) {
 		values[prefix+c.key] = []string{c.value}
 	}
+	values[prefix+"ip-type"] = []string{"private", "public"} // a private path is private anyway
 	common.Alone{
-		Keys: model.Annotations(), Kinds: map[string]func(*corev1.Service){model.ALB: nil}, Values: values,
+		Keys: model.Annotations(), Kinds: map[string]func(*corev1.Service){model.ALB: nil, model.NLB: askFor("nlb"), model.PrivatePath: askFor("private-path")}, Values: values,
 		Effect: func(t testing.TB, svc *corev1.Service) common.Effect {
 			d, err := process.Draft(t.Context(), reconcile.Job{Service: svc})
 			if err != nil {
@@ -84,4 +95,11 @@ func TestKeysAlone(t *testing.T) {
 			return common.Effect{Want: d.Want, Problems: d.Problems}
 		},
 	}.Run(t)
+}
+
+// askFor asks for a kind of load balancer.
+func askFor(feature string) func(*corev1.Service) {
+	return func(svc *corev1.Service) {
+		metav1.SetMetaDataAnnotation(&svc.ObjectMeta, prefix+"enable-features", feature)
+	}
 }

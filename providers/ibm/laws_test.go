@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/ibm/model"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
 	"github.com/berth-lb/berth/test/props"
@@ -20,6 +21,7 @@ version = 1.1.0
 [provider]
 cluster-default-provider = g2
 accountID = a
+g2workerServiceAccountID = a
 clusterID = c
 region = eu-de
 g2Credentials = key
@@ -36,14 +38,14 @@ func lawsFacts() *model.Facts {
 }
 
 // lawsSubject returns the cloud as the laws see it.
-func lawsSubject(t testing.TB) *laws.Subject {
+func lawsSubject(t testing.TB, cases []props.Case, known ...laws.Known) *laws.Subject {
 	cloud := ibm.Cloud()
 	services := laws.Services[model.Config, *model.Facts]{
 		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
 		Facts: func(*laws.World, model.Input) *model.Facts { return lawsFacts() },
 	}
-	s := &laws.Subject{Name: "ibm", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveHostname}
-	for _, c := range lawCases() {
+	s := &laws.Subject{Name: "ibm", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveHostname, Known: known}
+	for _, c := range cases {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
 	}
 	return s
@@ -67,7 +69,7 @@ func lawCases() []props.Case {
 func machinesOf(day laws.Day) []corev1.Node {
 	var out []corev1.Node
 	for _, n := range []int{1, 2, 3 + int(day)} {
-		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("eu-de-%d", n%2+1)}}}
+		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("eu-de-%d", n%2+1), "ibm-cloud.kubernetes.io/instance-id": fmt.Sprintf("i-%d", n)}}}
 		node.Spec.ProviderID = fmt.Sprintf("ibm://a///c/i-%d", n)
 		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -87,5 +89,13 @@ func giveHostname(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource
 
 // TestLaws holds the rules against the laws about traffic.
 func TestLaws(t *testing.T) {
-	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
+	t.Run("application", func(t *testing.T) { laws.Check(t, lawsSubject(t, lawCases()), laws.Bounds{Moves: 49, Pairs: 6}) })
+	t.Run("private path", func(t *testing.T) { laws.Check(t, lawsSubject(t, pathCases()), laws.Bounds{Moves: 9, Pairs: 6}) })
+	const alone = "ports that change their protocol are replaced one by one, and clients of one port have no use for another"
+	t.Run("network", func(t *testing.T) {
+		laws.Check(t, lawsSubject(t, networkCases(),
+			laws.Known{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Delete, Kind: model.KindListener}}, Reason: alone},
+			laws.Known{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Reason: alone},
+		), laws.Bounds{Moves: 49, Pairs: 6})
+	})
 }

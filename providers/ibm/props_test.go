@@ -8,10 +8,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/ibm"
+	berth "github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
@@ -23,12 +25,13 @@ import (
 type subject struct {
 	running *simtest.Running
 	keyFile string
+	notes   providers.Notes
 }
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := s.running.Cloud.Seed.CloudConf(s.running.URL, s.keyFile)
-	cloud, problems, err := providers.EntryOf(ibm.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now})
+	cloud, problems, err := providers.EntryOf(ibm.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Notes: s.notes})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -52,7 +55,7 @@ func startCloud(t testing.TB, opt simibm.Options) subject {
 	if err := os.WriteFile(file, []byte(running.Cloud.Seed.APIKey()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return subject{running, file}
+	return subject{running, file, berth.NewNotes(fake.NewClientset())}
 }
 
 func freshSubject(t testing.TB) props.Subject {
@@ -80,6 +83,52 @@ func allCases() []props.Case {
 		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
 		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
 		props.Service("two per zone", withKeys("vpc-member-quota", "1")),
+	}
+}
+
+// networkCases are public network load balancers.
+func networkCases() []props.Case {
+	nlb := func(name string, change func(*corev1.ServiceSpec), pairs ...string) props.Case {
+		return props.Service(name, withKeys(append([]string{"enable-features", "nlb"}, pairs...)...), change)
+	}
+	return []props.Case{
+		nlb("nlb", func(*corev1.ServiceSpec) {}),
+		nlb("nlb udp", props.UDP, "vpc-health-check-udp", "30080"),
+		nlb("nlb local", props.Local),
+		nlb("nlb ranges", useRange, "vpc-port-range", "8000-8010"),
+		nlb("nlb wider range", useRange, "vpc-port-range", "8000-8020"),
+		nlb("nlb checked", func(*corev1.ServiceSpec) {}, "vpc-health-check-protocol", "http", "vpc-health-check-path", "/live", "vpc-member-quota", "1"),
+		nlb("nlb mixed", func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }, "vpc-health-check-udp", "30080"),
+	}
+}
+
+// useRange gives the Service a port from which a range can begin.
+func useRange(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8000, 31080 }
+
+// pathCases are private path load balancers.
+func pathCases() []props.Case {
+	path := func(name string, change func(*corev1.ServiceSpec), pairs ...string) props.Case {
+		return props.Service(name, withKeys(append([]string{"enable-features", "private-path"}, pairs...)...), change)
+	}
+	return []props.Case{
+		path("path", func(*corev1.ServiceSpec) {}),
+		path("path ranges", useRange, "vpc-port-range", "8000-8010"),
+		path("path checked", func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }, "vpc-health-check-protocol", "http", "vpc-health-check-delay", "10"),
+	}
+}
+
+// privateNetworkCases are private network load balancers, each in a subnet of its own.
+func privateNetworkCases() []props.Case {
+	nlb := func(name string, change func(*corev1.ServiceSpec)) props.Case {
+		return props.Service(name, withKeys("enable-features", "nlb", "ip-type", "private", "vpc-subnets", "berthdemo-subnet-1"), change)
+	}
+	return []props.Case{nlb("private nlb", func(*corev1.ServiceSpec) {}), nlb("private nlb local", props.Local)}
+}
+
+// TestPropertiesNetwork holds network load balancers against what every cloud must be.
+func TestPropertiesNetwork(t *testing.T) {
+	for name, list := range map[string][]props.Case{"public": networkCases(), "private": privateNetworkCases(), "private path": pathCases()} {
+		t.Run(name, func(t *testing.T) { props.Run(t, freshSubject, list) })
 	}
 }
 

@@ -23,19 +23,41 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		"a public in another case":  {withKeys("ip-type", "Public"), nil, `ip-type: "Public" is not "public", case matters`},
-		"a network load balancer":   {withKeys("enable-features", "nlb"), nil, "asks for nlb, which is not served yet"},
-		"an unknown feature":        {withKeys("enable-features", "proxyprotocol"), nil, `has "proxyprotocol", which is not a feature`},
-		"a zone without a subnet":   {withKeys("zone", "eu-de-9"), nil, "has no subnet of the cluster"},
-		"a subnet of another VPC":   {withKeys("vpc-subnets", seed.Foreign.Name), nil, "is a subnet of another VPC"},
-		"no subnet":                 {withKeys("vpc-subnets", "nowhere"), nil, `"nowhere" is not the id, name or IPv4 range of a subnet`},
-		"two labels":                {withKeys("vpc-node-selector", "a=b=c"), nil, "is not one label"},
-		"a name in capitals":        {withKeys("vpc-lb-name", "Shop"), nil, "is not a name of a load balancer"},
-		"a timeout above the delay": {withKeys("vpc-health-check-timeout", "9"), nil, "is not less than the delay"},
-		"a delay below the timeout": {withKeys("vpc-health-check-delay", "2"), nil, "is not greater than the timeout"},
-		"a quota of words":          {withKeys("vpc-member-quota", "few"), nil, "is not a number of nodes"},
-		"UDP":                       {nil, props.UDP, "has a protocol that load balancers of kind alb do not serve"},
-		"source ranges":             {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
-		"an address":                {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "the address is chosen by the subnet"},
+		"classic infrastructure":    {withKeys("enable-features", "ipvs"), nil, "asks for ipvs, a load balancer of classic infrastructure"},
+		"two kinds":                 {withKeys("enable-features", "nlb,private-path"), nil, "asks for the kinds nlb and private-path at once"},
+		"PROXY of an nlb":           {withKeys("enable-features", "nlb,proxy-protocol"), nil, "asks for proxy-protocol, which network load balancers do not speak"},
+		"idle connections of a nlb": {withKeys("enable-features", "nlb", "vpc-idle-connection-timeout", "60"), nil, "must not be set on this kind: network load balancers do not end connections"},
+		"https check of an nlb":     {withKeys("enable-features", "nlb", "vpc-health-check-protocol", "https"), nil, `vpc-health-check-protocol: "https" is not`},
+		"UDP without a check":       {withKeys("enable-features", "nlb"), props.UDP, "needs a TCP node port to be checked"},
+		"UDP on a private path":     {withKeys("enable-features", "private-path"), props.UDP, "has a protocol that load balancers of kind private-path do not serve"},
+		"a port of two protocols": {withKeys("enable-features", "nlb", "vpc-health-check-udp", "30080"), func(s *corev1.ServiceSpec) {
+			s.Ports[1].Port, s.Ports[1].Protocol = s.Ports[0].Port, corev1.ProtocolUDP
+		}, "is used twice, and a load balancer has one listener per number"},
+		"a private nlb alone":        {withKeys("enable-features", "nlb", "ip-type", "private"), nil, "needs a subnet of its own in"},
+		"a private nlb beside nodes": {withKeys("enable-features", "nlb", "ip-type", "private", "vpc-subnets", seed.Subnets[0].ID), nil, "is a subnet of the cluster"},
+		"two subnets of an nlb":      {withKeys("enable-features", "nlb", "vpc-subnets", seed.Subnets[0].ID+","+seed.Subnets[1].ID), nil, "has 2 items"},
+		"a range of an alb":          {withKeys("vpc-port-range", "80-90"), nil, "application load balancers have no ranges of ports"},
+		"a range of a private nlb":   {withKeys("enable-features", "nlb", "ip-type", "private", "vpc-subnets", seed.Separate[0].ID, "vpc-port-range", "80-90"), nil, "which private network load balancers do not have"},
+		"a range without a port":     {withKeys("enable-features", "nlb", "vpc-port-range", "8000-8010"), nil, "whose first port is not a port of the Service"},
+		"a range over a port":        {withKeys("enable-features", "nlb", "vpc-port-range", "80-500"), nil, "in which port 443 of the Service is"},
+		"ranges that overlap":        {withKeys("enable-features", "nlb", "vpc-port-range", "80-90,85-95"), nil, "overlaps another range"},
+		"a range backwards":          {withKeys("enable-features", "nlb", "vpc-port-range", "90-80"), nil, "is not a range of ports"},
+		"an unknown security group":  {withKeys("vpc-security-group", "nobody"), nil, "is not the id or name of a security group of the VPC"},
+		"a group of a private path":  {withKeys("enable-features", "private-path", "vpc-security-group", "web"), nil, "private path load balancers have no security groups"},
+		"a public private path":      {withKeys("enable-features", "private-path", "ip-type", "public"), nil, `ip-type: "public" is not`},
+		"a zone without an instance": {withKeys("ip-type", "private", "vpc-private-dns-zone-id", "z"), nil, "has no instance beside it"},
+		"an unknown feature":         {withKeys("enable-features", "proxyprotocol"), nil, `has "proxyprotocol", which is not a feature`},
+		"a zone without a subnet":    {withKeys("zone", "eu-de-9"), nil, "has no subnet of the cluster"},
+		"a subnet of another VPC":    {withKeys("vpc-subnets", seed.Foreign.Name), nil, "is a subnet of another VPC"},
+		"no subnet":                  {withKeys("vpc-subnets", "nowhere"), nil, `"nowhere" is not the id, name or IPv4 range of a subnet`},
+		"two labels":                 {withKeys("vpc-node-selector", "a=b=c"), nil, "is not one label"},
+		"a name in capitals":         {withKeys("vpc-lb-name", "Shop"), nil, "is not a name of a load balancer"},
+		"a timeout above the delay":  {withKeys("vpc-health-check-timeout", "9"), nil, "is not less than the delay"},
+		"a delay below the timeout":  {withKeys("vpc-health-check-delay", "2"), nil, "is not greater than the timeout"},
+		"a quota of words":           {withKeys("vpc-member-quota", "few"), nil, "is not a number of nodes"},
+		"UDP":                        {nil, props.UDP, "has a protocol that load balancers of kind alb do not serve"},
+		"source ranges":              {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
+		"an address":                 {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "the address is chosen by the subnet"},
 		"eleven ports": {nil, func(s *corev1.ServiceSpec) {
 			for i := range int32(9) {
 				s.Ports = append(s.Ports, corev1.ServicePort{Name: string(rune('a' + i)), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})
@@ -63,7 +85,7 @@ func TestRefused(t *testing.T) {
 // members follow the nodes.
 func TestImmutable(t *testing.T) {
 	for name, change := range map[string]map[string]string{
-		"private": withKeys("ip-type", "private"), "another name": withKeys("vpc-lb-name", "shop-web"), "a network load balancer": withKeys("enable-features", "nlb"),
+		"private": withKeys("ip-type", "private"), "another name": withKeys("vpc-lb-name", "shop-web"), "a network load balancer": withKeys("enable-features", "nlb"), "private DNS": withKeys("vpc-private-dns-instance-crn", "crn", "vpc-private-dns-zone-id", "z"),
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 4}})

@@ -1,6 +1,7 @@
 package ibm_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // world is a simulated account and one process that serves Services in it.
@@ -83,4 +85,18 @@ func (w *world) release(svc *corev1.Service) {
 // uidOf returns a UID of its own for each number.
 func uidOf(n int) types.UID {
 	return types.UID(fmt.Sprintf("5a0c1f6e-0000-4000-8000-%012d", n+1))
+}
+
+// objects returns all objects of a collection of the cloud.
+func (w *world) objects(collection string) []rest.Object {
+	w.Helper()
+	raw, err := json.Marshal(w.Control().State())
+	if err != nil {
+		w.Fatal(err)
+	}
+	var all map[string][]rest.Object
+	if err := json.Unmarshal(raw, &all); err != nil {
+		w.Fatal(err)
+	}
+	return all[collection]
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -36,8 +37,8 @@ func Annotations() *annotations.Set {
 }
 
 func collectKeys() (*annotations.Set, error) {
-	return annotations.Collect("ibm", []string{prefix, "service.kubernetes.io/ibm-"}, []annotations.Check{checkHealth},
-		placeKeys(), trafficKeys(), healthKeys(), laterKeys(), classicKeys(), objectKeys())
+	return annotations.Collect("ibm", []string{prefix, "service.kubernetes.io/ibm-"}, []annotations.Check{checkHealth, checkDNS},
+		placeKeys(), trafficKeys(), healthKeys(), guardKeys(), laterKeys(), classicKeys(), objectKeys())
 }
 
 // Values of the keys of kind and place.
@@ -52,40 +53,60 @@ const (
 	featureClassic = "ipvs"
 )
 
+func onALB() []string { return []string{ALB} }
+
+// onNetwork lists the kinds of network load balancers.
+func onNetwork() []string { return []string{NLB, PrivatePath} }
+
 // Keys of the kind and the place.
 var (
 	ipTypeKey = &annotations.Key[string]{
 		Name: prefix + "ip-type", Group: groupKind, Example: private, Exposes: annotations.ToInternet,
 		Doc: "Public load balancers are reached by clients of the Internet, private ones by clients of the network.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Enum(public, private), Default: public, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
+			Kinds: []string{ALB, NLB}, Type: annotations.Enum(public, private), Default: public, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
 			Doc: "The official controller takes any other value for private. A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
+		}, {
+			Kinds: []string{PrivatePath}, Type: annotations.Enum(private), Default: private, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceManaged,
 		}},
 	}
 	featuresKey = &annotations.Key[[]string]{
 		Name: prefix + "enable-features", Names: annotations.NamesNothing(), Group: groupKind, Example: featureProxy,
 		Doc: "Chooses the kind of load balancer and its options.",
 		Forms: []annotations.Form[[]string]{{
-			Type:       annotations.Custom("list of features", "proxy-protocol and alb, separated by commas", parseFeatures),
+			Type:       annotations.Custom("list of features", "one of alb, nlb and private-path, and proxy-protocol of an alb, separated by commas", parseFeatures),
 			DefaultDoc: "an application load balancer without options", Change: annotations.InPlace, Source: source,
-			Doc: "proxy-protocol sends members the address of the client by version 1 of the PROXY protocol. Network load balancers (nlb, private-path) and classic ones (ipvs) are not served.",
+			Doc: "proxy-protocol sends members the address of the client by version 1 of the PROXY protocol. A change of the kind is refused. Load balancers of classic infrastructure (ipvs) are not served.",
 		}},
 	}
 	zoneKey = &annotations.Key[string]{
 		Name: prefix + "zone", Names: annotations.NamesThe(annotations.ThingZone), Group: groupKind, Example: "eu-de-1",
 		Doc: "Restricts the load balancer to the subnets of the cluster, and the members to the nodes, of one zone.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.String().Legally("the name of a zone"), DefaultDoc: "all zones", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+			Kinds: onALB(), Type: annotations.String().Legally("the name of a zone"), DefaultDoc: "all zones", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
 			Doc: "vpc-subnets decides on the subnets where both are set, and vpc-node-selector on the nodes.",
+		}, {
+			Kinds: onNetwork(), Type: annotations.String().Legally("the name of a zone"), DefaultDoc: "of an nlb the zone with the fewest network load balancers of the cluster, then with the most nodes",
+			Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceManaged,
 		}},
 	}
 	subnetsKey = &annotations.Key[[]string]{
 		Name: prefix + "vpc-subnets", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupKind, Example: "0717-3a7b6c1d-5b0c-4c66-8e5c-9a61b3a1c1d2",
 		Doc: "Subnets of the load balancer, each by its id, name or IPv4 range.",
 		Forms: []annotations.Form[[]string]{{
-			Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
-			Or:   []string{"g2VpcSubnetNames"}, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+			Kinds: onALB(),
+			Type:  annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
+			Or:    []string{"g2VpcSubnetNames"}, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
 			Doc: "Without the key a live load balancer keeps its subnets.",
+		}, {
+			Kinds:      []string{NLB},
+			Type:       annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: 1}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
+			DefaultDoc: "the first subnet of the cluster in the zone", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceManaged,
+			Doc: "A private network load balancer needs the key, with a subnet that no node is in.",
+		}, {
+			Kinds: []string{PrivatePath},
+			Type:  annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostSubnets}, annotations.String().Legally("the id, name or IPv4 range of a subnet of the VPC")),
+			Or:    []string{"g2VpcSubnetNames"}, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceManaged,
 		}},
 	}
 	nameKey = &annotations.Key[string]{
@@ -129,19 +150,34 @@ func parseSelector(raw string) (Selector, error) {
 
 // parseFeatures reads a list without regard to case and blanks.
 func parseFeatures(raw string) ([]string, error) {
-	var out []string
-	for name := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(raw, " ", "")), ",") {
+	var out, kinds []string
+	for _, name := range featuresIn(raw) {
 		switch name {
-		case "", featureALB:
+		case featureALB, featureNLB, featurePrivate:
+			if !slices.Contains(kinds, name) {
+				kinds = append(kinds, name)
+			}
 		case featureProxy:
-			out = append(out, name)
-		case featureNLB, featurePrivate, featureClassic:
-			return nil, fmt.Errorf("asks for %s, which is not served yet", name)
+		case featureClassic:
+			return nil, errors.New("asks for ipvs, a load balancer of classic infrastructure, which is not served")
 		default:
 			return nil, fmt.Errorf("has %q, which is not a feature", name)
 		}
+		out = append(out, name)
+	}
+	switch {
+	case len(kinds) > 1:
+		return nil, fmt.Errorf("asks for the kinds %s at once", strings.Join(kinds, " and "))
+	case slices.Contains(out, featureProxy) && len(kinds) == 1 && kinds[0] != featureALB:
+		return nil, errors.New("asks for proxy-protocol, which network load balancers do not speak")
 	}
 	return out, nil
+}
+
+// featuresIn splits a list of features.
+func featuresIn(raw string) []string {
+	items := strings.Split(strings.ToLower(strings.ReplaceAll(raw, " ", "")), ",")
+	return slices.DeleteFunc(items, func(item string) bool { return item == "" })
 }
 
 func parseName(raw string) (string, error) {
@@ -149,59 +185,6 @@ func parseName(raw string) (string, error) {
 		return "", errors.New("is not a name of a load balancer")
 	}
 	return raw, nil
-}
-
-// Keys of listeners and pools.
-var (
-	idleKey = &annotations.Key[int]{
-		Name: prefix + "vpc-idle-connection-timeout", Group: groupTraffic, Example: "120",
-		Doc: "Closes connections that are idle for this long, in seconds.",
-		Forms: []annotations.Form[int]{{
-			Type: annotations.IntRange(50, 7200), DefaultDoc: "50, and that of a live listener stays", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
-		}},
-	}
-	quotaKey = &annotations.Key[int]{
-		Name: prefix + "vpc-member-quota", Names: annotations.NamesNothing(), Group: groupTraffic, Example: "8",
-		Doc: "Limits the nodes per zone that are members, with externalTrafficPolicy Cluster.",
-		Forms: []annotations.Form[int]{{
-			Type: annotations.Custom("quota", "a whole number; disable and max for no limit", parseQuota), DefaultDoc: "no limit", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
-			Doc: "Existing members are kept first.", Needs: []annotations.Need{{annotations.FieldIs(annotations.FieldTrafficPolicy, "Cluster")}},
-		}},
-	}
-)
-
-func trafficKeys() []annotations.Declaration { return []annotations.Declaration{idleKey, quotaKey} }
-
-func parseQuota(raw string) (int, error) {
-	if word := strings.ToLower(raw); word == "disable" || word == "max" {
-		return 0, nil
-	}
-	n, err := annotations.IntAtLeast(0).Parse(raw)
-	if err != nil {
-		return 0, errors.New("is not a number of nodes")
-	}
-	return n, nil
-}
-
-// laterKeys are keys of kinds and objects that are not served yet.
-func laterKeys() []annotations.Declaration {
-	later := func(name, group, doc, example, reason string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: prefix + name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
-			Forms: []annotations.Form[string]{{Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: sourceManaged}},
-		}
-	}
-	const network = "network load balancers are not served yet"
-	return []annotations.Declaration{
-		later("vpc-port-range", groupTraffic, "Ranges of ports of a network load balancer.", "30000-30010", network),
-		later("vpc-health-check-udp", groupHealth, "TCP node port that is checked in place of a UDP port.", "30080", network),
-		later("dns-name", groupGuard, "Host name that is registered for a network load balancer.", "web.example.com", network),
-		later("vpc-security-group", groupGuard, "Security groups of the load balancer.", "r010-1f2d", "security groups are not managed yet"),
-		later("vpc-allow-outbound-traffic", groupGuard, "Ports that the managed security group opens for outbound traffic.", "80,443", "security groups are not managed yet"),
-		later("vpc-private-dns-instance-crn", groupGuard, "DNS instance of a private load balancer.", "crn:v1:bluemix:public:dns-svcs:global", "private DNS is not managed yet"),
-		later("vpc-private-dns-zone-id", groupGuard, "DNS zone of a private load balancer.", "example.com:2d0f862b", "private DNS is not managed yet"),
-		later("vpc-service-crn", groupKind, "Service of a private network load balancer of IBM's own.", "crn:v1:bluemix:public", "it is for IBM's own services"),
-	}
 }
 
 // classicKeys are keys of load balancers of classic infrastructure, which are pods.
@@ -233,6 +216,8 @@ func objectKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		annotations.ExcludeNode(groupObjects),
 		label(labelInternalIP, "10.240.0.10", "Address by which the node is a member, in place of its InternalIP."),
+		label(labelInstance, "0717_8a2b3c4d-1e2f-4a5b-8c9d-0a1b2c3d4e5f", "Instance of the node, by which it is a member of a network load balancer."),
+		label(labelInstanceIPI, "0717_8a2b3c4d-1e2f-4a5b-8c9d-0a1b2c3d4e5f", "The same in clusters of an installer; the first one counts."),
 		label(labelZone, "eu-de-1", "Zone of the node; without it topology.kubernetes.io/zone counts."),
 		label(labelDedicated, edge, "With the value edge on any of the nodes, only such nodes are members."),
 	}

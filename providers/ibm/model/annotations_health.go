@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,15 +25,33 @@ const (
 	checkHTTPS = "https"
 )
 
+// pathHealth says what a change of a health check does to a private path load balancer.
+const pathHealth = "The API does not show the health check of a private path load balancer, so that a change is written with the next change of the pool only."
+
 // Keys of the health check.
 var (
 	healthProtocolKey = &annotations.Key[string]{
 		Name: prefix + "vpc-health-check-protocol", Group: groupHealth, Example: checkHTTP,
 		Doc: "Protocol of the health check of all pools.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Enum(checkHTTP, checkHTTPS, checkTCP), DefaultDoc: "tcp at the node port; http at the port of kube-proxy's health check with externalTrafficPolicy Local",
+			Kinds: onALB(), Type: annotations.Enum(checkHTTP, checkHTTPS, checkTCP), DefaultDoc: "tcp at the node port; http at the port of kube-proxy's health check with externalTrafficPolicy Local",
 			Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
+		}, {
+			Kinds: onNetwork(), Type: annotations.Enum(checkHTTP, checkTCP), DefaultDoc: "tcp at the node port; http at the port of kube-proxy's health check with externalTrafficPolicy Local",
+			Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged, Doc: pathHealth,
 		}},
+	}
+	healthUDPKey = &annotations.Key[int]{
+		Name: prefix + "vpc-health-check-udp", Group: groupHealth, Example: "30080",
+		Doc: "TCP node port that is checked for UDP ports, with externalTrafficPolicy Cluster.",
+		Forms: []annotations.Form[int]{
+			{Kinds: onALB(), Type: annotations.Forbidden[int]("application load balancers have no UDP ports"), Source: sourceManaged},
+			{
+				Kinds: []string{NLB}, Type: annotations.IntRange(1, 65535), DefaultDoc: "none: UDP ports need it", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
+				Needs: []annotations.Need{{annotations.PortsAre("a UDP port", hasUDP)}},
+			},
+			{Kinds: []string{PrivatePath}, Type: annotations.Forbidden[int]("private path load balancers have no UDP ports"), Source: sourceManaged},
+		},
 	}
 	healthPortKey = annotations.Needing(healthNumber("vpc-health-check-port", "Port of the health check.", "30080", 1, 65535, 0, "the node port of the pool"),
 		annotations.Need{healthProtocolKey.IsSet()})
@@ -49,7 +68,7 @@ var (
 )
 
 func healthKeys() []annotations.Declaration {
-	return []annotations.Declaration{healthProtocolKey, healthPortKey, healthPathKey, healthDelayKey, healthTimeoutKey, healthRetriesKey}
+	return []annotations.Declaration{healthProtocolKey, healthUDPKey, healthPortKey, healthPathKey, healthDelayKey, healthTimeoutKey, healthRetriesKey}
 }
 
 func healthNumber(name, doc, example string, lowest, highest, standard int, standardDoc string) *annotations.Key[int] {
@@ -59,6 +78,10 @@ func healthNumber(name, doc, example string, lowest, highest, standard int, stan
 			Type: annotations.IntRange(lowest, highest), Default: standard, DefaultDoc: standardDoc, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
 		}},
 	}
+}
+
+func hasUDP(ports []corev1.ServicePort) bool {
+	return slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.Protocol == corev1.ProtocolUDP })
 }
 
 func parsePath(raw string) (string, error) {

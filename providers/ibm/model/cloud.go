@@ -7,7 +7,7 @@ import "github.com/berth-lb/berth/providers"
 func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
 		Name:         "ibm",
-		Kinds:        []string{ALB},
+		Kinds:        []string{ALB, NLB, PrivatePath},
 		Capabilities: Capabilities(),
 		Annotations:  Annotations(),
 		Config:       ReadConfig,

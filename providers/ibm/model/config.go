@@ -20,7 +20,7 @@ type Config struct {
 	ClusterID     string
 	Account       string // of the load balancers
 	WorkerAccount string // of the instances
-	Credentials   string // path of the file with the API key
+	Credentials   string // path of the file with the API key; empty: credentials of the environment
 	ResourceGroup string // name
 	VPC           string // name
 	Subnets       []string
@@ -103,7 +103,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	return c, unknown, nil
 }
 
-// check reports the first setting that is missing or not legal, in the official order.
+// check reports the first setting that is missing or not legal, in the official order; credentials may be in the environment.
 func (f *configFile) check() error {
 	if v := f.Global.Version; v != "1.0.0" && v != "1.1.0" {
 		return fmt.Errorf("cloud config: global.version: %q is not legal; legal are 1.0.0 and 1.1.0", v)
@@ -113,7 +113,7 @@ func (f *configFile) check() error {
 		return fmt.Errorf("cloud config: provider.cluster-default-provider: %q is not served: load balancers of classic infrastructure are pods of the cluster; legal is %s", p.Default, nextGeneration)
 	}
 	for _, required := range []struct{ key, value string }{
-		{"clusterID", p.ClusterID}, {"accountID", p.AccountID}, {"g2Credentials", p.Credentials}, {"region", p.Region},
+		{"clusterID", p.ClusterID}, {"accountID", p.AccountID}, {"region", p.Region},
 		{"g2ResourceGroupName", p.ResourceGroup}, {"g2VpcSubnetNames", p.SubnetNames}, {"g2VpcName", p.VPCName},
 	} {
 		if required.value == "" {

@@ -17,8 +17,16 @@ type Input = providers.Input[Config]
 // Identity is that of the contract with this cloud's configuration.
 type Identity = providers.Identity[Config]
 
-// Choose returns the kind of a Service.
-func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: ALB} }
+// Choose returns the kind of a Service, by its features.
+func Choose(svc *corev1.Service) providers.Choice {
+	features := featuresIn(svc.Annotations[featuresKey.Name])
+	for _, kind := range []struct{ feature, name string }{{featureNLB, NLB}, {featurePrivate, PrivatePath}} {
+		if slices.Contains(features, kind.feature) {
+			return providers.Choice{Kind: kind.name}
+		}
+	}
+	return providers.Choice{Kind: ALB}
+}
 
 // Labels of nodes. Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go.
 const (
@@ -26,12 +34,15 @@ const (
 	labelInternalIP = "ibm-cloud.kubernetes.io/internal-ip"
 	labelDedicated  = "dedicated"
 	edge            = "edge"
+	// labelInstance is set in managed clusters, labelInstanceIPI in those of an installer.
+	labelInstance    = "ibm-cloud.kubernetes.io/instance-id"
+	labelInstanceIPI = "ibm-cloud.kubernetes.io/vpc-instance-id"
 )
 
 // SelectNodes returns which nodes may be members. The choice of edge nodes depends on the
 // nodes that exist, so Build makes it.
 func SelectNodes(in Input) nodeports.Filter {
-	f := nodeports.Filter{Keep: []string{labelZone, labelInternalIP, labelDedicated}}
+	f := nodeports.Filter{Keep: []string{labelZone, labelInternalIP, labelDedicated, labelInstance, labelInstanceIPI}}
 	if key, value := selectorOf(in); key != "" {
 		f.Selector = map[string]string{key: value}
 		return f

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/berth-lb/berth/providers"
@@ -10,12 +11,14 @@ import (
 // KeepServing returns the existing stack with today's nodes as members.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
+	lb, _ := have.Get(balancerKey())
+	balancer, _ := lb.Spec.(Balancer)
 	for _, r := range have.Resources {
 		if r.Proof == stack.None {
 			continue
 		}
 		if spec, ok := r.Spec.(Pool); ok && len(spec.Members) > 0 && spec.Managed == "" {
-			spec.Members = followNodes(in, spec.Members)
+			spec.Members = followNodes(in, cmp.Or(balancer.Kind, ALB), spec.Members)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -25,14 +28,14 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 
 // followNodes returns today's nodes at the port of the found members, which are nodes: the
 // controllers of this cloud create no others.
-func followNodes(in Input, found []Member) []Member {
+func followNodes(in Input, kind string, found []Member) []Member {
 	var existing []string
 	for _, m := range found {
-		existing = append(existing, m.Address)
+		existing = append(existing, m.target())
 	}
-	nodes := membersOf(chooseNodes(in.Backends.Nodes, selectsNodes(in), existing, quotaOf(in)), found[0].Port)
+	nodes := membersOf(kind, chooseNodes(in, kind, existing), found[0].Port)
 	slices.SortStableFunc(nodes, func(a, b Member) int {
-		return rankOf(!slices.Contains(existing, a.Address)) - rankOf(!slices.Contains(existing, b.Address))
+		return rankOf(!slices.Contains(existing, a.target())) - rankOf(!slices.Contains(existing, b.target()))
 	})
 	nodes = nodes[:min(len(nodes), mostMembers)]
 	slices.SortFunc(nodes, compareMembers)

@@ -48,25 +48,36 @@ func OwnerOf(name, cluster string) (uid string, ok bool) {
 // uidLength is the length of a UID without dashes.
 const uidLength = 32
 
-// poolName returns the name of a pool, which tells the ports that it joins.
+// poolName returns the name of the pool of a range of ports, which tells the ports that it
+// joins. The range of a single port ends where it begins.
 // Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go (genLoadBalancerPoolName).
-func poolName(protocol string, port, nodePort int32) string {
-	return fmt.Sprintf("%s-%d-%d", strings.ToLower(protocol), port, nodePort)
+func poolName(protocol string, front PortRange, nodePort int32) string {
+	ports := fmt.Sprint(front.First)
+	if front.Last != front.First {
+		ports = fmt.Sprintf("%dx%d", front.First, front.Last)
+	}
+	return fmt.Sprintf("%s-%s-%d", strings.ToLower(protocol), ports, nodePort)
 }
 
-// ParsePoolName returns what the name of a pool tells; false: it is not the name of a pool
-// that a controller creates.
-func ParsePoolName(name string) (protocol string, port, nodePort int32, ok bool) {
+// ParsePoolName returns the protocol and the port, or the first port of the range, of the
+// name of a pool; false: it is not the name of a pool that a controller creates.
+func ParsePoolName(name string) (protocol string, port int32, ok bool) {
 	parts := strings.Split(name, "-")
 	if len(parts) != 3 || parts[0] != "tcp" && parts[0] != "udp" {
-		return "", 0, 0, false
+		return "", 0, false
 	}
-	front, err := strconv.ParseUint(parts[1], 10, 16)
-	if err != nil {
-		return "", 0, 0, false
+	first, last, isRange := strings.Cut(parts[1], "x")
+	numbers := []string{first, parts[2]}
+	if isRange {
+		numbers = append(numbers, last)
 	}
-	back, err := strconv.ParseUint(parts[2], 10, 16)
-	return parts[0], int32(front), int32(back), err == nil
+	for _, text := range numbers {
+		if _, err := strconv.ParseUint(text, 10, 16); err != nil {
+			return "", 0, false
+		}
+	}
+	front, _ := strconv.ParseUint(first, 10, 16) // parsed above
+	return parts[0], int32(front), true
 }
 
 // NoteOf returns the name of the note that keeps the id of a load balancer whose name the

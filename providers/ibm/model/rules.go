@@ -13,6 +13,8 @@ import (
 const (
 	PartSubnets = "subnets"
 	PartMembers = "members"
+	PartJoin    = "groups+"
+	PartLeave   = "groups-"
 )
 
 // Rules returns how resources of every kind are compared and written.
@@ -21,8 +23,10 @@ func Rules() diff.Rules {
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
 				// Build refuses a change of these before anything is written.
-				Ignore: []string{"Name", "Public", "Hostname", "Family"},
-				Sticky: []string{"Subnets"},
+				Ignore: []string{"Name", "Kind", "Public", "Hostname", "Addresses"},
+				Sticky: []string{"Subnets", "Groups", "DNS"},
+				// Groups are added before others are removed: a load balancer is never without one.
+				Sets:   map[string]diff.Set{"Groups": {}},
 				Parts:  map[string]string{"Subnets": PartSubnets},
 				Clash:  diff.Doubled,
 				Failed: diff.Report,
@@ -36,7 +40,7 @@ func Rules() diff.Rules {
 				Ignore:    []string{"Algorithm", "Managed"},
 				Immutable: []string{"Protocol"},
 				Parts:     map[string]string{"Members": PartMembers},
-				Equal:     map[string]diff.Equal{"Members": sameMembers},
+				Equal:     map[string]diff.Equal{"Members": sameMembers, "Health": sameHealth},
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
 			},
 			KindListener: {
@@ -45,7 +49,7 @@ func Rules() diff.Rules {
 				// The official controller sets the limit at creation only.
 				Ignore:    []string{"Limit"},
 				Sticky:    []string{"Idle"},
-				Immutable: []string{"Protocol", "Port"},
+				Immutable: []string{"Protocol", "Port", "Last"},
 				Replace:   diff.DeleteFirst, // a port has one listener
 				Restore:   true,
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
@@ -76,8 +80,12 @@ func sameMembers(want, have any) bool {
 	return slices.Equal(sorted(want), sorted(have))
 }
 
+// sameHealth reports whether two health checks are equal; the API does not show that of a
+// private path load balancer.
+func sameHealth(want, have any) bool { return have == Health{} || want == have }
+
 func compareMembers(a, b Member) int {
-	if c := strings.Compare(a.Address, b.Address); c != 0 {
+	if c := strings.Compare(a.target(), b.target()); c != 0 {
 		return c
 	}
 	return int(a.Port - b.Port)

@@ -37,12 +37,18 @@ func Scope(in Input) (providers.Scope, error) {
 	s := OwnedScope(id)
 	if id.Places[nameKey.Name] != "" {
 		for _, p := range in.Backends.Ports {
-			s.Own = append(s.Own, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), p.Port, p.NodePort)})
+			s.Own = append(s.Own, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), rangeOf(in, p.Port), p.NodePort)})
 		}
 	}
 	s.Facts = []providers.Lookup{{Kind: FactSubnets}}
 	for _, text := range subnetsKey.Get(in.Values) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: FactSubnets, Value: text})
+	}
+	for _, text := range groupsKey.Get(in.Values) {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: FactGroups, Value: text})
+	}
+	if in.Kind == NLB {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: FactNetworks})
 	}
 	s.Nodes = in.Backends.Nodes
 	return s, nil

@@ -2,8 +2,11 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/ibm/model"
 	"github.com/berth-lb/berth/providers/kit"
@@ -30,6 +33,8 @@ func verbTable() kit.Verbs[*Session] {
 		{Kind: model.KindPool, Action: update}:                              kit.With(updatePool),
 		{Kind: model.KindPool, Action: update, Part: model.PartMembers}:     kit.With(replaceMembers),
 		{Kind: model.KindPool, Action: remove}:                              deletePool,
+		{Kind: model.KindBalancer, Action: update, Part: model.PartJoin}:    kit.With(changeGroups),
+		{Kind: model.KindBalancer, Action: update, Part: model.PartLeave}:   kit.With(changeGroups),
 		{Kind: model.KindListener, Action: create}:                          kit.With(createListener),
 		{Kind: model.KindListener, Action: update}:                          kit.With(updateListener),
 		{Kind: model.KindListener, Action: remove}:                          deleteListener,
@@ -86,50 +91,86 @@ func parentOf(c *change) string {
 
 // writePart makes a writing call about a part of the step's load balancer.
 func writePart(c *change, method string, body, out any, path ...string) error {
+	return writeMembers(c, nil, method, body, out, path...)
+}
+
+// writeMembers is writePart for a call that has members: instances are in an account that the
+// call must name.
+func writeMembers(c *change, members []model.Member, method string, body, out any, path ...string) error {
 	lb := parentOf(c)
 	if lb == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
 	}
-	return c.Session.change(c.Ctx, lb, c.Session.vpc(method, body, append([]string{"load_balancers", lb}, path...)...), out)
+	r := c.Session.vpc(method, body, append([]string{"load_balancers", lb}, path...)...)
+	r.header = c.Session.accountOf(members)
+	return c.Session.change(c.Ctx, lb, r, out)
+}
+
+// accountOf returns the header that names the account of instances among members.
+// Source: IBM Cloud Kubernetes Service, network load balancers of worker nodes in the service account.
+func (s *Session) accountOf(members []model.Member) map[string]string {
+	if !slices.ContainsFunc(members, func(m model.Member) bool { return m.Instance != "" }) {
+		return nil
+	}
+	return map[string]string{"x-instance-account-id": s.config.WorkerAccount}
 }
 
 // createBalancer creates a load balancer with all parts of the step in one call. Its answer
-// has the host name; nothing waits until it is active.
+// has the host name, so that nothing waits until an application load balancer is active. A
+// network load balancer gets the address that the status shows when it is.
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s := c.Session
 	group, err := s.resourceGroup(c.Ctx)
 	if err != nil {
 		return kit.Failed(err)
 	}
-	subnets := []idDoc{}
-	for _, id := range spec.Subnets {
-		subnets = append(subnets, idDoc{id})
-	}
-	pools, listeners := []newPoolDoc{}, []listenerDoc{}
+	body := balancerBody(spec, group)
 	names := map[stack.Key]string{}
+	var members []model.Member
 	for _, r := range c.Step.With {
 		if p, ok := r.Spec.(model.Pool); ok {
 			names[r.Key] = p.Name
-			pools = append(pools, newPoolDoc{poolBody(p), memberBodies(p.Members)})
+			body.Pools = append(body.Pools, newPoolDoc{poolBody(p), memberBodies(p.Members)})
+			members = append(members, p.Members...)
 		}
 	}
 	for _, r := range c.Step.With {
 		if l, ok := r.Spec.(model.Listener); ok {
-			listeners = append(listeners, listenerBody(l, nameDoc{Name: names[l.Pool.To]}))
+			body.Listeners = append(body.Listeners, listenerBody(l, nameDoc{Name: names[l.Pool.To]}))
 		}
 	}
-	body := map[string]any{
-		"name": spec.Name, "is_public": spec.Public, "subnets": subnets, "resource_group": idDoc{group}, "pools": pools, "listeners": listeners,
-	}
+	r := s.vpc(http.MethodPost, body, "load_balancers")
+	r.header = s.accountOf(members)
 	var made balancerDoc
-	if err := s.write(c.Ctx, s.vpc(http.MethodPost, body, "load_balancers"), &made); err != nil {
+	if err := s.write(c.Ctx, r, &made); err != nil {
 		return kit.Failed(err)
 	}
 	s.noteBusy(made.ID)
 	if err := keepNote(c, made); err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
-	o := c.Created(made.ID, stack.Name, balancerSpec(made))
+	o := c.Created(made.ID, stack.Name, s.addressed(c.Ctx, made, spec.Kind))
+	o.Parts = partsMade(c, made, names)
+	return o
+}
+
+// addressed returns a new load balancer once it has the addresses of its kind. One that is not
+// waited for to the end is returned without.
+func (s *Session) addressed(ctx context.Context, made balancerDoc, kind string) model.Balancer {
+	spec := balancerSpec(made)
+	if kind == model.ALB || len(spec.Addresses) > 0 || s.settle(ctx, made.ID) != nil {
+		return spec
+	}
+	var active balancerDoc
+	if _, err := s.read(ctx, s.vpc(http.MethodGet, nil, "load_balancers", made.ID), &active); err != nil {
+		return spec
+	}
+	return balancerSpec(active)
+}
+
+// partsMade returns the parts that a load balancer was created with.
+func partsMade(c *change, made balancerDoc, names map[stack.Key]string) []stack.Resource {
+	var out []stack.Resource
 	for _, r := range c.Step.With {
 		r.Proof = stack.Derived
 		for _, p := range made.Pools {
@@ -140,9 +181,9 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 		if _, ok := r.Spec.(model.Listener); ok {
 			r.ID = listenerPrefix + r.Key.Name
 		}
-		o.Parts = append(o.Parts, r)
+		out = append(out, r)
 	}
-	return o
+	return out
 }
 
 // keepNote notes the id of a load balancer whose name the Service chose: the name proves
@@ -152,9 +193,11 @@ func keepNote(c *change, made balancerDoc) error {
 	if c.Session.notes == nil || model.IsDefaultName(made.Name, c.Session.config.ClusterID, o) {
 		return nil
 	}
-	return c.Session.notes.Change(c.Ctx, o, model.NoteOf(o), func(map[string]string) map[string]string {
-		return map[string]string{model.NoteID: made.ID}
-	})
+	return noteID(c.Ctx, c.Session.notes, o, made.ID)
+}
+
+func noteID(ctx context.Context, notes providers.Notes, o stack.Owner, id string) error {
+	return notes.Change(ctx, o, model.NoteOf(o), func(map[string]string) map[string]string { return map[string]string{model.NoteID: id} })
 }
 
 // updateSubnets replaces the subnets of a load balancer. The API wants the version that was
@@ -171,11 +214,7 @@ func updateSubnets(c *change, spec model.Balancer) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
-	subnets := []idDoc{}
-	for _, sub := range spec.Subnets {
-		subnets = append(subnets, idDoc{sub})
-	}
-	r := s.vpc(http.MethodPatch, map[string]any{"subnets": subnets}, "load_balancers", id)
+	r := s.vpc(http.MethodPatch, map[string]any{"subnets": idDocs(spec.Subnets)}, "load_balancers", id)
 	r.header = map[string]string{"If-Match": header.Get("ETag")}
 	return c.Updated(spec, s.change(c.Ctx, id, r, nil))
 }
@@ -200,7 +239,7 @@ func deleteBalancer(c *change) plan.Outcome {
 
 func createPool(c *change, spec model.Pool) plan.Outcome {
 	var made poolDoc
-	if err := writePart(c, http.MethodPost, newPoolDoc{poolBody(spec), memberBodies(spec.Members)}, &made, "pools"); err != nil {
+	if err := writeMembers(c, spec.Members, http.MethodPost, newPoolDoc{poolBody(spec), memberBodies(spec.Members)}, &made, "pools"); err != nil {
 		return kit.Failed(err)
 	}
 	return c.Created(made.ID, stack.Derived, spec)
@@ -215,11 +254,28 @@ func updatePool(c *change, spec model.Pool) plan.Outcome {
 
 // replaceMembers writes all members of a pool in one call.
 func replaceMembers(c *change, spec model.Pool) plan.Outcome {
-	return c.Updated(spec, writePart(c, http.MethodPut, map[string]any{"members": memberBodies(spec.Members)}, nil, "pools", c.ID(), "members"))
+	return c.Updated(spec, writeMembers(c, spec.Members, http.MethodPut, map[string]any{"members": memberBodies(spec.Members)}, nil, "pools", c.ID(), "members"))
 }
 
 func deletePool(c *change) plan.Outcome {
 	return kit.Deleted(writePart(c, http.MethodDelete, nil, nil, "pools", c.ID()))
+}
+
+// changeGroups puts a load balancer into security groups, or takes it out of them.
+// Source: VPC API reference, "Add a target to a security group".
+func changeGroups(c *change, spec model.Balancer) plan.Outcome {
+	id := c.ID()
+	for _, ch := range c.Step.Changes {
+		for method, groups := range map[string][]any{http.MethodPut: ch.Added, http.MethodDelete: ch.Removed} {
+			for _, g := range groups {
+				err := c.Session.change(c.Ctx, id, c.Session.vpc(method, nil, "security_groups", fmt.Sprint(g), "targets", id), nil)
+				if err != nil {
+					return kit.Failed(err)
+				}
+			}
+		}
+	}
+	return c.Updated(spec, nil)
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {

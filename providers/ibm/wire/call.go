@@ -168,6 +168,8 @@ func listParts[T any](ctx context.Context, s *Session, collection string, path .
 func nameOf(r *http.Request) providers.Call {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
+	case strings.HasPrefix(r.URL.Path, "/instance_identity/"):
+		return providers.Call{API: "metadata", Operation: r.Method + " " + parts[len(parts)-1]}
 	case strings.HasSuffix(r.URL.Path, "/identity/token"):
 		return providers.Call{API: "iam", Operation: "POST token"}
 	case strings.HasSuffix(r.URL.Path, "/v2/resource_groups"):

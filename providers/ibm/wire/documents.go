@@ -2,7 +2,6 @@ package wire
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/berth-lb/berth/providers/ibm/model"
 	"github.com/berth-lb/berth/stack"
@@ -28,10 +27,34 @@ type balancerDoc struct {
 	Operating    string `json:"operating_status"`
 	Profile      struct {
 		Family string `json:"family"`
+		Name   string `json:"name"`
 	} `json:"profile"`
-	Subnets   []idDoc   `json:"subnets"`
-	Pools     []nameDoc `json:"pools"`
-	Listeners []idDoc   `json:"listeners"`
+	Subnets    []idDoc     `json:"subnets"`
+	Pools      []nameDoc   `json:"pools"`
+	Groups     []idDoc     `json:"security_groups"`
+	PublicIPs  []targetDoc `json:"public_ips"`
+	PrivateIPs []targetDoc `json:"private_ips"`
+	DNS        *dnsDoc     `json:"dns"`
+}
+
+type dnsDoc struct {
+	Instance struct {
+		CRN string `json:"crn"`
+	} `json:"instance"`
+	Zone idDoc `json:"zone"`
+}
+
+// newBalancerDoc is a load balancer with all of its parts, as it is created.
+type newBalancerDoc struct {
+	Name          string        `json:"name"`
+	Public        bool          `json:"is_public"`
+	Profile       *nameDoc      `json:"profile,omitempty"`
+	Subnets       []idDoc       `json:"subnets"`
+	ResourceGroup idDoc         `json:"resource_group"`
+	Groups        []idDoc       `json:"security_groups,omitempty"`
+	DNS           *dnsDoc       `json:"dns,omitempty"`
+	Pools         []newPoolDoc  `json:"pools"`
+	Listeners     []listenerDoc `json:"listeners"`
 }
 
 type poolDoc struct {
@@ -73,7 +96,9 @@ type targetDoc struct {
 
 type listenerDoc struct {
 	ID       string   `json:"id,omitempty"`
-	Port     int32    `json:"port"`
+	Port     int32    `json:"port,omitempty"`
+	First    int32    `json:"port_min,omitempty"`
+	Last     int32    `json:"port_max,omitempty"`
 	Protocol string   `json:"protocol"`
 	Limit    int      `json:"connection_limit,omitempty"`
 	Idle     int      `json:"idle_connection_timeout,omitempty"`
@@ -88,12 +113,53 @@ type subnetDoc struct {
 	VPC  nameDoc `json:"vpc"`
 }
 
+type groupDoc struct {
+	ID   string  `json:"id"`
+	Name string  `json:"name"`
+	VPC  nameDoc `json:"vpc"`
+}
+
 func balancerSpec(d balancerDoc) model.Balancer {
-	out := model.Balancer{Name: d.Name, Public: d.Public, Hostname: d.Hostname, Family: strings.ToLower(d.Profile.Family)}
+	out := model.Balancer{Name: d.Name, Kind: model.KindOf(d.Profile.Family, d.Profile.Name), Public: d.Public, Hostname: d.Hostname}
+	addresses := d.PrivateIPs
+	if d.Public {
+		addresses = d.PublicIPs
+	}
+	for _, a := range addresses {
+		out.Addresses = append(out.Addresses, a.Address)
+	}
 	for _, s := range d.Subnets {
 		out.Subnets = append(out.Subnets, s.ID)
 	}
+	for _, g := range d.Groups {
+		out.Groups = append(out.Groups, g.ID)
+	}
 	slices.Sort(out.Subnets)
+	slices.Sort(out.Groups)
+	if d.DNS != nil {
+		out.DNS = model.DNS{Instance: d.DNS.Instance.CRN, Zone: d.DNS.Zone.ID}
+	}
+	return out
+}
+
+// balancerBody returns a new load balancer without parts.
+func balancerBody(spec model.Balancer, group string) newBalancerDoc {
+	out := newBalancerDoc{Name: spec.Name, Public: spec.Public, Subnets: idDocs(spec.Subnets), ResourceGroup: idDoc{group}, Groups: idDocs(spec.Groups), Pools: []newPoolDoc{}, Listeners: []listenerDoc{}}
+	if profile := model.ProfileOf(spec.Kind); profile != "" {
+		out.Profile = &nameDoc{Name: profile}
+	}
+	if spec.DNS.Zone != "" {
+		out.DNS = &dnsDoc{Zone: idDoc{spec.DNS.Zone}}
+		out.DNS.Instance.CRN = spec.DNS.Instance
+	}
+	return out
+}
+
+func idDocs(ids []string) []idDoc {
+	out := []idDoc{}
+	for _, id := range ids {
+		out = append(out, idDoc{id})
+	}
 	return out
 }
 
@@ -113,7 +179,7 @@ func poolSpec(d poolDoc, members []memberDoc) model.Pool {
 		out.Managed = d.InstanceGroup.Name
 	}
 	for _, m := range members {
-		out.Members = append(out.Members, model.Member{Address: m.Target.Address, Port: m.Port})
+		out.Members = append(out.Members, model.Member{Address: m.Target.Address, Instance: m.Target.ID, Port: m.Port})
 	}
 	if h := d.Health; h != nil {
 		out.Health = model.Health{Type: h.Type, Port: h.Port, Path: h.Path, Delay: h.Delay, Timeout: h.Timeout, Retries: h.Retries}
@@ -130,15 +196,19 @@ func poolSpec(d poolDoc, members []memberDoc) model.Pool {
 func memberBodies(all []model.Member) []memberDoc {
 	out := []memberDoc{}
 	for _, m := range all {
-		out = append(out, memberDoc{Port: m.Port, Target: targetDoc{Address: m.Address}})
+		out = append(out, memberDoc{Port: m.Port, Target: targetDoc{Address: m.Address, ID: m.Instance}})
 	}
 	return out
 }
 
 func listenerBody(l model.Listener, pool nameDoc) listenerDoc {
-	return listenerDoc{Port: l.Port, Protocol: l.Protocol, Limit: l.Limit, Idle: l.Idle, Pool: &pool}
+	out := listenerDoc{Port: l.Port, Protocol: l.Protocol, Limit: l.Limit, Idle: l.Idle, Pool: &pool}
+	if l.Last != l.Port {
+		out.Port, out.First, out.Last = 0, l.Port, l.Last
+	}
+	return out
 }
 
 func listenerSpec(d listenerDoc, pool stack.Ref) model.Listener {
-	return model.Listener{Protocol: d.Protocol, Port: d.Port, Limit: d.Limit, Idle: d.Idle, Pool: pool}
+	return model.Listener{Protocol: d.Protocol, Port: d.Port, Last: max(d.Port, d.Last), Limit: d.Limit, Idle: d.Idle, Pool: pool}
 }

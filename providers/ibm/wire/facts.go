@@ -38,6 +38,44 @@ func (s *Session) listSubnets(ctx context.Context) ([]model.Subnet, error) {
 	return out, nil
 }
 
+// groupsWith returns the security groups of the region, read again as subnets are.
+func (s *Session) groupsWith(ctx context.Context, asked []string) ([]model.SecurityGroup, error) {
+	all, err := s.groups.Get(ctx, s.now(), factAge, s.listGroups)
+	if err != nil {
+		return nil, err
+	}
+	missing := func(text string) bool {
+		return !slices.ContainsFunc(all, func(g model.SecurityGroup) bool { return g.IsNamed(text) })
+	}
+	if !slices.ContainsFunc(asked, missing) {
+		return all, nil
+	}
+	return s.groups.Get(ctx, s.now(), absentAge, s.listGroups)
+}
+
+func (s *Session) listGroups(ctx context.Context) ([]model.SecurityGroup, error) {
+	docs, err := listAll[groupDoc](ctx, s, "security_groups")
+	if err != nil {
+		return nil, err
+	}
+	var out []model.SecurityGroup
+	for _, d := range docs {
+		out = append(out, model.SecurityGroup{ID: d.ID, Name: d.Name, VPC: d.VPC.Name})
+	}
+	return out, nil
+}
+
+// countNetworks counts the network load balancers of the cluster in each subnet.
+func (s *Session) countNetworks(all []balancerDoc) map[string]int {
+	out := map[string]int{}
+	for _, d := range all {
+		if _, ours := model.OwnerOf(d.Name, s.config.ClusterID); ours && balancerSpec(d).Kind == model.NLB && len(d.Subnets) > 0 {
+			out[d.Subnets[0].ID]++
+		}
+	}
+	return out
+}
+
 // resourceGroup returns the id of the configured resource group.
 func (s *Session) resourceGroup(ctx context.Context) (string, error) {
 	return s.group.Get(ctx, s.now(), factAge, s.findGroup)

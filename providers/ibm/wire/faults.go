@@ -92,6 +92,9 @@ func causeOf(r kit.Refusal) fault.Cause {
 
 // loginError returns the error of a call that got no token. The call was not sent.
 func loginError(err error) error {
+	if known, ok := errors.AsType[*fault.Fault](err); ok {
+		return known
+	}
 	var refused *core.AuthenticationError
 	if !errors.As(err, &refused) || refused.Response == nil {
 		return &fault.Fault{Meaning: fault.Unavailable, Text: "no token of IAM: " + err.Error(), Err: err}
@@ -100,7 +103,7 @@ func loginError(err error) error {
 	if said.Status >= http.StatusInternalServerError || said.Status == http.StatusTooManyRequests {
 		return &fault.Fault{Meaning: fault.Unavailable, Code: said.Code, Text: "no token of IAM: " + said.Text, Err: err}
 	}
-	return &fault.Fault{Meaning: fault.Denied, Cause: fault.Unauthenticated, Code: said.Code, Text: "IAM refuses the API key: " + said.Text, Err: err}
+	return &fault.Fault{Meaning: fault.Denied, Cause: fault.Unauthenticated, Code: said.Code, Text: "IAM refuses the credentials: " + said.Text, Err: err}
 }
 
 // refusalOf is what metrics count of a refused call.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -16,6 +17,7 @@ import (
 const (
 	listBalancers = "list of load balancers"
 	listSubnets   = "list of subnets"
+	listGroups    = "list of security groups"
 )
 
 // Read returns the observed state and facts of many Services at once: one list of load
@@ -26,31 +28,38 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	var balancers []balancerDoc
 	asks := make([]map[string]bool, len(scopes))
 	needed := map[string]bool{}
-	var subnets []string
+	var subnets, groups []string
 	for i, scope := range scopes {
-		asks[i] = map[string]bool{}
-		if len(scope.Own) > 0 {
-			asks[i][listBalancers], needed[listBalancers] = true, true
-		}
+		asks[i] = asksOf(scope)
+		maps.Copy(needed, asks[i])
 		for _, l := range scope.Facts {
-			if l.Value != "" {
+			switch {
+			case l.Value == "":
+			case l.Kind == model.FactGroups:
+				groups = append(groups, l.Value)
+			default:
 				subnets = append(subnets, l.Value)
 			}
-			asks[i][listSubnets], needed[listSubnets] = true, true
 		}
 	}
-	var lists []kit.List
-	if needed[listBalancers] {
-		lists = append(lists, kit.List{Name: listBalancers, Run: func() (err error) {
+	runs := map[string]func() error{
+		listBalancers: func() (err error) {
 			balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
+			facts.Networks = s.countNetworks(balancers)
 			return err
-		}})
-	}
-	if needed[listSubnets] {
-		lists = append(lists, kit.List{Name: listSubnets, Run: func() (err error) {
+		},
+		listSubnets: func() (err error) {
 			facts.Subnets, err = s.subnetsWith(ctx, subnets)
 			return err
-		}})
+		},
+		listGroups: func() (err error) {
+			facts.Groups, err = s.groupsWith(ctx, groups)
+			return err
+		},
+	}
+	var lists []kit.List
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		lists = append(lists, kit.List{Name: name, Run: runs[name]})
 	}
 	batch.Lists(lists...)
 	finders := make([]*finder, len(scopes))
@@ -71,6 +80,19 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		if err == nil && len(f.things) > 0 && batch.Gone(f.things[0]) {
 			out[i].Have = &stack.Stack{Owner: f.scope.Owner}
 		}
+	}
+	return out
+}
+
+// asksOf returns the lists that a scope needs.
+func asksOf(scope providers.Scope) map[string]bool {
+	out := map[string]bool{}
+	if len(scope.Own) > 0 {
+		out[listBalancers] = true
+	}
+	lists := map[stack.Kind]string{model.FactSubnets: listSubnets, model.FactGroups: listGroups, model.FactNetworks: listBalancers}
+	for _, l := range scope.Facts {
+		out[lists[l.Kind]] = true
 	}
 	return out
 }
@@ -120,14 +142,16 @@ func (f *finder) take(ctx context.Context, d balancerDoc, by string) {
 	} else {
 		f.session.noteReady(d.ID)
 	}
-	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: d.ID, State: stateOf(d.Provisioning), Proof: proof, Spec: balancerSpec(d)})
+	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: d.ID, State: stateOf(d), Proof: proof, Spec: balancerSpec(d)})
 }
 
 // proven reports whether a load balancer with a name of the Service's choice is its own: a
-// note has its id, or all of its pools are those of the Service.
+// note has its id, or all of its pools are those of the Service. Then a note is written: the
+// ports of a Service are not known any more when it is released.
 func (f *finder) proven(ctx context.Context, d balancerDoc) (bool, error) {
-	if f.session.notes != nil {
-		note, err := f.session.notes.Read(ctx, f.scope.Owner.Namespace, model.NoteOf(f.scope.Owner))
+	notes, owner := f.session.notes, f.scope.Owner
+	if notes != nil {
+		note, err := notes.Read(ctx, owner.Namespace, model.NoteOf(owner))
 		if err != nil {
 			return false, err
 		}
@@ -135,17 +159,19 @@ func (f *finder) proven(ctx context.Context, d balancerDoc) (bool, error) {
 			return true, nil
 		}
 	}
-	return len(d.Pools) > 0 && !slices.ContainsFunc(d.Pools, func(p nameDoc) bool {
+	own := len(d.Pools) > 0 && !slices.ContainsFunc(d.Pools, func(p nameDoc) bool {
 		return !slices.Contains(f.scope.Own, providers.Lookup{Kind: model.KindPool, By: model.ByName, Value: p.Name})
-	}), nil
+	})
+	if !own || notes == nil {
+		return own, nil
+	}
+	return true, noteID(ctx, notes, owner, d.ID)
 }
 
-// details are the calls for the parts of a load balancer. Those of a network load balancer,
-// which is not served, are left alone.
+// details are the calls for the parts of a load balancer.
 func (f *finder) details(ctx context.Context) []kit.Detail {
 	lb, ok := f.out.Get(stack.Key{Kind: model.KindBalancer})
-	spec, _ := lb.Spec.(model.Balancer)
-	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None || spec.Family == model.FamilyNetwork {
+	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None {
 		return nil
 	}
 	return []kit.Detail{{Of: []string{lb.ID}, Run: func() error {
@@ -184,7 +210,7 @@ func (s *Session) partsOf(ctx context.Context, id string) ([]stack.Resource, err
 			return nil, failed[i]
 		}
 		r := stack.Resource{Key: stack.Key{Kind: model.KindPool, Name: "other/" + p.ID}, ID: p.ID, In: in, Spec: poolSpec(p, members[i])}
-		if protocol, port, _, ok := model.ParsePoolName(p.Name); ok {
+		if protocol, port, ok := model.ParsePoolName(p.Name); ok {
 			r.Key, r.Proof = model.PoolKey(protocol, port), stack.Derived
 		}
 		keys[p.ID] = r.Key
@@ -206,7 +232,7 @@ func foundListener(l listenerDoc, pools map[string]stack.Key, in stack.Key) stac
 		pool = stack.RefID(l.Pool.ID)
 		if to, ok := pools[l.Pool.ID]; ok {
 			pool = stack.RefTo(to)
-			if _, _, _, named := model.ParsePoolName(l.Pool.Name); named {
+			if _, _, named := model.ParsePoolName(l.Pool.Name); named {
 				r.Proof = stack.Derived
 			}
 		}
@@ -226,8 +252,8 @@ const (
 // isPending reports whether a load balancer refuses writes for now.
 func isPending(status string) bool { return status != active && status != failed && status != gone }
 
-func stateOf(status string) stack.State {
-	if status == failed {
+func stateOf(d balancerDoc) stack.State {
+	if d.Provisioning == failed {
 		return stack.Failed
 	}
 	return stack.Ready

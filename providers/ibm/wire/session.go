@@ -27,6 +27,7 @@ type Session struct {
 	settling *kit.Settling
 
 	subnets kit.Aged[[]model.Subnet]
+	groups  kit.Aged[[]model.SecurityGroup]
 	group   kit.Aged[string] // id of the resource group
 
 	mu   sync.Mutex
@@ -53,11 +54,11 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	s.config = c
 	at := endpointsOf(c)
 	s.base, s.manager = at.vpc+"/v1", at.resources
+	s.client = clientFor(env)
 	var err error
-	if s.identity, err = identityOf(c, at.iam, env, s.now); err != nil {
+	if s.identity, err = identityOf(c, at.iam, s.client, s.now); err != nil {
 		return nil, c, err
 	}
-	s.client = clientFor(env)
 	s.limits = kit.NewLimits(kit.LimitOptions{
 		Buckets: []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
 	})

@@ -1,0 +1,74 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Keys of security groups and of private DNS.
+var (
+	groupsKey = &annotations.Key[[]string]{
+		Name: prefix + "vpc-security-group", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: "r010-5e2c1f7a-3d9b-4f0e-8a6c-1b2d3e4f5a6b",
+		Doc: "Security groups of the load balancer, each by its id or name. They replace all others; their rules are the user's.",
+		Forms: []annotations.Form[[]string]{
+			{
+				Kinds:      []string{ALB, NLB},
+				Type:       annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id or name of a security group of the VPC")),
+				DefaultDoc: "the group that the VPC chooses, and a live load balancer keeps its groups", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
+				Doc: "The groups and rules of the cluster itself are never written.",
+			},
+			{Kinds: []string{PrivatePath}, Type: annotations.Forbidden[[]string]("private path load balancers have no security groups"), Source: sourceManaged},
+		},
+	}
+	dnsInstanceKey = dnsKey("vpc-private-dns-instance-crn", annotations.NamesThe(annotations.ThingHostname), "DNS instance in which a private load balancer is registered, by its CRN.",
+		"crn:v1:bluemix:public:dns-svcs:global:a/1234:5678::")
+	dnsZoneKey = dnsKey("vpc-private-dns-zone-id", annotations.NamesThe(annotations.ThingHostname), "Zone of the DNS instance, by its id.", "example.com:2d0f862b-67cc-41f3-b6a2-59860d0aa90e")
+)
+
+func dnsKey(name string, names annotations.Names, doc, example string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + name, Names: names, Group: groupGuard, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{
+			{
+				Kinds: onALB(), Type: annotations.String(), DefaultDoc: "not registered, and a live load balancer keeps its zone", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceManaged,
+				Doc: "A load balancer has both keys or none.", Needs: []annotations.Need{{ipTypeKey.Is(private)}},
+			},
+			{Kinds: onNetwork(), Type: annotations.Forbidden[string]("only application load balancers are registered in a zone"), Source: sourceManaged},
+		},
+	}
+}
+
+func guardKeys() []annotations.Declaration {
+	return []annotations.Declaration{groupsKey, dnsInstanceKey, dnsZoneKey}
+}
+
+// checkDNS refuses one of the keys of private DNS without the other.
+func checkDNS(_ string, b *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	if b.Refused(dnsInstanceKey) || b.Refused(dnsZoneKey) {
+		return nil
+	}
+	instance, zone := dnsInstanceKey.Get(b), dnsZoneKey.Get(b)
+	switch {
+	case instance != "" && zone == "":
+		return annotations.Problems{dnsInstanceKey.Refusal(b, "has no zone beside it", "together with "+dnsZoneKey.Name)}
+	case instance == "" && zone != "":
+		return annotations.Problems{dnsZoneKey.Refusal(b, "has no instance beside it", "together with "+dnsInstanceKey.Name)}
+	}
+	return nil
+}
+
+// laterKeys are keys that are not served.
+func laterKeys() []annotations.Declaration {
+	later := func(name, group, doc, example, reason string) *annotations.Key[string] {
+		return &annotations.Key[string]{
+			Name: prefix + name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
+			Forms: []annotations.Form[string]{{Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: sourceManaged}},
+		}
+	}
+	return []annotations.Declaration{
+		later("dns-name", groupGuard, "Host name that is registered for a network load balancer.", "web.example.com", "the registry belongs to IBM's managed clusters; register the address of the status yourself"),
+		later("vpc-allow-outbound-traffic", groupGuard, "Ports that the security group of the cluster opens for outbound traffic.", "80,443", "security groups of the cluster are not written"),
+		later("vpc-service-crn", groupKind, "Service of a private network load balancer of IBM's own.", "crn:v1:bluemix:public", "it is for IBM's own services"),
+	}
+}
