@@ -1,6 +1,9 @@
 package arch
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // row says what the packages of a folder may import besides the standard
 // library. The longest matching folder decides; a row with a trailing /* is for
@@ -150,24 +153,26 @@ func loop() []row {
 	}
 }
 
-// quay is the row of the cloud that new ones begin with, in one package.
-func quay() row {
-	return row{
-		dir:    "test/quay",
-		others: []string{corev1},
-		local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit", "providers/meter"},
-		reason: "a cloud knows the contract and its own SDK; never the loop, another cloud or the API server",
+// quay returns the rows of the cloud that is the template of new ones. They are the rows of
+// any cloud, at another place and without an SDK.
+func quay() []row {
+	rows := halves("quay", nil, nil)
+	for i := range rows {
+		rows[i].dir = strings.Replace(rows[i].dir, "providers/", "test/", 1)
+		for j, local := range rows[i].local {
+			rows[i].local[j] = strings.Replace(local, "providers/quay", "test/quay", 1)
+		}
 	}
+	return rows
 }
 
 // tests are simulators and tools of the tests.
 func tests() []row {
-	return []row{
+	return append(quay(), []row{
 		{dir: "test/sim", others: []string{anything},
 			reason: "what all simulators share"},
 		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},
 			reason: "a simulator that used the product's code would make the product's mistakes"},
-		quay(),
 		{dir: "test/golden", others: []string{"github.com/google/go-cmp/", "golang.org/x/tools/txtar"},
 			reason: "used by the tests of every package, so it needs none"},
 		{dir: "test/arch", others: []string{"github.com/google/go-cmp/", "golang.org/x/mod/"},
@@ -177,5 +182,5 @@ func tests() []row {
 		{dir: "test/controlplane", reason: "the root of that module"},
 		{dir: "test/*", others: []string{anything}, local: []string{anything},
 			reason: "tests of the whole may use the whole"},
-	}
+	}...)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
-	"github.com/berth-lb/berth/test/quay"
+	"github.com/berth-lb/berth/test/quay/model"
 )
 
 // faultsOfRefusals lists the faults that show where the cloud refuses a part of the desired
@@ -200,18 +200,18 @@ func splitting(apply func(context.Context, plan.Batch) []plan.Outcome) func(cont
 	memory := &fault.Suspects{}
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		step := batch.Steps[0]
-		want, ok := step.Target.Spec.(quay.Machines)
+		want, ok := step.Target.Spec.(model.Machines)
 		if len(batch.Steps) != 1 || !ok || step.ID.Action != plan.Update {
 			return apply(ctx, batch)
 		}
-		found, _ := step.Found.(quay.Machines)
+		found, _ := step.Found.(model.Machines)
 		in := slices.DeleteFunc(slices.Clone(found.Names), func(name string) bool { return !slices.Contains(want.Names, name) })
 		missing := slices.DeleteFunc(slices.Clone(want.Names), func(name string) bool { return slices.Contains(in, name) })
 		before := step.Target
-		before.Spec = quay.Machines{Names: slices.Clone(in)}
+		before.Spec = model.Machines{Names: slices.Clone(in)}
 		outcome := plan.Done(before)
 		refused, err := kit.SplitAmong(memory, step.ID.Owner.UID, missing, func(name string) string { return name }, nil, func(part []string) error {
-			step.Target.Spec = quay.Machines{Names: slices.Sorted(slices.Values(append(slices.Clone(in), part...)))}
+			step.Target.Spec = model.Machines{Names: slices.Sorted(slices.Values(append(slices.Clone(in), part...)))}
 			batch.Steps = []plan.Step{step}
 			out := apply(ctx, batch)[0]
 			if out.Err == nil {

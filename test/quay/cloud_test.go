@@ -1,7 +1,6 @@
 package quay
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simquay "github.com/berth-lb/berth/test/sim/quay"
-	"github.com/berth-lb/berth/test/sim/seed"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -37,21 +35,18 @@ func (s subject) Open(t testing.TB) providers.Bound {
 func (s subject) Nodes() []nodeports.Node {
 	var nodes []corev1.Node
 	for n := range 3 {
-		nodes = append(nodes, machineOf(n+1))
+		nodes = append(nodes, simquay.Machine(n+1))
 	}
 	return props.Project(nodes)
 }
 
-// machineOf returns a node with a machine of Quay.
-func machineOf(n int) corev1.Node {
-	name := "node-" + strconv.Itoa(n)
-	return seed.Machine{Name: name, Spec: corev1.NodeSpec{ProviderID: "quay://" + name}, Region: "quay", Zone: "quay-a", Size: "small"}.Node()
-}
-
 func (s subject) Control() *sim.Control { return &s.Harbour.Control }
 
+// fresh returns a cloud whose load balancers are busy for two seconds after each change, and
+// whose lists have two items on a page.
 func fresh(t testing.TB) props.Subject {
 	h := simquay.New()
+	h.Busy, h.PageSize = 2*time.Second, 2
 	return subject{virtual.Start(t, h), h}
 }
 

@@ -1,9 +1,8 @@
-// Package quay is a small cloud, whole: what a new provider begins with. It is not
-// built into the program; its tests hold it against every property that the real
-// clouds have. docs/adding-a-cloud.md walks through it.
+// Package quay is a cloud in small, whole: the template of a new provider. Like
+// each real one it has two halves: model decides and does no I/O, wire talks to
+// the API and decides nothing. docs/adding-a-cloud.md walks through it.
 //
-// Quay has load balancers with listeners, and one list of machines behind each. All
-// Services of a cluster share openings, which let a protocol in to its machines.
-//
-// Start with Cloud in cloud.go, then build.go and session.go.
+// Quay's API has what makes real APIs hard: load balancers are created by work
+// requests, are busy after each change, are listed in pages, and refusals have
+// status 200. Its simulator is test/sim/quay. Start at [Cloud].
 package quay

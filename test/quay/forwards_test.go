@@ -16,6 +16,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/quay/model"
 	simquay "github.com/berth-lb/berth/test/sim/quay"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -24,7 +26,7 @@ import (
 type mover struct {
 	t       *testing.T
 	harbour *simquay.Harbour
-	cloud   providers.Cloud[Config, struct{}]
+	cloud   providers.Cloud[model.Config, struct{}]
 	bound   providers.Bound
 	ledger  *ledger.Ledger
 	owner   stack.Owner
@@ -34,7 +36,7 @@ type mover struct {
 // TestFlowsAreForwards: after every step of every move between two cases, the flows of the
 // observed stacks are the ones that the simulator passes on.
 func TestFlowsAreForwards(t *testing.T) {
-	list, seen := lawCases(), 0
+	list, seen := moves(), 0
 	for i, from := range list {
 		virtual.Run(t, from.Name, func(t *testing.T) {
 			m := newMover(t)
@@ -55,6 +57,29 @@ func TestFlowsAreForwards(t *testing.T) {
 	}
 }
 
+// moves returns the Services that are changed into each other.
+func moves() []props.Case {
+	return []props.Case{
+		props.Service("plain", nil),
+		props.Service("internal", map[string]string{"quay.example/internal": "true"}),
+		props.Service("mixed", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }),
+		props.Service("udp", nil, props.UDP),
+		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[1].Port = 8080, 8443 }),
+		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+		props.Service("other node ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].NodePort = 31080 }),
+		props.Service("internal udp", map[string]string{"quay.example/internal": "true"}, props.UDP),
+	}
+}
+
+// machinesOf returns three machines; on the second day another one has replaced the third.
+func machinesOf(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		out = append(out, simquay.Machine(n))
+	}
+	return out
+}
+
 func newMover(t *testing.T) *mover {
 	h := simquay.New()
 	s := subject{virtual.Start(t, h), h}
@@ -68,7 +93,7 @@ func (m *mover) apply(svc *corev1.Service, day laws.Day) {
 	if m.ledger.Leave(m.owner); svc != nil {
 		svc = svc.DeepCopy()
 		svc.UID = "00000000-0000-4000-8000-000000000001"
-		in, _ := cases.Input(&m.cloud, Config{}, svc, cases.Around{Cluster: "test", Nodes: machinesOf(day)})
+		in, _ := cases.Input(&m.cloud, model.Config{}, svc, cases.Around{Cluster: "test", Nodes: machinesOf(day)})
 		built, _, err := m.cloud.Build(in, struct{}{}, have)
 		if err != nil {
 			m.t.Fatal(err)

@@ -1,4 +1,4 @@
-package quay
+package model
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 	"github.com/berth-lb/berth/stack/traffic"
 )
 
-// computeFlows computes what the stacks of all owners let through. A listener accepts everyone, or
+// Flows computes what the stacks of all owners let through. A listener accepts everyone, or
 // the private network if its load balancer is internal. Machines accept a protocol from load
 // balancers only while the cluster has the opening for it.
-func computeFlows(world []*stack.Stack) []traffic.Flow {
+func Flows(world []*stack.Stack) []traffic.Flow {
 	var out []traffic.Flow
 	open := map[string]stack.Key{}
 	for _, s := range world {
-		for _, r := range s.Of(kindOpening) {
+		for _, r := range s.Of(KindOpening) {
 			protocol := strings.ToUpper(r.Key.Name)
 			open[protocol] = r.Key
 			out = append(out, traffic.Flow{
@@ -24,7 +24,7 @@ func computeFlows(world []*stack.Stack) []traffic.Flow {
 		}
 	}
 	for _, s := range world {
-		for _, r := range s.Of(kindListener) {
+		for _, r := range s.Of(KindListener) {
 			if f, ok := flowOf(s, r); ok {
 				opening, admitted := open[f.Protocol]
 				if f.Through = append(f.Through, opening); !admitted {
@@ -48,15 +48,15 @@ func flowOf(s *stack.Stack, r stack.Resource) (traffic.Flow, bool) {
 	}
 	f := traffic.Flow{
 		Owner: s.Owner, Address: lb.Key.String(), Family: traffic.IPv4, Port: uint16(listener.Port), Protocol: listener.Protocol,
-		From: traffic.Everyone(traffic.IPv4), Through: []stack.Key{lb.Key, r.Key, machinesKey()},
+		From: traffic.Everyone(traffic.IPv4), Through: []stack.Key{lb.Key, r.Key, MachinesKey()},
 	}
 	if lb.ID != "" {
-		f.Address = hostOf(lb.ID)
+		f.Address = HostOf(lb.ID)
 	}
 	if balancer.Internal {
 		f.From = traffic.Ranges("10.0.0.0/8")
 	}
-	machines, _ := s.Get(machinesKey())
+	machines, _ := s.Get(MachinesKey())
 	if m, ok := machines.Spec.(Machines); ok {
 		for _, name := range m.Names {
 			f.To = append(f.To, traffic.Backend{Name: name, Port: uint16(listener.NodePort)})

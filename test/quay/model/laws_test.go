@@ -1,4 +1,4 @@
-package quay
+package model
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/test/laws"
 	"github.com/berth-lb/berth/test/props"
+	simquay "github.com/berth-lb/berth/test/sim/quay"
 )
 
 // lawsSubject returns Quay as the laws see it: Services of several kinds, which share
@@ -47,14 +48,14 @@ func lawCases() []props.Case {
 func machinesOf(day laws.Day) []corev1.Node {
 	var out []corev1.Node
 	for _, n := range []int{1, 2, 3 + int(day)} {
-		out = append(out, machineOf(n))
+		out = append(out, simquay.Machine(n))
 	}
 	return out
 }
 
 // proveByName gives openings the proof that a read finds: their name, which is of the cluster.
 func proveByName(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
-	if r.Key.Kind == kindOpening {
+	if r.Key.Kind == KindOpening {
 		r.Proof = stack.Name
 	}
 	return r
@@ -67,7 +68,7 @@ func refuseName(w *laws.World, s plan.Step) error {
 		return nil
 	}
 	for _, o := range w.Owners() {
-		for _, r := range w.Observed(o).Of(kindBalancer) {
+		for _, r := range w.Observed(o).Of(KindBalancer) {
 			if b, is := r.Spec.(Balancer); is && b.Name == want.Name {
 				return fault.New(fault.Exists, "balancer %s exists", b.Name)
 			}
@@ -83,7 +84,7 @@ func TestLaws(t *testing.T) {
 
 // TestLawsSeeEveryMechanism: without any one of them, a law is broken.
 func TestLawsSeeEveryMechanism(t *testing.T) {
-	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t) }, laws.Bounds{Moves: 45, Pairs: 1}, laws.MutationsOf(rules(), map[string]string{
+	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t) }, laws.Bounds{Moves: 45, Pairs: 1}, laws.MutationsOf(Rules(), map[string]string{
 		"impact: balancer does not mark delete": "a balancer is deleted without a successor only when its Service is, and then nothing has to be served",
 		"impact: listener does not mark delete": "a listener is deleted only for a port that is not desired any more",
 		"role: machines is no members":          "a listener of a new port may exist before its machines: no client uses it yet",
@@ -92,12 +93,12 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 
 // knownViolations lists what the rules of Quay do not guarantee today.
 func knownViolations() []laws.Known {
-	balancer := func(a plan.Action) []laws.Match { return []laws.Match{{Action: a, Kind: kindBalancer}} }
-	shut := laws.Match{Action: plan.Delete, Kind: kindOpening}
+	balancer := func(a plan.Action) []laws.Match { return []laws.Match{{Action: a, Kind: KindBalancer}} }
+	shut := laws.Match{Action: plan.Delete, Kind: KindOpening}
 	const neighbours = "an opening has no evidence of a Service, so another one deletes it while a listener that is not desired any more still needs it"
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: balancer(plan.Create), Reason: "the old load balancer is not restored when the new one is refused"},
-		{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: kindOpening}}, Reason: "a load balancer is replaced before the openings of its listeners are created"},
+		{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: KindOpening}}, Reason: "a load balancer is replaced before the openings of its listeners are created"},
 		{Law: laws.Backends, Refused: balancer(plan.Delete), Reason: "the machines of a load balancer that is to be replaced are not updated before it is deleted"},
 		{Law: laws.WholeDeletion, Neighbour: shut, Reason: neighbours},
 		{Law: laws.NothingLost, Neighbour: shut, Reason: neighbours},
