@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// suite returns the tests of the cases in testdata.
-func suite() cases.Suite[Config, struct{}] {
+// newSuite returns the tests of the cases in testdata.
+func newSuite() cases.Suite[Config, struct{}] {
 	cloud := Cloud()
 	return cases.Suite[Config, struct{}]{
 		Cloud: &cloud, Least: 1,
@@ -44,9 +44,9 @@ func showFound(want, _ *stack.Stack) *stack.Stack {
 	return out
 }
 
-func TestCases(t *testing.T) { suite().Cases(t) }
+func TestCases(t *testing.T) { newSuite().Cases(t) }
 
-func TestIdempotent(t *testing.T) { suite().Idempotent(t, nil) }
+func TestIdempotent(t *testing.T) { newSuite().Idempotent(t, nil) }
 
 // TestEveryFieldIsDeclared verifies that no field of a spec is forgotten in its codec.
 func TestEveryFieldIsDeclared(t *testing.T) {

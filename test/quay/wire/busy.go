@@ -15,7 +15,7 @@ const (
 )
 
 // change makes a writing call about a load balancer, which takes one at a time, and waits until
-// it is ready for the next one. A call that meets a change of another program is made again
+// it is ready for the next one. A call that meets a change of another program is repeated
 // after that.
 func (s *Session) change(ctx context.Context, balancer string, r request) error {
 	var answer struct {
@@ -57,8 +57,8 @@ func (s *Session) finish(ctx context.Context, w work) (string, error) {
 	return id, nil
 }
 
-// balancerStates returns the states of load balancers by their identifiers, with one list
-// for all that are waited for.
+// balancerStates returns the states of load balancers by their identifiers, with one
+// list for all waiting steps.
 func (s *Session) balancerStates(ctx context.Context, ids []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, id := range ids {

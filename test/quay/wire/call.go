@@ -67,8 +67,8 @@ func errorTable() kit.Errors {
 	}
 }
 
-// language says how requests and refusals are counted.
-func language() meter.Language {
+// meterLanguage says how requests and refusals are counted.
+func meterLanguage() meter.Language {
 	return meter.Language{
 		Name: func(r *http.Request) providers.Call {
 			call, _ := meter.CallOf(r.Context())

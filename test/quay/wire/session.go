@@ -47,8 +47,8 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.client = &http.Client{Transport: meter.New(http.DefaultTransport, env.Calls, language())}
-	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets(), Share: env.Share, Now: s.now, Waited: env.Waited})
+	s.client = &http.Client{Transport: meter.New(http.DefaultTransport, env.Calls, meterLanguage())}
+	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: env.Share, Now: s.now, Waited: env.Waited})
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return codeOf(err) == codeTokenUsed })
 	s.ready = kit.NewSettling(s.balancerStates, func(state string) bool { return state == stateBusy }).Usually(usualChange)
 	s.works = kit.NewSettling(s.workStates, func(state string) bool { return state == stateRunning }).Usually(usualChange)
@@ -61,7 +61,7 @@ const (
 	bucketWrite = "write"
 )
 
-func buckets() []kit.Bucket {
+func rateBuckets() []kit.Bucket {
 	return []kit.Bucket{{Name: bucketRead, Rate: 100, Burst: 200}, {Name: bucketWrite, Rate: 50, Burst: 100}}
 }
 
