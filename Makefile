@@ -39,10 +39,10 @@ PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half-built@ $c@TestC
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demos test units waits ends conform oracle race bench golden lint docs verify fuzz explore sim image release clean
+.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench golden lint docs verify fuzz explore sim image release clean
 
 help: ## list the targets
-	@awk -F ' ## ' '/^[a-z]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ' ## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## compile the controller, berth and the simulator into bin/
 	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./test/sim/cmd/...
@@ -68,6 +68,9 @@ test: ## the whole test suite, end to end included, against a real API server
 	$(PLANE) build
 	go build ./...
 	$(MAKE) -k -j2 units waits
+
+test-cloud: ## the tests of one cloud and its simulator (CLOUD=openstack)
+	go test $(if $(filter quay,$(CLOUD)),./test/quay/model ./test/quay/...,./providers/$(CLOUD)/model ./providers/$(CLOUD)/...) ./test/sim/$(CLOUD)/...
 
 # What comes behind the tests end to end, one after the other: CI has its other parts here.
 BEHIND ?=
