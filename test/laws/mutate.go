@@ -13,9 +13,11 @@ import (
 // Mutation is the edges of one reason, or one mechanism, taken out of the rules.
 type Mutation struct {
 	Name  string
-	Apply func(*diff.Rules)
+	Apply func(*Subject)
 	// Idle says why the laws hold without it; empty: they do not.
 	Idle string
+	// Only lists the moves in which a law is broken without it, as in [Bounds]; empty: any.
+	Only []string
 }
 
 // MutationsOf returns a mutation for the edges of each reason, for each role of a kind, and
@@ -25,7 +27,7 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 	var out []Mutation
 	add := func(apply func(*diff.Rules), format string, args ...any) {
 		name := fmt.Sprintf(format, args...)
-		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: apply})
+		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: func(s *Subject) { apply(&s.Rules) }})
 	}
 	seen := map[string]bool{}
 	for _, e := range rules.Edges {
@@ -60,6 +62,9 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 		if rule.WidenLast != nil {
 			add(change(func(r *diff.Rule) { r.WidenLast = nil }), "order: %s is widened first", kind)
 		}
+		if rule.Restore {
+			add(change(func(r *diff.Rule) { r.Restore = false }), "restore: %s is not restored", kind)
+		}
 		if rule.Linger != nil {
 			add(change(func(r *diff.Rule) { r.Linger = nil }), "linger: %s is deleted at once", kind)
 		}
@@ -75,15 +80,20 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 func Mutate(t *testing.T, fresh func() *Subject, b Bounds, mutations []Mutation) {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in Check
-	mutations = append([]Mutation{{Name: "nothing", Apply: func(*diff.Rules) {}, Idle: "it is the rules as they are"}}, mutations...)
+	mutations = append([]Mutation{{Name: "nothing", Apply: func(*Subject) {}, Idle: "it is the rules as they are"}}, mutations...)
 	for _, m := range mutations {
 		s := fresh()
-		m.Apply(&s.Rules)
-		w := newSweep(s, b)
+		m.Apply(s)
+		bounds := b
+		if len(m.Only) > 0 {
+			bounds = Bounds{Only: m.Only, Pairs: b.Pairs}
+		}
+		w := newSweep(s, bounds)
 		w.mutation = true
 		w.all()
 		if len(w.coverage.Violations) > 0 {
-			t.Logf("without %s: %s after %d runs", m.Name, w.coverage.Violations[0].Law, w.coverage.Runs)
+			v := w.coverage.Violations[0]
+			t.Logf("without %s: %s after %d runs, %s", m.Name, v.Law, w.coverage.Runs, s.describe(Scenario{Moves: v.Scenario.Moves}))
 		}
 		switch broken := len(w.coverage.Violations) > 0; {
 		case !broken && m.Idle == "":

@@ -16,6 +16,8 @@ import (
 type Bounds struct {
 	Moves int // moves of one Service, and again of Services with neighbours; 0: all
 	Pairs int // pairs of refusals of one move; 0: all
+	// Only lists parts of descriptions of moves, such as "web: plain -> udp"; empty: all moves.
+	Only []string
 }
 
 // Coverage counts what a sweep has run.
@@ -71,7 +73,11 @@ func OwnerOf(i int) stack.Owner {
 
 func (w *sweep) all() {
 	for _, list := range [][][]Move{w.alone(), w.shared()} {
-		picked := sampleOf(list, w.bounds.Moves, func(m []Move) string { return w.subject.describe(Scenario{Moves: m}) })
+		describe := func(m []Move) string { return w.subject.describe(Scenario{Moves: m}) }
+		list = slices.DeleteFunc(list, func(m []Move) bool {
+			return len(w.bounds.Only) > 0 && !slices.ContainsFunc(w.bounds.Only, func(part string) bool { return strings.HasPrefix(describe(m), part) })
+		})
+		picked := sampleOf(list, w.bounds.Moves, describe)
 		w.coverage.AllMoves += len(list)
 		w.coverage.Moves += len(picked)
 		for _, moves := range picked {

@@ -124,8 +124,6 @@ func edges() []diff.Edge {
 	for _, write := range []plan.Action{plan.Update, plan.Delete} {
 		add(step(write, KindEntries), step(plan.Delete, KindPool), true, "a pool is deleted once no rule refers to it")
 	}
-	add(step(plan.Create, KindEntries), step(plan.Delete, KindAccess), false, "the old address is open until the new one serves")
-	add(step(plan.Create, KindAccess), step(plan.Delete, KindAccess), false, "an entry that the security group has no room for closes nothing")
 	add(step(plan.Delete, KindAccess), step(plan.Delete, KindBinding), false, "the owner in the tags of the address is whose the entry is")
 	allow, deny := step("", KindAccess), step("", KindAccess)
 	allow.Where = func(r stack.Resource) bool { return !isDenial(r) }

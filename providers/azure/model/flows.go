@@ -45,6 +45,7 @@ func computeFlows(world []*stack.Stack) []traffic.Flow {
 type flowView struct {
 	entries map[string][]stack.Resource // of the security group, by destination
 	members map[stack.Key][]PoolAddress // by pool
+	holders map[stack.Key][]stack.Key   // resources with members, by pool
 	used    map[gate]bool
 	owners  map[string]stack.Owner // by address of a frontend, else by destination of an entry
 	atNodes []stack.Resource       // entries for private addresses without a frontend
@@ -57,7 +58,7 @@ type gate struct {
 }
 
 func newFlowView(world []*stack.Stack) *flowView {
-	v := &flowView{entries: map[string][]stack.Resource{}, members: map[stack.Key][]PoolAddress{}, used: map[gate]bool{}, owners: map[string]stack.Owner{}}
+	v := &flowView{entries: map[string][]stack.Resource{}, members: map[stack.Key][]PoolAddress{}, holders: map[stack.Key][]stack.Key{}, used: map[gate]bool{}, owners: map[string]stack.Owner{}}
 	seen, fronts := map[stack.Key]bool{}, map[string]stack.Owner{}
 	for _, s := range world {
 		for _, r := range s.Resources {
@@ -75,10 +76,12 @@ func newFlowView(world []*stack.Stack) *flowView {
 			case Pool:
 				v.join(r.Key, spec.Addresses...)
 			case NICs:
+				v.hold(spec.Pool.To, r.Key)
 				for _, m := range spec.Members {
 					v.join(spec.Pool.To, PoolAddress{Name: m.Node})
 				}
 			case ScaleSet:
+				v.hold(spec.Pool.To, r.Key)
 				for _, m := range spec.Instances {
 					v.join(spec.Pool.To, PoolAddress{Name: m.Node})
 				}
@@ -93,6 +96,13 @@ func newFlowView(world []*stack.Stack) *flowView {
 	}
 	maps.Copy(v.owners, fronts)
 	return v
+}
+
+// hold notes a resource that holds members of a pool.
+func (v *flowView) hold(pool, members stack.Key) {
+	if !slices.Contains(v.holders[pool], members) {
+		v.holders[pool] = append(v.holders[pool], members)
+	}
 }
 
 // join adds members to a pool, each once.
@@ -115,7 +125,7 @@ func (v *flowView) flowsOf(owner stack.Owner, key stack.Key, e Entries) []traffi
 		front := e.Frontends[i]
 		f := traffic.Flow{
 			Owner: owner, Address: placeOf(key, front), Family: traffic.Family(front.Version), Port: uint16(r.FrontendPort), Protocol: flowProtocol(r),
-			Through: []stack.Key{key, PoolKey(e.Balancer, r.Pool)},
+			Through: append([]stack.Key{key, PoolKey(e.Balancer, r.Pool)}, v.holders[PoolKey(e.Balancer, r.Pool)]...),
 		}
 		if toNode(r) {
 			out = append(out, v.toNodes(f, r, !front.PublicIP.IsZero())...)

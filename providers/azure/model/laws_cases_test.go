@@ -35,6 +35,25 @@ func refusedSteps(a plan.Action, kind stack.Kind) []laws.Match {
 	return []laws.Match{{Action: a, Kind: kind}}
 }
 
+// interfaceLaws returns Services whose pools have network interfaces.
+func interfaceLaws(t *testing.T) *laws.Subject {
+	c := testConfig()
+	c.PoolType = poolNIC
+	s := lawsSubjectOf(t, "interfaces", c, map[string]*corev1.Service{
+		"public":        lawsService(nil),
+		"public ranges": lawsService(nil, someClients, otherPorts),
+		"internal":      lawsService(map[string]string{"load-balancer-internal": "true"}),
+		"second":        lawsService(map[string]string{"pip-name": "second"}, onePort, someClients),
+	})
+	s.Neighbours = [][2]string{{"public", "public"}, {"internal", "internal"}, {"internal", "public"}}
+	s.Known = append(knownOfAll(),
+		laws.Known{Law: laws.Backends, Refused: refusedSteps("", KindPool), Reason: leftPool},
+		laws.Known{Law: laws.Backends, Refused: refusedSteps("", KindNICs), Reason: leftPool},
+		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntries), Reason: "machines leave the pool before the load balancer is deleted, as Azure demands"},
+	)
+	return s
+}
+
 func lawsService(values map[string]string, changes ...func(*corev1.ServiceSpec)) *corev1.Service {
 	svc := props.Service("web", props.Prefixed(azurePrefix, values), changes...).Service
 	svc.Spec.LoadBalancerClass = nil

@@ -27,6 +27,11 @@ func TestLawsInternal(t *testing.T) {
 
 func lawsSubject(t *testing.T, name string, list map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
+	return lawsSubjectOf(t, name, testConfig(), list)
+}
+
+func lawsSubjectOf(t *testing.T, name string, c Config, list map[string]*corev1.Service) *laws.Subject {
+	t.Helper()
 	cloud := Cloud()
 	s := &laws.Subject{
 		Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Read: readShared,
@@ -38,7 +43,7 @@ func lawsSubject(t *testing.T, name string, list map[string]*corev1.Service) *la
 			Spec: PublicIP{Group: "rg", Name: ip, Version: ipv4, Address: at, SKU: "Standard"},
 		})
 	}
-	services := laws.Services[Config, *Facts]{Cloud: &cloud, Config: testConfig(), Cluster: "kubernetes", Nodes: lawsNodes, Facts: lawsFacts}
+	services := laws.Services[Config, *Facts]{Cloud: &cloud, Config: c, Cluster: "kubernetes", Nodes: lawsNodes, Facts: lawsFacts}
 	for n, svc := range list {
 		s.Cases = append(s.Cases, services.Case(t, n, svc))
 	}
@@ -125,6 +130,12 @@ func publicIPsIn(w *laws.World) []FoundIP {
 // lawsFacts returns what a read would bring.
 func lawsFacts(w *laws.World, _ providers.Input[Config]) *Facts {
 	f := testFacts()
+	f.Machines = map[string]Machine{}
+	for _, day := range []laws.Day{laws.Before, laws.Today} {
+		for _, n := range lawsNodes(day) {
+			f.Machines[lower(n.Spec.ProviderID)] = Machine{NIC: "/nics/" + n.Name}
+		}
+	}
 	f.Security, f.Groups, f.Balancers, f.PublicIPs = true, []string{"rg"}, balancersIn(w), publicIPsIn(w)
 	return &f
 }
@@ -168,6 +179,8 @@ func readShared(w *laws.World, view *stack.Stack) *stack.Stack {
 			r.Spec = spec
 		case Pool:
 			r.Proof = poolProofIn(w, view.Owner, entries, r.Key)
+		case NICs:
+			r.Proof = poolProofIn(w, view.Owner, entries, spec.Pool.To)
 		case PublicIP:
 			i := slices.IndexFunc(ips, func(f FoundIP) bool { return f.Name == spec.Name })
 			if r.Ownership == stack.External || !slices.Contains(ips[i].Services, ServiceKey(view.Owner)) {
@@ -252,9 +265,11 @@ func refuseStep(w *laws.World, s plan.Step) error {
 				}
 			}
 		}
+	case Pool:
+		return refusePool(w, s, spec)
 	case Entries:
 		if s.ID.Action == plan.Delete {
-			return nil
+			return refuseLast(w, s, spec)
 		}
 		for _, o := range w.Owners() {
 			for _, r := range w.Held(o) {
@@ -263,6 +278,52 @@ func refuseStep(w *laws.World, s plan.Step) error {
 					return fault.New(fault.Taken, "a port is taken by %s", o)
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// othersOn returns the entries in a load balancer, without those of one owner.
+func othersOn(w *laws.World, balancer string, but stack.Owner) []Entries {
+	var out []Entries
+	for _, o := range w.Owners() {
+		for _, r := range w.Held(o) {
+			if e, ok := r.Spec.(Entries); ok && e.Balancer == balancer && o != but {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// refusePool refuses a pool of a load balancer that does not exist, and the deletion of one
+// that a rule refers to.
+func refusePool(w *laws.World, s plan.Step, pool Pool) error {
+	all := othersOn(w, pool.Balancer, stack.Owner{})
+	switch s.ID.Action {
+	case plan.Create:
+		if len(all) == 0 {
+			return fault.New(fault.Invalid, "load balancer %s does not exist", pool.Balancer)
+		}
+	case plan.Delete:
+		for _, e := range all {
+			if slices.ContainsFunc(e.Rules, func(r Rule) bool { return PoolKey(e.Balancer, r.Pool) == s.Target.Key }) {
+				return fault.New(fault.InUse, "a rule refers to %s", s.Target.Key)
+			}
+		}
+	case plan.Update, plan.Forget:
+	}
+	return nil
+}
+
+// refuseLast refuses the deletion of the last entries of a load balancer with machines in it.
+func refuseLast(w *laws.World, s plan.Step, entries Entries) error {
+	if len(othersOn(w, entries.Balancer, s.ID.Owner)) > 0 {
+		return nil
+	}
+	for _, r := range w.Held(stack.Owner{}) {
+		if nics, ok := r.Spec.(NICs); ok && len(nics.Members) > 0 && r.In == BalancerKey(entries.Balancer) {
+			return fault.New(fault.InUse, "machines are in %s", r.Key)
 		}
 	}
 	return nil

@@ -70,6 +70,8 @@ func newerLaws(t *testing.T) *laws.Subject {
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Reason: oneName},
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindInternalRule), Reason: oneName},
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindExternalRule), Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindInternalRule), Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindExternalRule), Reason: oneName},
 	)
 	return s
 }
@@ -83,7 +85,7 @@ func knownOfAll() []laws.Known {
 	}
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		out = append(out,
-			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Reason: "a create without an answer is not undone, since it may have been performed"})
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Unanswered: true, Reason: "a create without an answer is not undone, since it may have been performed"})
 	}
 	return out
 }
