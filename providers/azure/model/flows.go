@@ -76,12 +76,12 @@ func newFlowView(world []*stack.Stack) *flowView {
 			case Pool:
 				v.join(r.Key, spec.Addresses...)
 			case NICs:
-				v.hold(spec.Pool.To, r.Key)
+				v.addHolder(spec.Pool.To, r.Key)
 				for _, m := range spec.Members {
 					v.join(spec.Pool.To, PoolAddress{Name: m.Node})
 				}
 			case ScaleSet:
-				v.hold(spec.Pool.To, r.Key)
+				v.addHolder(spec.Pool.To, r.Key)
 				for _, m := range spec.Instances {
 					v.join(spec.Pool.To, PoolAddress{Name: m.Node})
 				}
@@ -98,8 +98,8 @@ func newFlowView(world []*stack.Stack) *flowView {
 	return v
 }
 
-// hold notes a resource that holds members of a pool.
-func (v *flowView) hold(pool, members stack.Key) {
+// addHolder notes a resource that holds members of a pool.
+func (v *flowView) addHolder(pool, members stack.Key) {
 	if !slices.Contains(v.holders[pool], members) {
 		v.holders[pool] = append(v.holders[pool], members)
 	}

@@ -69,7 +69,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 	maps.Copy(kinds, otherRules())
 	var addresses, interfaces []laws.Mutation
 	seen := 0
-	for _, m := range append(laws.MutationsOf(diff.Rules{Kinds: kinds, Edges: edges()}, idleOrders), mechanisms()...) {
+	for _, m := range append(laws.MutationsOf(diff.Rules{Kinds: kinds, Edges: edges()}, idleOrders), listMechanisms()...) {
 		if move := seenIn[m.Name]; move != "" {
 			m.Only, seen = []string{move}, seen+1
 		}
@@ -96,8 +96,8 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 	laws.Mutate(t, func() *laws.Subject { return interfaceLaws(t) }, laws.Bounds{Moves: 3, Pairs: 1}, interfaces)
 }
 
-// mechanisms are mutations of what is no rule.
-func mechanisms() []laws.Mutation {
+// listMechanisms returns mutations of what is no rule.
+func listMechanisms() []laws.Mutation {
 	change := func(f func(have, want *stack.Stack)) func(*laws.Subject) {
 		return func(s *laws.Subject) {
 			for i, c := range s.Cases {
