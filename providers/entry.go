@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // Entry is a cloud in the list of all clouds, without an open session.
@@ -28,6 +30,28 @@ type Entry struct {
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.
 	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
+	// Parse reads the configuration like Open and connects to nothing. Every read and write of
+	// the result fails.
+	Parse func(config io.Reader) (Bound, error)
+}
+
+// closedSession is the session of a cloud without a connection.
+type closedSession[F any] struct{}
+
+func (closedSession[F]) Read(_ context.Context, scopes []Scope) []Found[F] {
+	out := make([]Found[F], len(scopes))
+	for i := range out {
+		out[i].Err = fault.New(fault.Internal, "no session is open")
+	}
+	return out
+}
+
+func (closedSession[F]) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
+	out := make([]plan.Outcome, len(b.Steps))
+	for i := range out {
+		out[i] = plan.Outcome{Err: fault.New(fault.Internal, "no session is open"), Sent: plan.NotSent}
+	}
+	return out
 }
 
 // EntryOf closes a cloud's types.
@@ -42,6 +66,13 @@ func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 		Outputs:      cloud.Outputs,
 		Reach: func(r Request) Reach {
 			return cloud.Reach(Input[C]{Identity: Identity[C]{Owner: r.Owner}, Service: r.Service, Kind: r.Kind, Values: r.Values})
+		},
+		Parse: func(file io.Reader) (Bound, error) {
+			config, _, err := cloud.Config(file)
+			if err != nil {
+				return Bound{}, fmt.Errorf("%s configuration: %w", cloud.Name, err)
+			}
+			return Bind(cloud, config, "", closedSession[F]{}), nil
 		},
 		Open: func(ctx context.Context, file io.Reader, env Env) (Bound, annotations.Problems, error) {
 			if !(env.Share >= 0) {

@@ -112,7 +112,7 @@ func TestPlanForms(t *testing.T) {
 	flags, nodes := cloud(t, 1)
 	text := serviceYAML("web", "") + "---\n" + serviceYAML("other", "  loadBalancerClass: example.com/x\n") +
 		"---\napiVersion: v1\nkind: Service\nmetadata: {name: inner}\nspec: {ports: [{port: 80}]}\n"
-	for _, form := range []string{"human", "json", "dot", "mermaid"} {
+	for _, form := range []string{"human", "brief", "json", "summary", "dot", "mermaid"} {
 		got := berth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes, "-o", form}, flags...)...)
 		if got.code != plan.ExitChanges {
 			t.Errorf("%s: exit code %d %s", form, got.code, got.err)
@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 		"no such flag":      {[]string{"plan", "--apply"}, "unknown flag: --apply", true},
 		"no provider":       {[]string{"plan", "-f", "x.yaml"}, "[provider release] is required", false},
 		"unknown provider":  {[]string{"plan", "-f", "x.yaml", "--provider", "cloudy"}, `provider "cloudy" is not known; legal: aws`, false},
-		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, json, summary, dot, mermaid`, false},
+		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, brief, json, summary, dot, mermaid`, false},
 		"no such file":      {with("plan", "-f", "testdata/none.yaml"), "testdata/none.yaml", false},
 		"no cloud config":   {[]string{"plan", "-f", "testdata/real/any", "--provider", "aws", "--cloud-config", "testdata/none"}, "cloud configuration: ", false},
 		"bad selector":      {with("plan", "-f", "testdata/real/any", "-l", "a=b=c"), `selector "a=b=c"`, false},

@@ -17,9 +17,10 @@ const planHelp = `Plan reads Services and the cloud, and shows every step the co
 with its reason and its order. It only reads.
 
 With -f the Services of the files are planned. What only a cluster assigns (UID,
-node ports) is made up, so the plan is that of new Services; with --kubeconfig
-besides, it is taken from the cluster's Service of the same name. Without -f the
-Services of the cluster are planned. Where labels of namespaces decide, they are
+node ports) is taken from the Service of the same name in the cluster of the current
+context. Without a context, or with --offline, it is made up: the plan is that of new
+Services, whether they exist or not. Without -f the Services of the cluster are
+planned. Where labels of namespaces decide, they are
 those of the Namespaces in the files, else of the cluster. Where load balancers
 follow pods, their EndpointSlices are those in the files, else of the cluster.
 
@@ -39,6 +40,7 @@ type planFlags struct {
 	provider      string
 	release, only string
 	summary       bool
+	brief         bool
 	look          outputFlags
 }
 
@@ -63,13 +65,18 @@ func newPlan() *cobra.Command {
 	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
 	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
 	set.BoolVar(&f.summary, "summary", false, "one line for each Service, the gravest impact first; the same as -o summary")
+	set.BoolVar(&f.brief, "brief", false, "one line for each step and port; the same as -o brief")
+	set.BoolVar(&f.services.input.Offline, "offline", false, "with -f: plan new Services, without the cluster of the current context")
 	set.StringVar(&f.only, "only", "", "show only the plans with "+strings.Join(offline.Onlys(), ", "))
 	f.target.Settings.Register(set)
 	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsOneRequired("provider", "release")
 	cmd.MarkFlagsMutuallyExclusive("provider", "release")
+	cmd.MarkFlagsMutuallyExclusive("summary", "brief")
+	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
 	complete(cmd, map[string][]string{"provider": names(), "output": offline.Report{}.Formats(), "only": offline.Onlys()})
 	complete(cmd, settings.Values())
+	completeNames(cmd, &f.services.input)
 	cmd.RunE = f.run
 	return cmd
 }
@@ -98,8 +105,11 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	say(cmd, report.Notes)
-	if f.summary {
+	switch {
+	case f.summary:
 		f.look.format = "summary"
+	case f.brief:
+		f.look.format = "brief"
 	}
 	text, err := report.Only(f.only).Render(f.look.format, f.look.options(cmd))
 	if err != nil {

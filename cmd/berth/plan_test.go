@@ -56,7 +56,7 @@ func TestPlanSummary(t *testing.T) {
 		"---\n" + serviceYAML("new", "") + refusedNeighbour
 	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
 	got := berth(t, text, append(args, "--summary")...)
-	golden.Check(t, "testdata/forms/summary.golden", got.out)
+	golden.Check(t, "testdata/forms/summary-many.golden", got.out)
 	for only, want := range map[string][]string{"interrupting": {"swapped"}, "changes": {"swapped", "new"}, "errors": {"wrong"}} {
 		part := berth(t, text, append(args, "--summary", "--only", only)...)
 		for _, name := range []string{"same", "swapped", "new", "wrong"} {

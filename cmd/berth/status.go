@@ -16,10 +16,17 @@ which cloud to ask: then it shows, of Services that are named, the way from the 
 balancer to its members, and how the cloud says that each of them is. That costs a read
 of these Services, and is never done by the controller.
 
+The conditions are held against the Service as it is now, the Lease of the controller
+and, if it is read, the cloud: "left alone", "not looked at yet", "changed since", or
+that the cloud has no load balancer of the Service. --release or --provider say how the
+controller is set up. Without them "changed" is judged by the defaults of all clouds, and
+no Service counts as left alone. With -A and --release the cloud is not read.
+
 Exit codes:
   0  all that this program serves are as wanted
   1  error: the cluster can not be read
-  2  a Service is not accepted, or its load balancer is not as wanted`
+  2  a Service is not accepted, was not looked at yet or has changed since, or its load
+     balancer is not as wanted or not found`
 
 // clusterFlags say which Services of a cluster are looked at.
 type clusterFlags struct{ services serviceFlags }
@@ -57,6 +64,7 @@ func newStatus() *cobra.Command {
 	cloud.register(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show again whenever something changes, until interrupted")
 	complete(cmd, map[string][]string{"output": offline.Standings{}.Formats()})
+	completeNames(cmd, &cluster.services.input)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := look.legal(offline.Standings{}.Formats()); err != nil {
 			return err
@@ -69,7 +77,7 @@ func newStatus() *cobra.Command {
 		}
 		defer cloud.close()
 		for shown := ""; ; {
-			found, err := offline.Status(cmd.Context(), cluster.services.from(cmd))
+			found, err := offline.Status(cmd.Context(), cluster.services.from(cmd), cloud.judge())
 			if err != nil {
 				return err
 			}
@@ -123,6 +131,7 @@ func newSync() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 	}
 	cluster.register(cmd)
+	completeNames(cmd, &cluster.services.input)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := cluster.services.take(args); err != nil {
 			return err

@@ -16,7 +16,10 @@ import (
 type cloudFlags struct {
 	target            offline.Target
 	provider, release string
+	lease             string
 	opened            *offline.Release
+	controller        offline.Target // for what the conditions do not say
+	reads             bool           // the cloud is read
 }
 
 func (f *cloudFlags) register(cmd *cobra.Command) {
@@ -25,6 +28,7 @@ func (f *cloudFlags) register(cmd *cobra.Command) {
 	set.StringVar(&f.provider, "provider", "", "ask the cloud too: "+strings.Join(names(), ", "))
 	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
 	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
+	set.StringVar(&f.lease, "lease", "", "Lease of the controller as NAMESPACE/NAME (default: that of the release, else "+offline.DefaultLease+")")
 	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsMutuallyExclusive("provider", "release")
 	complete(cmd, map[string][]string{"provider": names()})
@@ -44,7 +48,7 @@ func (f *cloudFlags) take(cmd *cobra.Command, in offline.Input) (err error) {
 	if !f.asked() {
 		return nil
 	}
-	if len(in.Names) == 0 {
+	if f.reads = len(in.Names) > 0; !f.reads && f.release == "" {
 		return errors.New("the cloud is asked for Services that are named alone; write svc/NAME")
 	}
 	f.target.Settings = settings.Settings{DefaultClass: true, OnTakeover: "converge"}
@@ -53,10 +57,18 @@ func (f *cloudFlags) take(cmd *cobra.Command, in offline.Input) (err error) {
 			return err
 		}
 		f.opened.Share = f.target.Share
-		f.target, f.provider = f.opened.Judging(), f.opened.Provider
+		f.target, f.provider, f.controller = f.opened.Judging(), f.opened.Provider, f.opened.Target
+	} else {
+		f.controller = f.target
 	}
 	f.target.Cloud, err = all.Find(f.provider)
+	f.controller.Cloud = f.target.Cloud
 	return err
+}
+
+// judge returns how Services are judged besides their conditions.
+func (f *cloudFlags) judge() offline.Judge {
+	return offline.Judge{Target: f.controller, Clouds: all.List(), Lease: f.lease, Now: time.Now()}
 }
 
 // close removes what was written for a release.
@@ -67,7 +79,7 @@ func (f *cloudFlags) close() {
 }
 
 func (f *cloudFlags) examine(cmd *cobra.Command, found *offline.Standings, in offline.Input) error {
-	if !f.asked() {
+	if !f.reads {
 		return nil
 	}
 	return found.Examine(cmd.Context(), in, f.target)

@@ -115,7 +115,7 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 	if len(in.Files) == 0 {
 		return Checked{}, fmt.Errorf("check: %w", errNoFiles)
 	}
-	in.NodeFiles, in.Kubeconfig, in.Lenient = nil, "", true
+	in.NodeFiles, in.Kubeconfig, in.Offline, in.Lenient = nil, "", true, true
 	world, err := Gather(ctx, in)
 	if err != nil {
 		return Checked{}, err

@@ -201,3 +201,44 @@ func TestKubeconfigThatIsNotThere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFileForTheCurrentContext: files are planned against the cluster that kubectl would
+// take, unless they are said to be offline or there is none.
+func TestFileForTheCurrentContext(t *testing.T) {
+	text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n"
+	for name, c := range map[string]struct {
+		offline bool
+		config  string
+		known   bool
+	}{
+		"a context": {false, apiServer(t, false), true},
+		"offline":   {true, apiServer(t, false), false},
+		"none":      {false, filepath.Join(t.TempDir(), "none"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", c.config)
+			w, err := Gather(t.Context(), Input{Files: []string{"-"}, Stdin: strings.NewReader(text), Offline: c.offline})
+			if err != nil {
+				t.Fatal(err)
+			}
+			web := w.Items[len(w.Items)-1].Service
+			if known := string(web.UID) == "99999999-0000-0000-0000-000000000000" && !w.Alone; known != c.known || web.Namespace == "shop" != c.known {
+				t.Errorf("namespace %s, uid %s, alone %t", web.Namespace, web.UID, w.Alone)
+			}
+		})
+	}
+}
+
+// TestAssignedNodePort: a port that the cluster has assigned is in its range.
+func TestAssignedNodePort(t *testing.T) {
+	svc := live("shop", "web")
+	svc.Spec.Ports[0].NodePort = 59307
+	file := svc.DeepCopy()
+	setDefaults(file)
+	if problems := specProblems(file); len(problems) != 1 {
+		t.Fatalf("problems %v", problems)
+	}
+	if left := withoutAssigned(specProblems(file), &svc); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+}

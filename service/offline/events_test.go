@@ -22,7 +22,7 @@ func TestEventsAreOfThisService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Names: []string{"web"}}
 			in.Kubeconfig = kubeconfig(t, eventServer(t, svc, allowed))
-			found, err := Status(t.Context(), in)
+			found, err := Status(t.Context(), in, Judge{})
 			if err != nil {
 				t.Fatal(err)
 			}

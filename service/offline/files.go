@@ -14,6 +14,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // fromFiles reads the files and makes their Services what the API server would
@@ -53,9 +56,21 @@ func fromFiles(ctx context.Context, in Input, live *cluster) (World, error) {
 	w.complete(live)
 	for i := range w.Items {
 		item := &w.Items[i]
-		item.Problems = append(item.Problems, specProblems(item.Service)...)
+		item.Problems = append(item.Problems, withoutAssigned(specProblems(item.Service), live.get(item.Service.Namespace, item.Service.Name))...)
 	}
 	return w, nil
+}
+
+// withoutAssigned leaves out problems of node ports that the cluster itself has assigned.
+func withoutAssigned(problems []plan.Problem, live *corev1.Service) []plan.Problem {
+	if live == nil {
+		return problems
+	}
+	return slices.DeleteFunc(problems, func(p plan.Problem) bool {
+		return p.Code == string(annotations.CodeNodePortRange) && slices.ContainsFunc(live.Spec.Ports, func(port corev1.ServicePort) bool {
+			return strings.HasPrefix(p.Text, fmt.Sprintf("%d ", port.NodePort))
+		})
+	})
 }
 
 // unique refuses two Services of one name: whichever is taken, the other one's

@@ -65,6 +65,7 @@ func (p *planning) examine(ctx context.Context, t task, s *Standing) {
 			s.Unseen = conditions.OneLine(err)
 		}
 		s.Balancers = branches(t.draft.Have, health, p.reconciler.Serves)
+		s.compare(t.draft)
 	}
 }
 

@@ -52,6 +52,8 @@ type Report struct {
 	Document plan.Document
 	Left     []Left   // by namespace and name
 	Notes    []string // what the user should know and a program need not
+	// Alone means that no cluster was asked: Services of these names may exist.
+	Alone bool
 }
 
 // ExitCode is plan.ExitNothing, plan.ExitChanges or plan.ExitError.
@@ -255,7 +257,7 @@ func (p *planning) each(ctx context.Context, chosen func(*task) bool) error {
 
 // report puts together what is to be shown.
 func (p *planning) report() Report {
-	r := Report{Notes: p.world.Notes}
+	r := Report{Notes: p.world.Notes, Alone: p.world.Alone}
 	var plans []plan.Plan
 	for _, t := range p.tasks {
 		if !t.item.Asked || t.err != nil || t.draft == nil || t.draft.Want == nil {

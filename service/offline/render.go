@@ -14,7 +14,9 @@ import (
 var errFormat = errors.New("is no form of output")
 
 // Formats lists the legal values of Render's format.
-func (Report) Formats() []string { return []string{"human", "json", "summary", "dot", "mermaid"} }
+func (Report) Formats() []string {
+	return []string{"human", "brief", "json", "summary", "dot", "mermaid"}
+}
 
 // Render shows a report in one of the Formats. The options are for "human".
 func (r Report) Render(format string, opt plan.Options) (string, error) {
@@ -23,6 +25,8 @@ func (r Report) Render(format string, opt plan.Options) (string, error) {
 		return r.human(opt), nil
 	case "summary":
 		return r.summary(), nil
+	case "brief":
+		return r.brief(), nil
 	case "json":
 		out, err := plan.Encode(r.document())
 		return string(out), err
@@ -38,11 +42,13 @@ func unknownFormat(format string, legal []string) error {
 	return fmt.Errorf("%q %w; legal: %s", format, errFormat, strings.Join(legal, ", "))
 }
 
-// document tells programs of the Services that are left alone as well.
+// document returns the document for programs: Services that are left alone have an entry of
+// their own, and a warning in an empty plan.
 func (r Report) document() plan.Document {
 	doc := r.Document
 	for _, l := range r.Left {
 		doc = doc.WithProblems(l.Owner, plan.Problem{Severity: plan.Warning, Text: "is left alone: " + l.Why})
+		doc.Left = append(doc.Left, plan.LeftDoc{Owner: l.Owner, Why: l.Why})
 	}
 	return doc
 }

@@ -30,24 +30,28 @@ type Standing struct {
 	Untold     string             `json:"untold,omitempty"`     // why events are not shown
 	Health     status.Health      `json:"health"`               // what the conditions come to
 	Class      string             `json:"class,omitempty"`      // spec.loadBalancerClass
+	Verdict    Verdict            `json:"verdict,omitempty"`    // what the conditions do not say
+	Why        string             `json:"why,omitempty"`        // the verdict in words
 }
 
 // Standings are those of the Services of a cluster.
 type Standings struct {
-	Services []Standing `json:"services"` // by namespace and name; never nil
-	named    bool
+	FormatVersion string      `json:"formatVersion"`
+	Services      []Standing  `json:"services"` // by namespace and name; never nil
+	Controller    *Controller `json:"controller,omitempty"`
+	named         bool
 }
 
 // lastEvents is how many events are shown of a Service.
 const lastEvents = 5
 
-// Status says how the Services of type LoadBalancer stand. It asks the cluster alone.
-func Status(ctx context.Context, in Input) (Standings, error) {
+// Status returns the state of the Services of type LoadBalancer. It reads the cluster alone.
+func Status(ctx context.Context, in Input, by Judge) (Standings, error) {
 	world, err := Gather(ctx, in)
 	if err != nil {
 		return Standings{}, err
 	}
-	out := Standings{Services: []Standing{}, named: len(in.Names) > 0}
+	out := Standings{FormatVersion: plan.FormatVersion, Services: []Standing{}, named: len(in.Names) > 0}
 	for _, item := range world.Items {
 		if !item.Asked || item.Service.Spec.Type != corev1.ServiceTypeLoadBalancer {
 			continue
@@ -63,7 +67,7 @@ func Status(ctx context.Context, in Input) (Standings, error) {
 		}
 		out.Services = append(out.Services, s)
 	}
-	return out, nil
+	return out, out.judge(ctx, world, by)
 }
 
 func standing(item Item) Standing {
@@ -114,10 +118,12 @@ func (s Standing) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// ExitCode is plan.ExitChanges if a Service with conditions is not healthy, else
-// plan.ExitNothing.
+// ExitCode is plan.ExitChanges if a Service is not as desired according to its conditions
+// or to a verdict, else plan.ExitNothing.
 func (s Standings) ExitCode() int {
-	if slices.ContainsFunc(s.Services, func(one Standing) bool { return one.Health != status.Unreported && one.Health != status.Healthy }) {
+	if slices.ContainsFunc(s.Services, func(one Standing) bool {
+		return one.Verdict != "" && one.Verdict != LeftAlone || one.Verdict == "" && one.Health != status.Unreported && one.Health != status.Healthy
+	}) {
 		return plan.ExitChanges
 	}
 	return plan.ExitNothing
@@ -156,7 +162,15 @@ func (s Standings) table() string {
 		writeRow(w, one.Owner.String(), address, word(accepted), word(programmed), one.message())
 	}
 	_ = w.Flush() // a builder takes everything
-	return b.String()
+	return b.String() + s.absent()
+}
+
+// absent returns a line that says that no controller seems to run; empty if one does.
+func (s Standings) absent() string {
+	if s.Controller == nil || s.Controller.Absent == "" {
+		return ""
+	}
+	return s.Controller.Absent + "\n"
 }
 
 // message returns what to show of a Service in one cell: the reason of a failure before
@@ -165,6 +179,8 @@ func (s Standing) message() string {
 	accepted, programmed := s.condition(status.TypeAccepted), s.condition(status.TypeProgrammed)
 	failed := programmed.Status == metav1.ConditionFalse && programmed.Reason != string(status.ReasonNotAccepted)
 	switch {
+	case s.Verdict != "":
+		return s.Why
 	case s.Health == status.Unreported:
 		return s.unreported()
 	case accepted.Message == "", failed && accepted.Status == metav1.ConditionTrue:
@@ -202,7 +218,10 @@ func (s Standings) tree(width int) string {
 		for _, p := range one.Ports {
 			writeWrapped(&out, width, "  port "+p)
 		}
-		if one.Health == status.Unreported {
+		switch {
+		case one.Verdict != "":
+			writeWrapped(&out, width, "  "+one.Why)
+		case one.Health == status.Unreported:
 			writeWrapped(&out, width, "  "+one.unreported())
 		}
 		for _, c := range one.Conditions {
@@ -224,7 +243,7 @@ func (s Standings) tree(width int) string {
 			writeWrapped(&out, width, "  event "+e)
 		}
 	}
-	return out.String()
+	return out.String() + s.absent()
 }
 
 // Sync asks the controller to look at Services anew, whatever it knows of them: it

@@ -93,12 +93,87 @@ func (r Report) summary() string {
 		writeRow(w, p.Owner.String(), weigh(p).String(), fmt.Sprint(s.Create), fmt.Sprint(s.Update), fmt.Sprint(s.Replace), fmt.Sprint(s.Delete),
 			fmt.Sprint(s.Held), fmt.Sprint(errs), fmt.Sprint(len(p.Problems)-errs))
 	}
+	for _, l := range r.Left {
+		writeRow(w, l.Owner.String(), "left alone", "0", "0", "0", "0", "0", "0", "0")
+	}
 	_ = w.Flush() // a builder takes everything
+	b.WriteByte('\n')
+	for _, l := range r.Left {
+		fmt.Fprintf(&b, "%s is left alone: %s\n", l.Owner, l.Why)
+	}
 	total := r.Document.Summary()
-	fmt.Fprintf(&b, "\n%s: %d interrupt traffic, %d briefly, %d refused, %d without changes. %d to create, %d to update, %d to replace, %d to delete, %d held.\n",
-		count(len(plans), "Service"), heavy[interrupts], heavy[briefly], heavy[refusedAll], heavy[nothing],
-		total.Create, total.Update, total.Replace, total.Delete, total.Held)
+	services := counts{{heavy[interrupts], "interrupt traffic"}, {heavy[briefly], "briefly"}, {heavy[refusedAll], "refused"}, {heavy[nothing], "without changes"}, {len(r.Left), "left alone"}}
+	steps := counts{{total.Create, "to create"}, {total.Update, "to update"}, {total.Replace, "to replace"}, {total.Delete, "to delete"}, {total.Held, "held"}}
+	b.WriteString(count(len(plans)+len(r.Left), "Service") + services.text(": ") + ".")
+	b.WriteString(steps.text(" ") + strings.Repeat(".", min(1, len(steps.text("")))) + "\n" + r.origin())
 	return b.String()
+}
+
+// origin returns a line that says that the plan is that of new Services; empty if it is not.
+func (r Report) origin() string {
+	if !r.Alone {
+		return ""
+	}
+	return "No cluster was asked: each Service is planned as a new one, whether it exists or not.\n"
+}
+
+// counts are numbers with what they count.
+type counts []struct {
+	n    int
+	what string
+}
+
+// text lists the numbers above zero after the text that leads to them; empty if there are none.
+func (c counts) text(lead string) string {
+	var parts []string
+	for _, one := range c {
+		if one.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return lead + strings.Join(parts, ", ")
+}
+
+// brief is a line for each step, and each port: what fits into a pull request.
+func (r Report) brief() string {
+	var b strings.Builder
+	for _, l := range r.Left {
+		fmt.Fprintf(&b, "%s is left alone: %s\n", l.Owner, l.Why)
+	}
+	for _, p := range r.Document.Plans {
+		fmt.Fprintf(&b, "%s: %s\n", p.Owner, weigh(p))
+		for _, problem := range p.Problems {
+			fmt.Fprintf(&b, "  %s: %s\n", problem.Severity, strings.TrimPrefix(problem.Where+": "+problem.Text, ": "))
+		}
+		for _, s := range p.Steps {
+			fmt.Fprintf(&b, "  %s\n", stepLine(s))
+		}
+		for _, h := range p.Held {
+			fmt.Fprintf(&b, "  held: %s (%s)\n", stepLine(h.Step), h.By)
+		}
+		for _, port := range p.Traffic {
+			fmt.Fprintf(&b, "  %d/%s %s: %s\n", port.Port, port.Protocol, port.Family, port.Text())
+		}
+	}
+	if len(r.Document.Plans)+len(r.Left) == 0 {
+		b.WriteString("Nothing to plan.\n")
+	}
+	return b.String() + r.origin()
+}
+
+// stepLine names a step, and what it does to traffic.
+func stepLine(s plan.StepDoc) string {
+	switch s.Impact {
+	case plan.Interrupts:
+		return s.ID + ", interrupts traffic"
+	case plan.Brief:
+		return s.ID + ", may interrupt for seconds"
+	case plan.NoImpact:
+	}
+	return s.ID
 }
 
 func writeRow(w *tabwriter.Writer, cells ...string) {

@@ -33,9 +33,11 @@ type Input struct {
 	// NodeFiles hold the Nodes of the cluster.
 	NodeFiles []string
 	Stdin     io.Reader
-	// Kubeconfig is read if it is set, or if there are no Files. Empty then means
-	// what kubectl would take.
+	// Kubeconfig is the one of the cluster; empty: the one that kubectl would take, if
+	// it has a context.
 	Kubeconfig string
+	// Offline takes Files for Services of a cluster that is not known.
+	Offline bool
 	// Namespace is that of objects which name none, and the one that is looked
 	// at in a cluster; empty: that of the kubeconfig, else "default".
 	Namespace     string
@@ -116,17 +118,15 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 	if err != nil {
 		return World{}, fmt.Errorf("selector %q: %w", in.Selector, err)
 	}
-	var live *cluster
-	if len(in.Files) == 0 || in.Kubeconfig != "" {
-		if live, err = readCluster(ctx, in, dial); err != nil {
-			return World{}, err
-		}
+	live, notes, err := clusterFor(ctx, in, dial)
+	if err != nil {
+		return World{}, err
 	}
 	w, err := fromFiles(ctx, in, live)
 	if err != nil {
 		return World{}, err
 	}
-	w.Alone = live == nil
+	w.Alone, w.Notes = live == nil, append(w.Notes, notes...)
 	if live != nil {
 		w.join(in, live)
 		w.ids, w.live = live.ids, live.client
@@ -140,6 +140,38 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 	}
 	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
 	return w, nil
+}
+
+// clusterFor reads the cluster that Services are in or meant for; nil: none is known. Files
+// are planned against the current context of kubectl, if it may be read.
+func clusterFor(ctx context.Context, in Input, dial dialer) (live *cluster, notes []string, err error) {
+	switch {
+	case in.Offline && len(in.Files) > 0:
+		return nil, nil, nil
+	case len(in.Files) == 0 || in.Kubeconfig != "":
+		live, err = readCluster(ctx, in, dial)
+		return live, nil, err
+	case !in.hasContext():
+		return nil, nil, nil
+	}
+	live, err = readCluster(ctx, in, dial)
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, []string{"the cluster of the current context cannot be read, so the Services are planned as new: " + err.Error()}, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("%w (with --offline the Services are planned as new, without the cluster of the current context)", err)
+	}
+	return live, nil, nil
+}
+
+// hasContext reports whether kubectl would have a cluster to talk to.
+func (in Input) hasContext() bool {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &in.Overrides).RawConfig()
+	if err != nil {
+		return true // the connection reports the error
+	}
+	return config.CurrentContext != "" || in.Overrides.CurrentContext != ""
 }
 
 // only leaves only the Services of the names to be shown. With a namespace that has

@@ -67,6 +67,14 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 	return shortHash(parts...)
 }
 
+// Asked returns the digest of what a Service asks for, as a clean run records it on the
+// Service. It calls no cloud.
+func (r *Reconciler) Asked(job Job) string {
+	d := &Draft{Job: job, Owner: OwnerOf(job.Service), ended: func() error { return nil }}
+	r.parse(d)
+	return askedDigest(r.cloud, d.Request)
+}
+
 // inputLabels returns the keys of labels that decide on Services, without the labels that the
 // provider writes itself.
 func inputLabels(cloud providers.Bound) []string {

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -42,6 +43,10 @@ func (res Result) Kept() bool {
 	return len(held) > 0 && !slices.ContainsFunc(held, func(h plan.Blocked) bool { return h.By != plan.ByTakeover }) &&
 		res.Report.Clean() && len(res.Draft.Blind) == 0 && !res.Draft.Problems.Errors()
 }
+
+// IsOfDraft reports whether a recorded digest is one of what the Service asks for. Of drift
+// that was kept, a record depends on the nodes as well.
+func IsOfDraft(record string) bool { return record != "" && !strings.HasPrefix(record, kept) }
 
 // Outdates tells whether a run of the draft makes a record untrue of what was applied: halfway
 // between two wishes the cloud has neither, and going back to the old one must not count as

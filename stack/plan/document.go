@@ -20,6 +20,14 @@ type Document struct {
 	FormatVersion string `json:"formatVersion"`
 	Provider      string `json:"provider"` // name of the cloud, for example "aws"
 	Plans         []Doc  `json:"plans"`    // in owner order; never nil
+	// Left are the Services that are left alone.
+	Left []LeftDoc `json:"left,omitempty"`
+}
+
+// LeftDoc is a Service that is left alone.
+type LeftDoc struct {
+	Owner stack.Owner `json:"owner"`
+	Why   string      `json:"why"` // read after the name of the Service
 }
 
 // Doc is the plan of one owner.
