@@ -154,6 +154,41 @@ func TestAFinalizerTakenOff(t *testing.T) {
 	})
 }
 
+// TestANamesakeHidesNoLoss: a Service that is applied again under its name after its finalizer
+// was removed is another one, whether the manifest has the finalizer or not: what the first one
+// had is deleted once, and reported once.
+func TestANamesakeHidesNoLoss(t *testing.T) {
+	for name, finalizers := range map[string][]string{"plain": nil, "with the finalizer": {StockFinalizer}} {
+		t.Run(name, func(t *testing.T) {
+			inLoop(t, Options{}, func(c *cluster) {
+				c.put("web", asItIs)
+				after(10 * time.Second)
+				heard(c.events)
+				c.put("web", func(svc *corev1.Service) { // an informer may see both changes as one
+					svc.UID = "uid-again"
+					svc.Finalizers, svc.Annotations, svc.Status = finalizers, nil, corev1.ServiceStatus{}
+				})
+				after(10 * time.Second)
+				if _, there := c.cloud.serves("uid-web"); there {
+					t.Error("the load balancer of the first one still exists")
+				}
+				if _, there := c.cloud.serves("uid-again"); !there || c.programmed("web") != "True Programmed" {
+					t.Errorf("the second one: served %v, programmed %s", there, c.programmed("web"))
+				}
+				if got := c.told(status.EventFinalizerRemoved); got != 1 {
+					t.Errorf("%d events", got)
+				}
+				before := c.cloud.readCount()
+				c.node("n2")
+				after(10 * time.Second)
+				if got := c.cloud.readCount() - before; got > 0 {
+					t.Errorf("%d reads when a node joins: the first one is still being released", got)
+				}
+			})
+		})
+	}
+}
+
 // TestADryRunBindsNothing: it says on the condition and in one event what it would do,
 // and writes neither a finalizer nor a record.
 func TestADryRunBindsNothing(t *testing.T) {

@@ -58,6 +58,7 @@ type toy struct {
 	nodes  map[string][]string
 	seat   string // the owner of the seat
 	writes int
+	reads  int          // of what Services own
 	refuse func() error // answers every write; nil, or an answer of nil: it is done
 }
 
@@ -67,6 +68,7 @@ func (c *toy) Read(_ context.Context, scopes []providers.Scope) []providers.Foun
 	out := make([]providers.Found[struct{}], len(scopes))
 	for i, s := range scopes {
 		out[i].Have = &stack.Stack{}
+		c.reads += min(len(s.Own), 1)
 		if lb, there := c.has[s.Owner.UID]; there && len(s.Own) > 0 {
 			out[i].Have.Put(stack.Resource{Key: toyKey(toyLB), ID: s.Owner.UID, Proof: stack.Tag, Spec: lb})
 			out[i].Have.Put(stack.Resource{Key: toyKey(toyIn), ID: s.Owner.UID, In: toyKey(toyLB), Proof: stack.Derived, Spec: toyMembers{c.nodes[s.Owner.UID]}})
@@ -130,6 +132,12 @@ func (c *toy) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.writes
+}
+
+func (c *toy) readCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reads
 }
 
 func (c *toy) answer(refuse func() error) {

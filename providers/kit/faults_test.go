@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 )
@@ -38,6 +39,18 @@ func TestWrite(t *testing.T) {
 				t.Errorf("progress %d, %v; want %d", got, err, tc.want)
 			}
 		})
+	}
+}
+
+// TestWriteFenced: a writing call is not made once the fence is closed.
+func TestWriteFenced(t *testing.T) {
+	ctx := providers.WithFence(t.Context(), func() error { return errors.New("the Lease is over") })
+	got, err := kit.Write(ctx, func(context.Context) error {
+		t.Error("the call was made")
+		return nil
+	})
+	if got != kit.NotSent || !fault.Is(err, fault.Unavailable) {
+		t.Errorf("progress %d, %v", got, err)
 	}
 }
 

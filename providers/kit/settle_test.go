@@ -89,19 +89,57 @@ func TestSettlingOneByOne(t *testing.T) {
 	})
 }
 
-// TestSettlingStops: who stops waiting gets the reason, and no question goes on for it.
+// TestSettlingStops: a caller that stops waiting gets the reason, and the resource is not
+// polled any further.
 func TestSettlingStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		asked := 0
 		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
-			return map[string]string{"a": "ready"}, nil
+			if asked++; asked > 100 {
+				return map[string]string{"a": "ready"}, nil // so that a failing test ends
+			}
+			return map[string]string{"a": "busy"}, nil
 		}, func(state string) bool { return state == "busy" })
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
 		if _, err := settling.Wait(ctx, "a"); err == nil {
 			t.Error("it waited")
 		}
-		synctest.Wait()
-		time.Sleep(time.Minute)
+		before := asked
+		time.Sleep(time.Hour)
+		if asked > before+1 {
+			t.Errorf("polled %d times after the caller had left", asked-before)
+		}
+	})
+}
+
+// TestSettlingAnswersLateCallers: a caller that comes while a question is on its way is not
+// served by its answer, which is from before.
+func TestSettlingAnswersLateCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busyUntil time.Time
+		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
+			state := "ready"
+			if time.Now().Before(busyUntil) {
+				state = "busy"
+			}
+			time.Sleep(time.Second)
+			return map[string]string{"a": state}, nil
+		}, func(state string) bool { return state == "busy" })
+		var wg sync.WaitGroup
+		wait := func() {
+			if _, err := settling.Wait(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		wg.Go(wait)
+		time.Sleep(700 * time.Millisecond) // the first question has been asked
+		busyUntil = time.Now().Add(8 * time.Second)
+		wait()
+		if early := time.Until(busyUntil); early > 0 {
+			t.Errorf("settled %v before the change had ended", early)
+		}
+		wg.Wait()
 	})
 }
 

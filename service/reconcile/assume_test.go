@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
@@ -160,12 +163,12 @@ func TestFreshIsBelievedOnce(t *testing.T) {
 	p := begun(w, nil)
 	svc := shop("a", one)
 	p.settle(t, want(svc))
-	deep := w.deep
 	p.Distrust(reconcile.OwnerOf(svc))
-	if _, err := p.once(asNew(svc)); err != nil {
-		t.Fatal(err)
-	}
-	same(t, deep+1, w.deep)
+	same(t, cost{Deep: 1}, p.cost(func() {
+		if _, err := p.once(asNew(svc)); err != nil {
+			t.Fatal(err)
+		}
+	}))
 }
 
 // TestReleaseInherits: what was left to another Service that has let it go since is
@@ -195,5 +198,142 @@ func TestReleaseInherits(t *testing.T) {
 	}
 	if len(last.Only) > 0 {
 		t.Errorf("the last read was for %v alone, though the shared rule was left to a Service that is going too", last.Only)
+	}
+}
+
+// TestFreshIsRefutedByAbsence: a new Service whose creation refers to a shared resource that
+// does not exist any more is read and planned again in the same run.
+func TestFreshIsRefutedByAbsence(t *testing.T) {
+	w := newWorld()
+	p := begun(w, nil)
+	refused := false
+	w.refuse = func(s plan.Step) *plan.Outcome {
+		if refused || s.ID.Action != plan.Create || s.ID.Key.Kind != kindListener {
+			return nil
+		}
+		refused = true
+		o := plan.Failed(fault.New(fault.NotFound, "the pool"))
+		return &o
+	}
+	res, err := p.once(asNew(shop("a", one)))
+	if err != nil || res.Err != nil || !res.Clean || res.Draft.Job.NeverProvisioned {
+		t.Errorf("errors %v and %v, clean %v, assumed to the end %v", err, res.Err, res.Clean, res.Draft.Job.NeverProvisioned)
+	}
+	same(t, 1, w.deep)
+}
+
+// separateRule has the rule for health checks be part of nothing, as what a whole cluster shares.
+func separateRule(b *providers.Bound) {
+	stand := func(s *stack.Stack) {
+		if s == nil {
+			return
+		}
+		for i, res := range s.Resources {
+			if res.Key.Name == "health" {
+				s.Resources[i].In = stack.Key{}
+			}
+		}
+	}
+	build, read := b.Build, b.Read
+	b.Build = func(in providers.Request, f providers.Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+		out, problems, err := build(in, f, have)
+		stand(out)
+		return out, problems, err
+	}
+	b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+		out := read(ctx, scopes)
+		for _, found := range out {
+			stand(found.Have)
+		}
+		return out
+	}
+}
+
+// TestRemovedDuringARead: a shared resource that is deleted while a read is on its way is not
+// remembered by what that read shows.
+func TestRemovedDuringARead(t *testing.T) {
+	w := newWorld()
+	previous := startKnown(w)
+	previous.settle(t, want(shop("a", one)))
+	previous.settle(t, want(shop("b", map[int32]int32{81: 30081})))
+	p := begun(w, separateRule)
+	p.settle(t, want(shop("a", one)))
+	w.slow = func() {
+		w.slow = nil
+		p.settle(t, release(shop("a", one)))
+	}
+	if _, err := p.Draft(t.Context(), release(shop("b", map[int32]int32{81: 30081}))); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(w.show(t), "rule health") {
+		t.Fatal("it was not deleted")
+	}
+	if _, err := p.once(asNew(shop("c", map[int32]int32{82: 30082}))); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(w.show(t), "rule health") {
+		t.Error("a new Service relies on a resource that was deleted")
+	}
+}
+
+// TestUnreadyIsNotRemembered: a shared resource that the cloud is still creating is not
+// remembered for new Services, which have to wait for it as well.
+func TestUnreadyIsNotRemembered(t *testing.T) {
+	w := newWorld()
+	previous := startKnown(w)
+	previous.settle(t, want(shop("a", one)))
+	p := begun(w, func(b *providers.Bound) {
+		separateRule(b)
+		read := b.Read
+		b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
+			out := read(ctx, scopes)
+			for _, found := range out {
+				if found.Have == nil {
+					continue
+				}
+				for i, res := range found.Have.Resources {
+					if res.Key.Name == "health" {
+						found.Have.Resources[i].State = stack.Pending
+					}
+				}
+			}
+			return out
+		}
+	})
+	if _, err := p.Draft(t.Context(), want(shop("a", one))); err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Draft(t.Context(), asNew(shop("c", map[int32]int32{82: 30082})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := d.Have.Get(stack.Key{Kind: kindRule, Name: "health"}); known {
+		t.Error("it counts as existing")
+	}
+}
+
+// TestRemovedBeforeTheRunEnds: a shared resource counts as deleted as soon as the call is made,
+// also while other steps of the run are under way.
+func TestRemovedBeforeTheRunEnds(t *testing.T) {
+	w := newWorld()
+	var p *process
+	var meanwhile *reconcile.Draft
+	p = begun(w, func(b *providers.Bound) {
+		separateRule(b)
+		apply := b.Apply
+		b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
+			if id := batch.Steps[0].ID; id.Action == plan.Delete && id.Key.Kind == kindLB {
+				meanwhile, _ = p.Draft(ctx, asNew(shop("b", map[int32]int32{81: 30081}))) // nothing refuses it
+			}
+			return apply(ctx, batch)
+		}
+	})
+	p.settle(t, asNew(shop("a", one)))
+	p.settle(t, release(shop("a", one)))
+	if meanwhile == nil {
+		t.Fatal("nothing was planned meanwhile")
+	}
+	if _, known := meanwhile.Have.Get(stack.Key{Kind: kindRule, Name: "health"}); known {
+		t.Error("a new Service relies on a resource that was deleted")
 	}
 }

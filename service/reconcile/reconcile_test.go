@@ -284,6 +284,13 @@ func TestStartAfterChange(t *testing.T) {
 		same(t, cost{Deep: 1, Writes: 4}, p.cost(func() { p.settle(t, reconcile.Job{Service: more, Applied: digest}) }))
 		p.settle(t, want(svc))
 	})
+	t.Run("parts changed that a look does not show: read", func(t *testing.T) {
+		p := startKnown(w)
+		p.settle(t, applied)
+		p.settle(t, reconcile.Job{Service: shop("a", map[int32]int32{80: 30081}), Applied: digest})
+		same(t, true, slices.Contains(w.show(t), "a listener 80 to 30081"))
+		p.settle(t, want(svc))
+	})
 	t.Run("members that are wanted no longer: read", func(t *testing.T) {
 		w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
 		w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
@@ -301,4 +308,15 @@ func TestStartAfterChange(t *testing.T) {
 		same(t, cost{Deep: 1, Narrow: 1, Writes: 3}, p.cost(func() { p.settle(t, applied) }))
 		same(t, before, w.show(t))
 	})
+}
+
+// TestReleaseAfterALook: a release reads the parts of which only a presence check is known, and
+// makes no call in vain.
+func TestReleaseAfterALook(t *testing.T) {
+	svc, w := shop("a", one), newWorld()
+	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
+	p := startKnown(w)
+	p.settle(t, reconcile.Job{Service: svc, Applied: digest})
+	same(t, cost{Deep: 2, Writes: 4}, p.cost(func() { p.settle(t, release(svc)) }))
+	same(t, []string{}, w.show(t))
 }
