@@ -39,7 +39,7 @@ PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half-built@ $c@TestC
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench golden lint docs verify fuzz explore sim image release clean
+.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench mutants golden lint docs verify fuzz explore sim image release clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,6 +114,9 @@ bench: ## CPU and memory of a plan by ports x ranges, cloud calls per Service, t
 	go run ./test/bench
 	go run ./test/scale
 	go -C test/conform/openstack test -count=1 -timeout 30m -v -run TestCalls -calls 1,10,100
+
+mutants: ## small faults in the product, one at a time: the tests must find each (ONLY=regular expression, FIND=1 searches for tests)
+	go run ./test/mutants -only '$(ONLY)' $(if $(FIND),-find)
 
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
 	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/\(golden\|cases\)"' . | xargs -n 1 dirname | sort -u) -update
