@@ -22,6 +22,7 @@ type declaration struct {
 	doc       string
 	example   string
 	aliases   []string
+	hides     bool // an empty name hides the aliases
 	protocols []string
 	secret    bool
 	writer    Writer
@@ -63,6 +64,7 @@ func (k *Key[T]) declare() *declaration {
 		doc:       k.Doc,
 		example:   k.Example,
 		aliases:   k.Aliases,
+		hides:     k.EmptyHides,
 		protocols: k.Protocols,
 		secret:    k.Secret,
 		writer:    orElse(k.Writer, ByUser),

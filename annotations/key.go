@@ -18,6 +18,8 @@ type Key[T any] struct {
 	// Aliases are deprecated spellings, strongest first. They count only if Name
 	// is absent, and each use is a Warning.
 	Aliases []string
+	// EmptyHides makes an empty Name hide the Aliases, although the value counts as absent.
+	EmptyHides bool
 	// AnyCase matches the key text ignoring case.
 	AnyCase bool
 	// Protocols are the legal texts for <PROTOCOL>, in exact case.

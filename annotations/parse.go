@@ -105,10 +105,13 @@ type use struct {
 func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 	taken := map[[2]string]string{}
 	for _, u := range d.uses(values) {
+		at := [2]string{u.port, u.protocol}
 		if f.empty == EmptyAbsent && f.isEmpty(u.raw) {
+			if d.hides && !u.alias {
+				taken[at] = u.key
+			}
 			continue
 		}
-		at := [2]string{u.port, u.protocol}
 		if by, ok := taken[at]; ok {
 			r.warn(CodeOverridden, u.key, "is ignored, because "+by+" is set too")
 			continue

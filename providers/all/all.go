@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/gce"
@@ -16,6 +17,7 @@ import (
 // List returns every cloud, sorted by name. Each knows the annotations of the others.
 func List() []providers.Entry {
 	return providers.Beside(
+		providers.EntryOf(alibaba.Cloud()),
 		providers.EntryOf(aws.Cloud()),
 		providers.EntryOf(azure.Cloud()),
 		providers.EntryOf(gce.Cloud()),

@@ -75,6 +75,7 @@ func clouds() []row {
 			reason: "it counts requests of any cloud and knows none"},
 	}
 	return slices.Concat(shared,
+		halves("alibaba", []string{"sigs.k8s.io/yaml"}, []string{"github.com/google/uuid"}),
 		halves("aws", []string{"gopkg.in/gcfg.v1"}, []string{"github.com/aws/"}),
 		halves("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
 		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
@@ -144,7 +145,7 @@ func loop() []row {
 		{dir: "providers/plugin", others: []string{"k8s.io/"},
 			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/inputs", "service/reconcile", "service/conditions"},
 			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
-		{dir: "providers/plugin/*", local: []string{"providers", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/plugin"},
+		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/plugin"},
 			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what a stranger would use"},

@@ -128,6 +128,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if gt (int $sources) 1 -}}
 {{- fail "cloudConfig: only one of content, existingSecret and existingConfigMap can be set" -}}
 {{- end -}}
+{{- if and (eq .Values.provider "alibaba") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on alibaba: the region, the cluster and its vSwitches are in it" -}}
+{{- end -}}
 {{- if and (eq .Values.provider "azure") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on azure: it has subscription, resource group, network and login" -}}
 {{- end -}}

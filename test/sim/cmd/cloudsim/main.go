@@ -54,7 +54,7 @@ type common struct {
 }
 
 func clouds() map[string]maker {
-	return map[string]maker{"aws": awsCloud, "azure": azureCloud, "gce": gceCloud, "ibm": ibmCloud, "oci": ociCloud, "openstack": openstackCloud}
+	return map[string]maker{"alibaba": alibabaCloud, "aws": awsCloud, "azure": azureCloud, "gce": gceCloud, "ibm": ibmCloud, "oci": ociCloud, "openstack": openstackCloud}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {

@@ -1,0 +1,2 @@
+// Package alibaba serves Services with Classic Load Balancers of Alibaba Cloud. Start at [Cloud].
+package alibaba

@@ -1,0 +1,91 @@
+package alibaba_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/berth-lb/berth/providers/alibaba"
+	"github.com/berth-lb/berth/providers/alibaba/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	common "github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+const configText = `Global:
+  region: cn-hangzhou
+  clusterID: c
+  vpcid: vpc-1
+  vswitchid: "cn-hangzhou-h:vsw-1,cn-hangzhou-i:vsw-2"
+`
+
+// lawsSubject returns the cloud as the laws see it.
+func lawsSubject(t testing.TB) *laws.Subject {
+	cloud := alibaba.Cloud()
+	services := laws.Services[model.Config, *model.Facts]{
+		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
+		Facts: func(*laws.World, model.Input) *model.Facts { return &model.Facts{} },
+	}
+	s := &laws.Subject{Name: "alibaba", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveAddress, Known: knownViolations()}
+	for _, c := range lawCases() {
+		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
+	}
+	return s
+}
+
+// lawCases returns the Services that are changed into each other.
+func lawCases() []props.Case {
+	return []props.Case{
+		props.Service("plain", nil),
+		props.Service("tuned", withKeys("scheduler", "wlc", "proxy-protocol", "on", "health-check-interval", "5")),
+		props.Service("by http", withKeys("protocol-port", "http:80")),
+		props.Service("mixed", nil, mixed),
+		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
+		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
+		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+	}
+}
+
+// machinesOf returns three nodes in two zones; on the second day another one has replaced the
+// third.
+func machinesOf(day laws.Day) []corev1.Node {
+	var out []corev1.Node
+	for _, n := range []int{1, 2, 3 + int(day)} {
+		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("cn-hangzhou-%d", n%2+1)}}}
+		node.Spec.ProviderID = fmt.Sprintf("cn-hangzhou.i-%d", n)
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		out = append(out, node)
+	}
+	return out
+}
+
+// giveAddress gives load balancers the address that the cloud chooses.
+func giveAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
+	if spec, ok := r.Spec.(model.Balancer); ok && spec.Address == "" {
+		spec.Address = "47.98.0." + r.ID[len(r.ID)-1:]
+		r.Spec = spec
+	}
+	return r
+}
+
+// TestLaws holds the rules against the laws about traffic.
+func TestLaws(t *testing.T) {
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
+}
+
+// knownViolations lists what the rules do not guarantee today.
+func knownViolations() []laws.Known {
+	const unwanted = "the group of a listener that is not desired any more, or is to use another group, is not updated while that waits"
+	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
+	return []laws.Known{
+		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.Backends, Refused: on(plan.Create, model.KindGroup), Reason: unwanted},
+		{Law: laws.Backends, Refused: on(plan.Update, model.KindGroup), Reason: unwanted},
+		{Law: laws.Backends, Refused: on("", model.KindListener), Reason: unwanted},
+	}
+}

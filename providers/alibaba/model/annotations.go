@@ -1,0 +1,343 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Where the keys are read.
+const (
+	source     = "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1"
+	sourceNode = "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/node_utils.go"
+	sourceName = "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/annotation/annotations.go"
+)
+
+// Headings of the reference page.
+const (
+	groupKind     = "Kind and place"
+	groupBilling  = "Billing and size"
+	groupListener = "Listeners"
+	groupHealth   = "Health checks"
+	groupBackends = "Backends"
+	groupNLB      = "Network load balancers"
+	groupObjects  = "On other objects"
+)
+
+// Prefixes of keys. Every key of the first has a deprecated spelling with the second.
+const (
+	domain    = "service.beta.kubernetes.io/"
+	prefix    = domain + "alibaba-cloud-loadbalancer-"
+	oldPrefix = domain + "alicloud-loadbalancer-"
+)
+
+// Annotations is the set of all keys that the official controller reads.
+func Annotations() *annotations.Set {
+	set, _ := collectKeys() // a set at fault reports it on every Service
+	return set
+}
+
+func collectKeys() (*annotations.Set, error) {
+	var settings []annotations.Declaration
+	for _, s := range listenerSettings() {
+		settings = append(settings, s.key)
+	}
+	return annotations.Collect("alibaba", []string{domain + "alibaba-cloud-", domain + "alicloud-"}, nil,
+		placeKeys(), billingKeys(), protocolKeys(), settings, backendKeys(), laterKeys(), networkKeys(), objectKeys())
+}
+
+// text declares a key whose value is a text.
+func text(name, group string, names annotations.Names, t annotations.Type[string], change annotations.Change, example, doc, standard string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}},
+	}
+}
+
+// words declares a key with a closed list of values.
+func words(name, group string, change annotations.Change, doc, standard string, values ...string) *annotations.Key[string] {
+	return text(name, group, annotations.NamesNothing(), annotations.Enum(values...), change, values[0], doc, standard)
+}
+
+// number declares a key whose value is a number in a range.
+func number(name, group, example, doc string, lowest, highest int, standard string) *annotations.Key[int] {
+	return &annotations.Key[int]{
+		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[int]{{Type: annotations.IntRange(lowest, highest), DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source}},
+	}
+}
+
+// Values of address-type and network-type.
+const (
+	internet = "internet"
+	intranet = "intranet"
+	classic  = "classic"
+	vpc      = "vpc"
+)
+
+// cloudChooses is the default of a key that is left to the cloud.
+const cloudChooses = "the cloud chooses"
+
+// Keys of the kind and the place.
+var (
+	addressTypeKey = annotations.Exposing(&annotations.Key[string]{
+		Name: prefix + "address-type", Aliases: []string{oldPrefix + "address-type"}, EmptyHides: true, Group: groupKind, Example: intranet,
+		Doc: "Internet load balancers have a public address, intranet ones a private address.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Enum(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
+			Doc: "A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
+		}},
+	}, annotations.ToInternet)
+	networkTypeKey = onIntranet(words("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc))
+	vswitchKey     = onIntranet(text("vswitch-id", groupKind, annotations.NamesThe(annotations.ThingSubnet), annotations.String().Legally("the id of a vSwitch of the VPC"), annotations.IgnoredAfterCreation,
+		"vsw-2ze1a2b3c4d5e6f7g8h9i", "The vSwitch of an intranet load balancer.", "the first configured vSwitch that has a free address"))
+	addressKey = onIntranet(text("ip", groupKind, annotations.NamesThe(annotations.ThingAddress), annotations.Custom("address", "an IPv4 address of the vSwitch", parseAddress), annotations.Refused,
+		"192.168.0.20", "The address of an intranet load balancer.", cloudChooses))
+	zoneKey = text("master-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+		"cn-hangzhou-h", "Primary zone of the load balancer.", cloudChooses)
+	backupKey = text("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+		"cn-hangzhou-i", "Secondary zone of the load balancer.", cloudChooses)
+	ipVersionKey = &annotations.Key[string]{
+		Name: prefix + "ip-version", Aliases: []string{oldPrefix + "ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "ipv4",
+		Doc: "Address family of the load balancer.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Custom("family", "ipv4", parseFamily), Default: "ipv4", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
+		}},
+	}
+	nameKey = text("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
+		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters")
+	groupKey = text("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
+		"rg-acfmxazb4ph6aiy", "Resource group of the load balancer.", "resourceGroupID of the configuration, else the default group of the account")
+	tagsKey = &annotations.Key[map[string]string]{
+		Name: prefix + "additional-resource-tags", Aliases: []string{oldPrefix + "additional-resource-tags"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "Team=web,Stage=live",
+		Doc: "More tags of the load balancer.",
+		Forms: []annotations.Form[map[string]string]{{
+			Type: annotations.MapLenient(), DefaultDoc: "none", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceName,
+			Doc: "Tags that are not listed stay. The official controller removes them.",
+		}},
+	}
+	deleteProtectionKey       = words("delete-protection", groupKind, annotations.InPlace, "Protects the load balancer against deletion by others. Berth switches it off to delete the load balancer itself.", "on, and that of a live one stays", on, off)
+	modificationProtectionKey = words("modification-protection", groupKind, annotations.InPlace, "Protects the load balancer against changes in the console.", "ConsoleProtection, and that of a live one stays", consoleProtection, "NonProtection")
+	preserveKey               = &annotations.Key[bool]{
+		Name: prefix + preserveName, Aliases: []string{oldPrefix + preserveName}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "true", OnDelete: true,
+		Doc: "Keeps the load balancer with its listeners and server groups when the Service is deleted. Its protections are switched off, and the tags of the controller are removed.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolUnless(), Fallback: true, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+			Doc: `Any text counts, "false" and "off" as well.`,
+		}},
+	}
+	hostnameKey = text("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address")
+)
+
+// Values of switches and protections.
+const (
+	on                = "on"
+	off               = "off"
+	consoleProtection = "ConsoleProtection"
+)
+
+// onIntranet declares that a key has an effect on intranet load balancers only.
+func onIntranet(k *annotations.Key[string]) *annotations.Key[string] {
+	return annotations.Needing(k, annotations.Need{addressTypeKey.Is(intranet)})
+}
+
+func placeKeys() []annotations.Declaration {
+	return []annotations.Declaration{
+		addressTypeKey, networkTypeKey, vswitchKey, addressKey, zoneKey, backupKey, ipVersionKey, nameKey, groupKey, tagsKey, deleteProtectionKey, modificationProtectionKey, preserveKey, hostnameKey,
+		classKey, tunnelKey, typeKey,
+	}
+}
+
+// Keys by which the Service belongs to another controller.
+var (
+	classKey  = elsewhereKey(domain+"class", "custom", "Any value leaves the Service to another controller.", annotations.NonEmpty(), "")
+	tunnelKey = elsewhereKey(prefix+"tunnel-type", "cross-region", "The key leaves the Service to the controller of edge clusters, whatever the value.", annotations.String(), "")
+	typeKey   = elsewhereKey(prefix+"type", "nlb", "With the feature gate LoadBalancerTypeAnnotation any value leaves the Service alone: network load balancers are not served yet.", annotations.String(), "Without the gate the key has no effect.")
+)
+
+func elsewhereKey(name, example, doc string, t annotations.Type[string], note string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Names: annotations.NamesNothing(), Group: groupKind, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{{Type: t, DefaultDoc: "absent", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Doc: note, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go"}},
+	}
+}
+
+// Ways to pay. Source: API of SLB, CreateLoadBalancer.
+const (
+	payByUse  = "PayByCLCU"
+	payBySize = "PayBySpec"
+	byTraffic = "paybytraffic"
+	byRate    = "paybybandwidth"
+
+	standardSize = "slb.s1.small"
+)
+
+// Keys of billing and size.
+var (
+	chargeKey    = words("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize)
+	sizeKey      = text("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize)
+	trafficKey   = onInternet(words("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate))
+	bandwidthKey = onInternet(number("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud"))
+)
+
+func onInternet[T any](k *annotations.Key[T]) *annotations.Key[T] {
+	return annotations.Needing(k, annotations.Need{addressTypeKey.Is(internet)})
+}
+
+func billingKeys() []annotations.Declaration {
+	return []annotations.Declaration{chargeKey, sizeKey, trafficKey, bandwidthKey}
+}
+
+func parseName(raw string) (string, error) {
+	if len([]rune(raw)) > longestName {
+		return "", errors.New("is too long")
+	}
+	return raw, nil
+}
+
+func parseFamily(raw string) (string, error) {
+	switch raw {
+	case "ipv4":
+		return raw, nil
+	case "ipv6":
+		return "", errors.New("is not served yet")
+	}
+	return "", errors.New("is not a family")
+}
+
+// Keys of backends.
+var (
+	weightKey = number("default-weight", groupBackends, "50", "Weight of each node with externalTrafficPolicy Cluster.", 0, 100, "100")
+	labelKey  = &annotations.Key[map[string]string]{
+		Name: prefix + "backend-label", Aliases: []string{oldPrefix + "backend-label"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: "node-pool=edge,tier=web",
+		Doc: "Selects the nodes that are backends by their labels.",
+		Forms: []annotations.Form[map[string]string]{{
+			Type: annotations.Custom("labels", "labels and their values, separated by commas: key=value", parseLabels), DefaultDoc: "all nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go",
+		}},
+	}
+	unscheduledKey  = words("remove-unscheduled-backend", groupBackends, annotations.InPlace, "Removes cordoned nodes from the backends.", off, on, off)
+	ignoreWeightKey = &annotations.Key[bool]{
+		Name: prefix + "ignore-weight-update", Aliases: []string{oldPrefix + "ignore-weight-update"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: on,
+		Doc: "Leaves the weights of existing backends as they are.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolWords([]string{on}, []string{off}, true), Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+		}},
+	}
+	typeOfBackendsKey = &annotations.Key[string]{
+		Name: domain + "backend-type", Names: annotations.NamesNothing(), Group: groupBackends, Example: ServerECS,
+		Doc: "Whether nodes or pods are backends.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.Custom("type", "ecs, for nodes", parseBackendType), DefaultDoc: "serviceBackendType of the configuration, else nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
+		}},
+	}
+)
+
+func backendKeys() []annotations.Declaration {
+	return []annotations.Declaration{weightKey, labelKey, unscheduledKey, ignoreWeightKey, typeOfBackendsKey}
+}
+
+func parseBackendType(raw string) (string, error) {
+	switch raw {
+	case ServerECS:
+		return raw, nil
+	case ServerENI:
+		return "", errors.New("asks for pods, which are not served yet")
+	}
+	return "", errors.New("is not a type of backends")
+}
+
+func parseLabels(raw string) (map[string]string, error) {
+	out := map[string]string{}
+	for item := range strings.SplitSeq(raw, ",") {
+		key, value, ok := strings.Cut(item, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("has %q, which is not a label and its value", item)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+// refusedLater are keys of load balancers of this kind that do not work yet. A Service that has
+// one is refused, because without it more might be opened, changed or deleted than is meant.
+func refusedLater() map[string]string {
+	const reuse = "load balancers of others are not used yet"
+	return map[string]string{
+		"id": reuse, "force-override-listeners": reuse, "vgroup-port": reuse, "weight": reuse,
+		"external-ip-type":   "elastic IP addresses are not read yet",
+		"domain-extensions":  "certificates by domain are not managed yet",
+		"forward-port":       "redirects are not created yet",
+		"acl-status":         "access control is not applied yet",
+		"acl-id":             "access control is not applied yet",
+		"acl-type":           "access control is not applied yet",
+		"backend-ip-version": "IPv6 is not served yet",
+		"graceful-shutdown":  "pods are not backends yet",
+	}
+}
+
+// laterDocs say what the keys that do not work yet are for.
+func laterDocs() map[string]string {
+	return map[string]string{
+		"id": "Uses an existing load balancer.", "force-override-listeners": "Manages listeners of the load balancer that is used.", "vgroup-port": "Uses existing server groups, by port.",
+		"weight":           "Weight of all backends of the Service in a server group of others.",
+		"external-ip-type": "Shows the elastic IP addresses of the load balancer in the status.", "domain-extensions": "More certificates of HTTPS listeners, by domain.",
+		"forward-port": "Redirects HTTP ports to HTTPS ports.", "acl-status": "Switches access control of the listeners on.", "acl-id": "Access control lists of the listeners.",
+		"acl-type": "Whether the lists admit or deny clients.", "backend-ip-version": "Address family of the backends.",
+		"graceful-shutdown": "Keeps terminating pods with weight 0.",
+	}
+}
+
+func laterKey(name, group, doc, reason string, names annotations.Names) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: "example", Doc: doc,
+		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Later, Reason: reason, Source: source}},
+	}
+}
+
+func laterKeys() []annotations.Declaration {
+	var out []annotations.Declaration
+	docs := laterDocs()
+	for name, reason := range refusedLater() {
+		names := annotations.NamesNothing()
+		switch name {
+		case "id":
+			names = annotations.NamesThe(annotations.ThingLoadBalancer)
+		case "acl-id":
+			names = annotations.NamesThe(annotations.ThingSecurityGroup)
+		}
+		out = append(out, laterKey(name, groupKind, docs[name], reason, names))
+	}
+	return out
+}
+
+// networkKeys are keys of network load balancers, which have no effect on this kind.
+func networkKeys() []annotations.Declaration {
+	var out []annotations.Declaration
+	for _, k := range []struct{ name, doc string }{
+		{"zone-maps", "Zones and vSwitches."}, {"security-group-ids", "Security groups."}, {"bandwidth-package-id", "Common bandwidth package."},
+		{"ipv6-address-type", "Whether the IPv6 address is public."}, {"cross-zone-enabled", "Sends traffic to backends of other zones."},
+		{"cacert-id", "CA certificate."}, {"cacert", "Switches mutual authentication on."}, {"cps", "New connections per second."}, {"alpn", "Switches ALPN on."}, {"alpn-policy", "Policy of ALPN."},
+		{"additional-cert-ids", "More certificates."}, {"ppv2-pvl-ep-id-enabled", "Sends the endpoint in the PROXY protocol."}, {"ppv2-pvl-eps-id-enabled", "Sends the endpoint service in the PROXY protocol."},
+		{"ppv2-pvl-vpc-id-enabled", "Sends the VPC in the PROXY protocol."}, {"listener-port-range", "Ranges of ports."}, {"preserve-client-ip", "Preserves the addresses of clients."},
+		{"server-group-type", "Type of server groups."}, {"health-check-http-version", "Version of HTTP of health checks."},
+	} {
+		out = append(out, laterKey(k.name, groupNLB, k.doc, "network load balancers are not served yet", annotations.NamesNothing()))
+	}
+	return out
+}
+
+func objectKeys() []annotations.Declaration {
+	label := func(name, example, doc string) *annotations.Key[string] {
+		return &annotations.Key[string]{
+			Name: name, On: annotations.NodeLabel, Group: groupObjects, Example: example, Doc: doc,
+			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: sourceNode}},
+		}
+	}
+	out := []annotations.Declaration{annotations.ExcludeNode(groupObjects)}
+	for _, name := range excludingLabels() {
+		out = append(out, label(name, "true", "Keeps the node out of the backends, whatever the value."))
+	}
+	return append(out, label(labelVirtual, virtualKubelet, "With the value virtual-kubelet the node is no backend: its pods are, which is not served yet."))
+}

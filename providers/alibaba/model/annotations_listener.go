@@ -1,0 +1,185 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// setting is a key whose value is a parameter of listeners.
+type setting struct {
+	key   annotations.Declaration
+	param string // by the name of the API
+	of    []string
+	read  func(*annotations.Bag) (value string, origin annotations.Origin, given bool)
+}
+
+// settingOf returns a setting for listeners of some protocols.
+func settingOf[T any](key *annotations.Key[T], param string, of []string) setting {
+	return setting{key: key, param: param, of: of, read: func(b *annotations.Bag) (string, annotations.Origin, bool) {
+		value, origin, given := key.Lookup(b)
+		return fmt.Sprint(value), origin, given
+	}}
+}
+
+func allProtocols() []string { return []string{tcp, udp, http, https} }
+func layer4() []string       { return []string{tcp, udp} }
+func layer7() []string       { return []string{http, https} }
+
+// listenerSettings is the table of keys that are parameters of listeners.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/listeners.go.
+func listenerSettings() []setting {
+	return []setting{
+		settingOf(schedulerKey, "Scheduler", allProtocols()),
+		settingOf(persistenceKey, "PersistenceTimeout", []string{tcp}),
+		settingOf(establishedKey, "EstablishedTimeout", []string{tcp}),
+		settingOf(drainKey, "ConnectionDrain", layer4()),
+		settingOf(drainTimeoutKey, "ConnectionDrainTimeout", layer4()),
+		settingOf(proxyKey, "ProxyProtocolV2Enabled", layer4()),
+		settingOf(idleKey, "IdleTimeout", layer7()),
+		settingOf(requestKey, "RequestTimeout", layer7()),
+		settingOf(stickyKey, "StickySession", layer7()),
+		settingOf(stickyTypeKey, "StickySessionType", layer7()),
+		settingOf(cookieKey, "Cookie", layer7()),
+		settingOf(cookieTimeoutKey, "CookieTimeout", layer7()),
+		settingOf(forwardedProtoKey, "XForwardedFor_proto", layer7()),
+		settingOf(forwardedPortKey, "XForwardedFor_SLBPORT", layer7()),
+		settingOf(forwardedSourceKey, "XForwardedFor_ClientSrcPort", layer7()),
+		settingOf(certificateKey, "ServerCertificateId", []string{https}),
+		settingOf(cipherKey, "TLSCipherPolicy", []string{https}),
+		settingOf(healthFlagKey, "HealthCheck", layer7()),
+		settingOf(healthSwitchKey, "HealthCheckSwitch", layer4()),
+		settingOf(healthTypeKey, "HealthCheckType", []string{tcp}),
+		settingOf(healthURIKey, "HealthCheckURI", []string{tcp, http, https}),
+		settingOf(healthPortKey, "HealthCheckConnectPort", allProtocols()),
+		settingOf(healthyKey, "HealthyThreshold", allProtocols()),
+		settingOf(unhealthyKey, "UnhealthyThreshold", allProtocols()),
+		settingOf(intervalKey, "HealthCheckInterval", allProtocols()),
+		settingOf(connectTimeoutKey, "HealthCheckConnectTimeout", layer4()),
+		settingOf(healthTimeoutKey, "HealthCheckTimeout", layer7()),
+		settingOf(healthDomainKey, "HealthCheckDomain", []string{tcp, http, https}),
+		settingOf(healthCodesKey, "HealthCheckHttpCode", []string{tcp, http, https}),
+		settingOf(healthMethodKey, "HealthCheckMethod", layer7()),
+	}
+}
+
+// keepsLive ends the default of keys whose removal changes nothing, as by the official controller.
+const keepsLive = ", and that of a live listener stays"
+
+// Keys of listeners.
+var (
+	protocolKey = &annotations.Key[map[int32]string]{
+		Name: prefix + "protocol-port", Aliases: []string{oldPrefix + "protocol-port"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupListener, Example: "https:443,http:80",
+		Doc: "Protocols of listeners, by port.",
+		Forms: []annotations.Form[map[int32]string]{{
+			Type: annotations.Custom("protocols", "tcp, udp, http or https with a port, separated by commas: https:443,http:80", parseProtocols), DefaultDoc: "the protocol of the port of the Service",
+			Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: source,
+		}},
+	}
+	schedulerKey = words("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr"+keepsLive, "rr", "wrr", "wlc", "sch", "tch", "qch")
+
+	persistenceKey  = number("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0"+keepsLive)
+	establishedKey  = number("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900"+keepsLive)
+	drainKey        = words("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off"+keepsLive, on, off)
+	drainTimeoutKey = annotations.Needing(number("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"+keepsLive), annotations.Need{drainKey.Is(on)})
+	proxyKey        = &annotations.Key[bool]{
+		Name: prefix + "proxy-protocol", Aliases: []string{oldPrefix + "proxy-protocol"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupListener, Example: on,
+		Doc: "Sends backends the address of the client by version 2 of the PROXY protocol.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolWords([]string{on}, []string{off}, false), DefaultDoc: "off" + keepsLive, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+		}},
+	}
+
+	idleKey            = number("idle-timeout", groupListener, "30", "Closes idle connections of HTTP and HTTPS after this long, in seconds.", 1, 60, "15"+keepsLive)
+	requestKey         = number("request-timeout", groupListener, "90", "How long a backend may take for an answer of HTTP and HTTPS, in seconds.", 1, 180, "60"+keepsLive)
+	stickyKey          = words("sticky-session", groupListener, annotations.InPlace, "Whether clients of HTTP and HTTPS stay with a backend by a cookie.", "off"+keepsLive, on, off)
+	stickyTypeKey      = words("sticky-session-type", groupListener, annotations.InPlace, "Whether the load balancer inserts the cookie or the backend sets it.", "none", "insert", "server")
+	cookieTimeoutKey   = number("cookie-timeout", groupListener, "1800", "Life of an inserted cookie, in seconds.", 1, 86400, "none")
+	cookieKey          = text("cookie", groupListener, annotations.NamesNothing(), annotations.Custom("cookie", `1 to 200 characters without commas, semicolons and blanks, not beginning with "$"`, parseCookie), annotations.InPlace, "session", "Name of the cookie that the backend sets.", "none")
+	forwardedProtoKey  = words("xforwardedfor-proto", groupListener, annotations.InPlace, "Whether requests carry the protocol of the listener in X-Forwarded-Proto.", "off"+keepsLive, on, off)
+	forwardedPortKey   = words("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off"+keepsLive, on, off)
+	forwardedSourceKey = words("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off"+keepsLive, on, off)
+	certificateKey     = text("cert-id", groupListener, annotations.NamesThe(annotations.ThingCertificate), annotations.String().Legally("the id of a server certificate of CLB"), annotations.InPlace, "1234567890123456_15d5eb0ceb3_-1523456789_1234567", "Certificate of HTTPS listeners.", "none")
+	cipherKey          = words("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0"+keepsLive,
+		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3")
+)
+
+// Keys of health checks.
+var (
+	healthFlagKey     = words("health-check-flag", groupHealth, annotations.InPlace, "Whether backends of HTTP and HTTPS listeners are checked.", "off"+keepsLive, on, off)
+	healthSwitchKey   = words("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on"+keepsLive, off, on)
+	healthTypeKey     = words("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp"+keepsLive, http, tcp)
+	healthURIKey      = text("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/"+keepsLive)
+	healthPortKey     = number("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend"+keepsLive)
+	healthyKey        = number("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3"+keepsLive)
+	unhealthyKey      = number("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3"+keepsLive)
+	intervalKey       = number("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2"+keepsLive)
+	connectTimeoutKey = number("health-check-connect-timeout", groupHealth, "10", "Time after which a health check of TCP and UDP has failed, in seconds.", 1, 300, "5"+keepsLive)
+	healthTimeoutKey  = number("health-check-timeout", groupHealth, "10", "Time after which a health check of HTTP and HTTPS has failed, in seconds.", 1, 300, "5"+keepsLive)
+	healthDomainKey   = text("health-check-domain", groupHealth, annotations.NamesNothing(), annotations.NonEmpty().Legally("a domain, or $_ip for the address of the backend"), annotations.InPlace, "shop.example.com", "Host of health checks by HTTP.", "the address of the backend"+keepsLive)
+	healthCodesKey    = text("health-check-httpcode", groupHealth, annotations.NamesNothing(), annotations.Custom("codes", "http_2xx, http_3xx, http_4xx and http_5xx, separated by commas", parseCodes), annotations.InPlace, "http_2xx,http_3xx", "Answers of healthy backends.", "http_2xx"+keepsLive)
+	healthMethodKey   = words("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head"+keepsLive, "get", "head")
+)
+
+func protocolKeys() []annotations.Declaration { return []annotations.Declaration{protocolKey} }
+
+// parseProtocols reads protocols by port. Of two items of a port the last one counts.
+func parseProtocols(raw string) (map[int32]string, error) {
+	out := map[int32]string{}
+	for item := range strings.SplitSeq(raw, ",") {
+		protocol, port, ok := strings.Cut(strings.TrimSpace(item), ":")
+		n, err := strconv.ParseUint(port, 10, 16)
+		switch {
+		case !ok || err != nil || n == 0:
+			return nil, fmt.Errorf("has %q, which is not a protocol and a port", item)
+		case !slices.Contains(allProtocols(), protocol):
+			return nil, fmt.Errorf("has the protocol %q, which no listener has", protocol)
+		}
+		out[int32(n)] = protocol
+	}
+	return out, nil
+}
+
+func parseAddress(raw string) (string, error) {
+	a, err := netip.ParseAddr(raw)
+	if err != nil || !a.Is4() {
+		return "", errors.New("is not an IPv4 address")
+	}
+	return a.String(), nil
+}
+
+// longestPath is how long the path of a health check may be.
+const longestPath = 80
+
+func parsePath(raw string) (string, error) {
+	if !strings.HasPrefix(raw, "/") || len(raw) > longestPath || strings.ContainsAny(raw, " \t") {
+		return "", errors.New("is not a path")
+	}
+	return raw, nil
+}
+
+// longestCookie is how long the name of a cookie may be.
+const longestCookie = 200
+
+func parseCookie(raw string) (string, error) {
+	if len(raw) > longestCookie || strings.HasPrefix(raw, "$") || strings.ContainsAny(raw, ",; \t") {
+		return "", errors.New("is not the name of a cookie")
+	}
+	return raw, nil
+}
+
+func parseCodes(raw string) (string, error) {
+	var out []string
+	for code := range strings.SplitSeq(raw, ",") {
+		if code = strings.TrimSpace(code); !slices.Contains([]string{"http_2xx", "http_3xx", "http_4xx", "http_5xx"}, code) {
+			return "", fmt.Errorf("has %q, which is not a class of answers", code)
+		}
+		out = append(out, code)
+	}
+	return strings.Join(out, ","), nil
+}

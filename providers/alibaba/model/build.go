@@ -1,0 +1,231 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// builder assembles the desired stack of one Service.
+type builder struct {
+	in       Input
+	have     *stack.Stack
+	out      *stack.Stack
+	problems annotations.Problems
+}
+
+// Build returns the desired stack of a Service. With a problem that is an error there is no
+// stack, and the last good one stays.
+func Build(in Input, _ *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	b := &builder{in: in, have: have, out: &stack.Stack{Owner: in.Owner}}
+	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
+		return nil, beyond, nil
+	}
+	b.check()
+	if !b.problems.Errors() {
+		b.balancer()
+	}
+	if !b.problems.Errors() {
+		b.ports()
+		b.sharedGroups()
+	}
+	if b.problems.Errors() {
+		return nil, b.problems, nil
+	}
+	return b.out, b.problems, nil
+}
+
+// check judges what does not follow from one annotation.
+func (b *builder) check() {
+	can, _ := providers.CapabilityOf(Capabilities(), CLB)
+	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
+	b.checkLater()
+	if _, _, given := typeOfBackendsKey.Lookup(b.in.Values); b.in.Config.PodBackends && !given {
+		b.problems.Refuse("Global.serviceBackendType", ServerENI, "of the cloud configuration asks for pods, which are not served yet", typeOfBackendsKey.Name+": ecs")
+	}
+	if _, _, given := sizeKey.Lookup(b.in.Values); given && chargeKey.Get(b.in.Values) != payBySize {
+		b.problems = append(b.problems, sizeKey.Refusal(b.in.Values, "is possible only for a load balancer that is paid by its size", chargeKey.Name+": "+payBySize))
+	}
+	b.checkRanges()
+	b.checkProtocols()
+}
+
+// checkLater refuses keys that do not work yet, in both spellings. A key whose present spelling
+// exists is not read in the deprecated one.
+func (b *builder) checkLater() {
+	reasons := refusedLater()
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		key := prefix + name
+		value, given := b.in.Service.Annotations[key]
+		if !given {
+			key = oldPrefix + name
+			value = b.in.Service.Annotations[key]
+		}
+		if value != "" {
+			b.problems.Refuse(key, value, "is not served yet: "+reasons[name], "no such annotation")
+		}
+	}
+}
+
+// checkRanges judges ranges of clients, which a Classic Load Balancer does not know.
+func (b *builder) checkRanges() {
+	ranges, source, err := nodeports.SourceRanges(b.in.Service)
+	const effect = "cannot be applied: a Classic Load Balancer accepts all clients"
+	switch _, _, live := b.found(); {
+	case err != nil:
+		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "no ranges")
+	case source == nodeports.RangesFromDefault || len(ranges) == 0:
+	case live:
+		b.problems.Warn(string(source), "", effect, "no ranges")
+	default:
+		b.problems.Refuse(string(source), "", effect, "no ranges")
+	}
+}
+
+// checkProtocols judges protocols by port.
+func (b *builder) checkProtocols() {
+	given := protocolKey.Get(b.in.Values)
+	for _, port := range slices.Sorted(maps.Keys(given)) {
+		protocol := given[port]
+		at := slices.IndexFunc(b.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Port == port })
+		switch {
+		case at < 0:
+			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
+		case transportOf(protocol) != strings.ToLower(string(b.in.Backends.Ports[at].Protocol)):
+			b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, b.in.Backends.Ports[at]), "a protocol over that of the port"))
+		}
+	}
+}
+
+// found returns the existing load balancer of the Service.
+func (b *builder) found() (Balancer, stack.Resource, bool) {
+	r, ok := b.have.Get(balancerKey())
+	spec, is := r.Spec.(Balancer)
+	return spec, r, ok && is
+}
+
+// balancer adds the load balancer.
+func (b *builder) balancer() {
+	spec, _, live := b.found()
+	if !live && b.in.Config.NoPublic && isPublic(b.in) {
+		b.problems = append(b.problems, addressTypeKey.Refusal(b.in.Values, "asks for a public load balancer, which disablePublicSLB of the cloud configuration forbids", intranet))
+		return
+	}
+	want := b.asked()
+	if len(want.Tags) > mostTags {
+		b.problems = append(b.problems, tagsKey.Refusal(b.in.Values, fmt.Sprintf("makes %d tags with the two of the controller", len(want.Tags)), fmt.Sprintf("at most %d tags", mostTags-2)))
+		return
+	}
+	if live {
+		b.keepLive(&want, spec)
+	} else {
+		b.complete(&want)
+	}
+	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
+}
+
+// asked returns the load balancer as the annotations ask for it.
+func (b *builder) asked() Balancer {
+	v := b.in.Values
+	want := Balancer{
+		Name: nameKey.Get(v), AddressType: addressTypeKey.Get(v), NetworkType: networkTypeKey.Get(v), IPVersion: ipVersionKey.Get(v), Address: addressKey.Get(v),
+		VSwitch: vswitchKey.Get(v), Zone: zoneKey.Get(v), Backup: backupKey.Get(v), Group: groupKey.Get(v),
+		ChargeType: chargeKey.Get(v), Size: sizeKey.Get(v), DeleteProtection: deleteProtectionKey.Get(v), ModificationProtection: modificationProtectionKey.Get(v),
+		Tags: map[string]string{TagOwner: DefaultName(b.in.Owner), TagCluster: b.in.Config.ClusterID},
+	}
+	if isPublic(b.in) {
+		want.TrafficCharge, want.Bandwidth, want.NetworkType, want.VSwitch, want.Address = trafficKey.Get(v), bandwidthKey.Get(v), "", "", ""
+	}
+	for key, value := range tagsKey.Get(v) {
+		if key != TagOwner && key != TagCluster {
+			want.Tags[key] = value
+		}
+	}
+	return want
+}
+
+// complete adds the defaults of a new load balancer.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/loadbalancer.go (setModelDefaultValue).
+func (b *builder) complete(want *Balancer) {
+	c := b.in.Config
+	standard := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	standard(&want.Name, DefaultName(b.in.Owner))
+	standard(&want.ChargeType, payByUse)
+	standard(&want.DeleteProtection, on)
+	standard(&want.ModificationProtection, consoleProtection)
+	standard(&want.Group, c.ResourceGroup)
+	if want.ChargeType == payBySize {
+		standard(&want.Size, standardSize)
+	}
+	if want.AddressType != intranet {
+		return
+	}
+	want.VPC = c.VPC
+	if want.NetworkType == classic {
+		want.VSwitch = ""
+		return
+	}
+	switch {
+	case want.VSwitch != "":
+	case len(c.VSwitches) > 0:
+		want.VSwitch, want.Spares = c.VSwitches[0], c.VSwitches[1:]
+	default:
+		b.problems.Refuse(vswitchKey.Name, "", "is missing, and vswitchid of the cloud configuration has no vSwitch", "the id of a vSwitch")
+	}
+}
+
+// immutable is the message about a setting that a live load balancer cannot take over.
+const immutable = "cannot change on a live load balancer; create a second Service with this value, move the clients to it, and delete this one"
+
+// keepLive refuses changes that a live load balancer cannot take over, and keeps what is not
+// asked for.
+func (b *builder) keepLive(want *Balancer, found Balancer) {
+	v := b.in.Values
+	for _, f := range []struct {
+		problem    func(message, legal string) annotations.Problem
+		want, have string
+		chosen     bool // the cloud chooses it, and the answer to a creation does not tell
+	}{
+		{func(m, l string) annotations.Problem { return addressTypeKey.Refusal(v, m, l) }, want.AddressType, found.AddressType, false},
+		{func(m, l string) annotations.Problem { return networkTypeKey.Refusal(v, m, l) }, want.NetworkType, found.NetworkType, false},
+		{func(m, l string) annotations.Problem { return addressKey.Refusal(v, m, l) }, want.Address, found.Address, false},
+		{func(m, l string) annotations.Problem { return zoneKey.Refusal(v, m, l) }, want.Zone, found.Zone, true},
+		{func(m, l string) annotations.Problem { return backupKey.Refusal(v, m, l) }, want.Backup, found.Backup, true},
+		{func(m, l string) annotations.Problem { return ipVersionKey.Refusal(v, m, l) }, want.IPVersion, found.IPVersion, false},
+		{func(m, l string) annotations.Problem { return groupKey.Refusal(v, m, l) }, want.Group, found.Group, false},
+	} {
+		if f.want != "" && f.want != f.have && (f.have != "" || f.chosen) {
+			b.problems = append(b.problems, f.problem(immutable, cmp.Or(f.have, "no value: the cloud has chosen one")))
+		}
+	}
+	if want.ChargeType == payBySize && want.Size == "" && found.ChargeType != payBySize {
+		want.Size = standardSize
+	}
+	// Bandwidth is fixed only where it is what is paid for.
+	if want.TrafficCharge != byRate && (want.TrafficCharge != "" || found.TrafficCharge != byRate) {
+		want.Bandwidth = 0
+	}
+}
+
+// sharedGroups keeps groups that have servers of the user, without those of the Service.
+func (b *builder) sharedGroups() {
+	for _, r := range b.have.Of(KindGroup) {
+		spec, _ := r.Spec.(VServerGroup)
+		if _, wanted := b.out.Get(r.Key); wanted || !spec.Shared || r.Proof == stack.None {
+			continue
+		}
+		spec.Servers = nil
+		b.out.Put(stack.Resource{Key: r.Key, In: balancerKey(), Spec: spec})
+	}
+}

@@ -1,0 +1,100 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+)
+
+// Input is that of the contract with this cloud's configuration.
+type Input = providers.Input[Config]
+
+// Identity is that of the contract with this cloud's configuration.
+type Identity = providers.Identity[Config]
+
+// Choose returns the kind of a Service, or by which key it belongs to another controller.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go (NeedCLB).
+func Choose(svc *corev1.Service) providers.Choice {
+	if svc.Annotations[classKey.Name] != "" {
+		return providers.Choice{Elsewhere: "the annotation " + classKey.Name + " leaves it to another controller"}
+	}
+	if _, ok := svc.Annotations[tunnelKey.Name]; ok {
+		return providers.Choice{Elsewhere: "the annotation " + tunnelKey.Name + " leaves it to another controller"}
+	}
+	return providers.Choice{Kind: CLB}
+}
+
+// Left returns why a Service is left alone under a configuration.
+func Left(c Config, svc *corev1.Service) string {
+	if value := svc.Annotations[typeKey.Name]; c.TypeKey && value != "" {
+		return "the annotation " + typeKey.Name + " asks for a load balancer of type " + value + ", which is not served yet"
+	}
+	return ""
+}
+
+// Labels of nodes. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/node_utils.go.
+const (
+	labelVirtual   = "type"
+	virtualKubelet = "virtual-kubelet"
+)
+
+// excludingLabels keep nodes out by their presence.
+func excludingLabels() []string {
+	return []string{"node-role.kubernetes.io/master", "alpha.service-controller.kubernetes.io/exclude-balancer", "service.beta.kubernetes.io/exclude-node", "service.alibabacloud.com/exclude-node"}
+}
+
+// SelectNodes returns which nodes may be backends: instances that are ready.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go.
+func SelectNodes(in Input) nodeports.Filter {
+	var taints []string
+	if unscheduledKey.Get(in.Values) == on {
+		taints = []string{corev1.TaintNodeUnschedulable}
+	}
+	return nodeports.Filter{
+		Selector: labelKey.Get(in.Values), WithoutTaints: taints, Without: append(excludingLabels(), labelVirtual+"="+virtualKubelet), ExcludeOnPresence: true,
+		RequireReady: true, UnknownIfNoneReady: true,
+		Also: []nodeports.Predicate{{Name: "instance", Keep: func(n nodeports.Node) bool { return InstanceOf(n.ProviderID) != "" }}},
+	}
+}
+
+// InstanceOf returns the id of the instance of a provider id, <region>.<id> with or without a
+// scheme; empty: it is not an instance.
+func InstanceOf(providerID string) string {
+	text := strings.TrimPrefix(providerID, "alicloud://")
+	if strings.Contains(text, "://") {
+		return ""
+	}
+	region, id, ok := strings.Cut(text, ".")
+	if !ok || region == "" || strings.Contains(id, ".") {
+		return ""
+	}
+	return id
+}
+
+// isPublic reports whether clients of the Internet reach the load balancer.
+func isPublic(in Input) bool { return addressTypeKey.Get(in.Values) == internet }
+
+// protocolOf returns the protocol of the listener of a port.
+func protocolOf(in Input, p nodeports.ServicePort) string {
+	return cmp.Or(protocolKey.Get(in.Values)[p.Port], strings.ToLower(string(p.Protocol)))
+}
+
+// Reach returns how far a Service reaches: whether it is public, and what it names.
+func Reach(in Input) providers.Reach {
+	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
+	r := providers.Reach{
+		Kind: in.Kind, Internet: isPublic(in), Internal: intranet, Size: providers.SizeOf(can, in.Service),
+		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: addressTypeKey.Name},
+		Names:  slices.Concat(providers.AddressField(in.Service), in.Values.Named()),
+	}
+	if _, origin, given := addressTypeKey.Lookup(in.Values); given {
+		r.Scheme = origin
+	}
+	return r
+}

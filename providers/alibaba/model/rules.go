@@ -1,0 +1,88 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// Parts of updates that are calls of their own.
+const (
+	PartName     = "name"
+	PartCharge   = "charge"
+	PartInternet = "internet"
+	PartDelete   = "delete-protection"
+	PartModify   = "modification-protection"
+	PartTags     = "tags"
+	PartReturn   = "return"
+	PartServers  = "servers"
+	PartStart    = "start"
+)
+
+// Rules returns how resources of every kind are compared and written.
+func Rules() diff.Rules {
+	return diff.Rules{
+		Kinds: map[stack.Kind]diff.Rule{
+			KindBalancer: {
+				// Build refuses a change of these before anything is written.
+				Ignore: []string{"AddressType", "NetworkType", "IPVersion", "VPC", "VSwitch", "Address", "Zone", "Backup", "Group"},
+				Sticky: []string{"Name", "ChargeType", "Size", "TrafficCharge", "Bandwidth", "DeleteProtection", "ModificationProtection"},
+				Subset: []string{"Tags"},
+				Parts: map[string]string{
+					"Name": PartName, "ChargeType": PartCharge, "Size": PartCharge, "TrafficCharge": PartInternet, "Bandwidth": PartInternet,
+					"DeleteProtection": PartDelete, "ModificationProtection": PartModify, "Tags": PartTags, "Returned": PartReturn,
+				},
+				Clash:  diff.Doubled,
+				Role:   diff.EntryPoint,
+				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			},
+			KindGroup: {
+				Role: diff.Members, FollowsBackends: true,
+				Within: diff.Within{Cascade: true},
+				Clash:  diff.Doubled,
+				Sets:   map[string]diff.Set{"Servers": {Whole: true}},
+				Ignore: []string{"Shared"},
+				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			},
+			KindListener: {
+				Role:      diff.Port,
+				Within:    diff.Within{Cascade: true},
+				Immutable: []string{"Protocol", "Port"},
+				Parts:     map[string]string{"Running": PartStart},
+				Equal:     map[string]diff.Equal{"Settings": hasSettings},
+				Replace:   diff.DeleteFirst, // a port has one listener of TCP
+				Restore:   true,
+				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+			},
+		},
+		Lock: lockBalancer,
+	}
+}
+
+// hasSettings reports whether a listener has the desired settings. Others are those of the cloud
+// or of the user.
+func hasSettings(want, have any) bool {
+	asked, _ := want.(map[string]string)
+	found, _ := have.(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if asked[name] != found[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// lockBalancer allows one change at a time in a load balancer.
+func lockBalancer(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+	key := r.Key
+	if r.In != (stack.Key{}) {
+		key = r.In
+	}
+	if lb, ok := found(key); ok && lb.ID != "" {
+		return []string{"load balancer " + lb.ID}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package alibaba
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// Forward is one port that clients reach, and the servers that answer.
+type Forward struct {
+	Address  string
+	Public   bool
+	Port     int
+	Protocol string   // tcp, udp, http or https
+	Servers  []string // instance:port
+}
+
+// Forwards returns what the load balancers pass on: every running listener whose group has a
+// server with a weight.
+func (c *Cloud) Forwards() []Forward {
+	var out []Forward
+	c.Locked(func() {
+		for _, lb := range c.Live.All(balancers, nil) {
+			for _, l := range c.Live.Having(listeners, owner, lb.Text("id")) {
+				if f := c.forwardOf(lb, l); l.Text("Status") == "running" && len(f.Servers) > 0 {
+					out = append(out, f)
+				}
+			}
+		}
+	})
+	slices.SortFunc(out, func(a, b Forward) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol))
+	})
+	return out
+}
+
+func (c *Cloud) forwardOf(lb, l rest.Object) Forward {
+	f := Forward{Address: lb.Text("Address"), Public: lb.Text("AddressType") == "internet", Protocol: l.Text("ListenerProtocol")}
+	f.Port, _ = l.Number("ListenerPort")
+	g, _ := c.Live.Get(groups, l.Text("VServerGroupId"))
+	for _, s := range g.Objects("servers") {
+		port, _ := s.Number("Port")
+		if weight, _ := s.Number("Weight"); weight > 0 {
+			f.Servers = append(f.Servers, fmt.Sprintf("%s:%d", s.Text("ServerId"), port))
+		}
+	}
+	slices.Sort(f.Servers)
+	return f
+}

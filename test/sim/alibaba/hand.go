@@ -1,0 +1,114 @@
+package alibaba
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// What a user does in the console, for tests.
+
+// Balancers returns the ids of all load balancers.
+func (c *Cloud) Balancers() []string {
+	var out []string
+	c.Locked(func() {
+		for _, lb := range c.Live.All(balancers, nil) {
+			out = append(out, lb.Text("id"))
+		}
+	})
+	return out
+}
+
+// AddListener adds a running listener without a server group to a load balancer.
+func (c *Cloud) AddListener(lb, protocol string, port int, description string) {
+	c.Locked(func() {
+		c.Live.Put(listeners, rest.Object{
+			"id": listenerID(lb, protocol, port), owner: lb, "ListenerPort": port, "ListenerProtocol": protocol, "Status": "running", "Description": description, "Scheduler": "wrr", "Bandwidth": -1,
+			"settings": standards(protocol),
+		})
+	})
+}
+
+// listenerAt returns a listener of a load balancer.
+func (c *Cloud) listenerAt(lb, protocol string, port int) (l rest.Object) {
+	c.Locked(func() { l, _ = c.Live.Get(listeners, listenerID(lb, protocol, port)) })
+	return l
+}
+
+// Description returns that of a listener.
+func (c *Cloud) Description(lb, protocol string, port int) string {
+	return c.listenerAt(lb, protocol, port).Text("Description")
+}
+
+// Setting returns the value of a parameter of a listener as a text.
+func (c *Cloud) Setting(lb, protocol string, port int, name string) string {
+	l := c.listenerAt(lb, protocol, port)
+	if v, ok := l[name]; ok {
+		return fmt.Sprint(v)
+	}
+	if v, ok := l.Object("settings")[name]; ok {
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// changeServers replaces the servers of the groups of a name.
+func (c *Cloud) changeServers(group string, change func([]any) []any) {
+	c.Locked(func() {
+		for _, g := range c.Live.Having(groups, "VServerGroupName", group) {
+			c.Live.Put(groups, g.With(rest.Object{"servers": change(slices.Clone(g.List("servers")))}))
+		}
+	})
+}
+
+// AddServer adds a server with a description of the user to a group.
+func (c *Cloud) AddServer(group, instance string, port int, description string) {
+	c.changeServers(group, func(all []any) []any {
+		return append(all, rest.Object{"ServerId": instance, "ServerIp": "", "Type": "ecs", "Port": port, "Weight": 100, "Description": description})
+	})
+}
+
+// SetWeights gives all servers of a group a weight.
+func (c *Cloud) SetWeights(group string, weight int) {
+	c.changeServers(group, func(all []any) []any {
+		for i, s := range all {
+			server, _ := rest.AsObject(s)
+			all[i] = server.With(rest.Object{"Weight": weight})
+		}
+		return all
+	})
+}
+
+// ServersOf returns the servers of a group as instance:port.
+func (c *Cloud) ServersOf(group string) []string {
+	var out []string
+	c.changeServers(group, func(all []any) []any {
+		for _, s := range all {
+			server, _ := rest.AsObject(s)
+			port, _ := server.Number("Port")
+			out = append(out, fmt.Sprintf("%s:%d", server.Text("ServerId"), port))
+		}
+		return all
+	})
+	slices.Sort(out)
+	return out
+}
+
+// TagsOf returns the tags of a load balancer.
+func (c *Cloud) TagsOf(lb string) (tags map[string]string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		tags = tagsOf(o)
+	})
+	return tags
+}
+
+// DoubleBalancer adds a copy of a load balancer, without its parts.
+func (c *Cloud) DoubleBalancer(lb string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		id := c.Live.id("lb-bp1")
+		c.Live.Put(balancers, o.With(rest.Object{"id": id, "LoadBalancerId": id}))
+	})
+}

@@ -1,0 +1,137 @@
+package alibaba
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/rest"
+	"github.com/berth-lb/berth/test/sim/seed"
+)
+
+// SeedOptions says what the cloud begins with.
+type SeedOptions struct {
+	// ClusterID is the id of the cluster; default "berthdemo".
+	ClusterID string
+	// Nodes is the number of instances, at most 1000; default none.
+	Nodes int
+}
+
+// VSwitch is a seeded vSwitch.
+type VSwitch struct {
+	ID   string `json:"id"`
+	Zone string `json:"zone"`
+	CIDR string `json:"cidr"`
+}
+
+// Node is a seeded instance and the Kubernetes node that runs on it.
+type Node struct {
+	Name       string `json:"name"`
+	InstanceID string `json:"instanceId"`
+	ProviderID string `json:"providerId"`
+	InternalIP string `json:"internalIp"`
+	Zone       string `json:"zone"`
+}
+
+// Seed is the world that the cloud began with. It is the same in every run with the same
+// options, and a seeded node changes nothing else.
+type Seed struct {
+	Region    string `json:"region"`
+	ClusterID string `json:"clusterId"`
+	VPC       string `json:"vpc"`
+	// VSwitches are those of the configuration. The first one has no free address.
+	VSwitches []VSwitch `json:"vSwitches"`
+	// Certificates are server certificates of CLB.
+	Certificates [2]string `json:"certificates"`
+	Nodes        []Node    `json:"nodes"`
+}
+
+const (
+	maxNodes     = 1000
+	zones        = 3
+	machineClass = "ecs.g7.xlarge"
+)
+
+type planting struct {
+	Seed
+	*state
+}
+
+func plantSeed(s *state, opt Options) (Seed, error) {
+	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
+		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
+	}
+	sim.Default(&opt.Seed.ClusterID, "berthdemo")
+	p := &planting{state: s, Seed: Seed{Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-bp1" + hashOf("vpc")[:18]}}
+	for n := range zones {
+		v := VSwitch{ID: "vsw-bp1" + hashOf(fmt.Sprint("vswitch ", n))[:18], Zone: p.zone(n), CIDR: fmt.Sprintf("192.168.%d.0/24", n)}
+		free := 200
+		if n == 0 {
+			free = 0
+		}
+		p.Put(vswitches, rest.Object{"id": v.ID, "ZoneId": v.Zone, "CidrBlock": v.CIDR, "VpcId": p.VPC, "AvailableIpAddressCount": free})
+		p.VSwitches = append(p.VSwitches, v)
+	}
+	for n := range p.Certificates {
+		p.Certificates[n] = p.Put(certificates, rest.Object{"id": "1234567890_" + hashOf(fmt.Sprint("certificate ", n))[:11]}).Text("id")
+	}
+	for n := range opt.Seed.Nodes {
+		p.node(n)
+	}
+	return p.Seed, nil
+}
+
+func (p *planting) zone(n int) string { return fmt.Sprintf("%s-%c", p.Region, 'h'+rune(n%zones)) }
+
+func (p *planting) node(n int) {
+	name := fmt.Sprintf("%s-node-%d", p.ClusterID, n+1)
+	out := Node{Name: name, InstanceID: "i-bp1" + hashOf("instance " + name)[:17], InternalIP: fmt.Sprintf("192.168.%d.%d", 8*(n%zones)+8+n/zones/250, n/zones%250+1), Zone: p.zone(n)}
+	out.ProviderID = p.Region + "." + out.InstanceID
+	p.Put(instances, rest.Object{"id": out.InstanceID, "InstanceName": name, "ZoneId": out.Zone, "VpcId": p.VPC, "PrivateIpAddress": out.InternalIP})
+	p.Nodes = append(p.Nodes, out)
+}
+
+// KubernetesNodes returns the Node objects of the seeded instances.
+func (s Seed) KubernetesNodes() []corev1.Node {
+	out := make([]corev1.Node, 0, len(s.Nodes))
+	for _, n := range s.Nodes {
+		out = append(out, seed.Machine{
+			Name: n.Name, Region: s.Region, Zone: n.Zone, Size: machineClass, Spec: corev1.NodeSpec{ProviderID: n.ProviderID},
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.InternalIP}},
+		}.Node())
+	}
+	return out
+}
+
+// NodesYAML returns the Node manifests as one YAML stream.
+func (s Seed) NodesYAML() ([]byte, error) { return seed.Manifests(s.KubernetesNodes()) }
+
+// CloudConf returns a configuration file of the official controller for the cloud at an address.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/config/cloud_config.go.
+func (s Seed) CloudConf(url string) []byte {
+	list := ""
+	for _, v := range s.VSwitches {
+		list += v.Zone + ":" + v.ID + ","
+	}
+	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	return fmt.Appendf(nil, `Global:
+  region: %s
+  clusterID: %s
+  vpcid: %s
+  vswitchid: "%s"
+  accessKeyID: %s
+  accessKeySecret: %s
+  slbEndpoint: %s
+`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], encoded(accessKeyID), encoded(accessKeySecret), url)
+}
+
+// WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which it creates if it does
+// not exist.
+func (c *Cloud) WriteFiles(dir, url string) error {
+	return seed.Write(dir, struct {
+		URL string `json:"url"`
+		Seed
+	}{url, c.Seed}, c.Seed.KubernetesNodes(), map[string][]byte{"cloud.conf": c.Seed.CloudConf(url)})
+}

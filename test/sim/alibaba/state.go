@@ -1,0 +1,62 @@
+package alibaba
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/berth-lb/berth/test/sim/rest"
+)
+
+// The collections of the store.
+const (
+	balancers    = "load_balancers"
+	listeners    = "listeners"
+	groups       = "vserver_groups"
+	instances    = "instances"
+	vswitches    = "vswitches"
+	certificates = "server_certificates"
+	tokens       = "client_tokens"
+)
+
+// owner is the key of the load balancer of a part, which lists do not show.
+const owner = "LoadBalancerId"
+
+// state is everything that the cloud holds. Objects in it are never changed in place, so a copy of
+// the tables is a copy of the state.
+type state struct {
+	rest.Tables
+	made  int                  // objects created so far, for identifiers
+	until map[string]time.Time // when a load balancer is not busy any more
+}
+
+func newState() *state { return &state{Tables: rest.Tables{}, until: map[string]time.Time{}} }
+
+func (s *state) Clone() *state {
+	return &state{Tables: s.Tables.Clone(), made: s.made, until: maps.Clone(s.until)}
+}
+
+// Settle ends the changes that are due.
+func (s *state) Settle(now time.Time) {
+	maps.DeleteFunc(s.until, func(_ string, until time.Time) bool { return !now.Before(until) })
+}
+
+// Dump returns all objects by collection for tests, without answered tokens.
+func (s *state) Dump() map[string][]rest.Object {
+	out := s.Tables.Dump()
+	delete(out, tokens)
+	return out
+}
+
+// id returns a new identifier, the same in every run that creates the same objects.
+func (s *state) id(prefix string) string {
+	s.made++
+	return prefix + hashOf(strconv.Itoa(s.made))[:18]
+}
+
+func hashOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:16])
+}

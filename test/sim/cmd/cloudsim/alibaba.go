@@ -1,0 +1,18 @@
+package main
+
+import (
+	"flag"
+
+	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
+)
+
+func alibabaCloud(flags *flag.FlagSet) func(common) (simulator, error) {
+	var opt simalibaba.Options
+	flags.DurationVar(&opt.Busy, "busy", 0, "how long a load balancer is busy after a write")
+	flags.BoolVar(&opt.BusyReads, "busy-reads", false, "refuse reads about a busy load balancer as well")
+	return func(c common) (simulator, error) {
+		opt.Region = c.region
+		opt.Seed.Nodes, opt.Seed.ClusterID = c.nodes, c.cluster
+		return simalibaba.New(opt)
+	}
+}
