@@ -48,7 +48,7 @@ func keyCases(seed simalibaba.Seed) []keyCase {
 	}
 }
 
-// silentKeys change nothing in the cloud: their effect is elsewhere, or on what is found.
+// silentKeys change nothing in the cloud: their effect is elsewhere, or on existing servers.
 func silentKeys() []string {
 	return []string{"hostname", "preserve-lb-on-delete", "remove-unscheduled-backend", "ip-version", "ignore-weight-update", "type", "tunnel-type"}
 }
@@ -59,7 +59,7 @@ func TestEveryKeyWorks(t *testing.T) {
 	tried := map[string]bool{}
 	for _, c := range keyCases(seed) {
 		t.Run(c.key, func(t *testing.T) {
-			if stateWith(t, c.with...) == stateWith(t, replaced(c.with, c.key, c.value)...) {
+			if stateWith(t, c.with...) == stateWith(t, replaceKey(c.with, c.key, c.value)...) {
 				t.Errorf("%s: %q changes nothing", c.key, c.value)
 			}
 		})
@@ -75,8 +75,8 @@ func TestEveryKeyWorks(t *testing.T) {
 	}
 }
 
-// replaced returns annotations with one of another value.
-func replaced(with []string, key, value string) []string {
+// replaceKey returns annotations with one of another value.
+func replaceKey(with []string, key, value string) []string {
 	out := slices.Clone(with)
 	for i := 0; i < len(out); i += 2 {
 		if out[i] == key {

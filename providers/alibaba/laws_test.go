@@ -43,7 +43,7 @@ func lawCases() []props.Case {
 		props.Service("plain", nil),
 		props.Service("tuned", withKeys("scheduler", "wlc", "proxy-protocol", "on", "health-check-interval", "5")),
 		props.Service("by http", withKeys("protocol-port", "http:80")),
-		props.Service("mixed", nil, mixed),
+		props.Service("mixed", nil, withUDP),
 		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
 		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
 		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),

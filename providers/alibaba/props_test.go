@@ -62,13 +62,13 @@ func withKeys(pairs ...string) map[string]string {
 	return out
 }
 
-// mixed has one port of UDP.
-func mixed(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
+// withUDP has one port of UDP.
+func withUDP(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
 func allCases() []props.Case {
 	return []props.Case{
 		props.Service("plain", nil),
-		props.Service("mixed", nil, mixed),
+		props.Service("mixed", nil, withUDP),
 		props.Service("tuned", withKeys("scheduler", "wlc", "persistence-timeout", "60", "connection-drain", "on", "connection-drain-timeout", "30", "proxy-protocol", "on", "additional-resource-tags", "Team=web", "name", "shop")),
 		props.Service("checked", withKeys("health-check-type", "http", "health-check-uri", "/live", "health-check-interval", "5", "healthy-threshold", "4", "unhealthy-threshold", "5", "health-check-connect-timeout", "7")),
 		props.Service("by http", withKeys("protocol-port", "http:80", "idle-timeout", "30", "health-check-flag", "on", "health-check-method", "get")),

@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
@@ -48,21 +50,21 @@ func collectKeys() (*annotations.Set, error) {
 		placeKeys(), billingKeys(), protocolKeys(), settings, backendKeys(), laterKeys(), networkKeys(), objectKeys())
 }
 
-// text declares a key whose value is a text.
-func text(name, group string, names annotations.Names, t annotations.Type[string], change annotations.Change, example, doc, standard string) *annotations.Key[string] {
+// textKey declares a key whose value is a text.
+func textKey(name, group string, names annotations.Names, t annotations.Type[string], change annotations.Change, example, doc, standard string) *annotations.Key[string] {
 	return &annotations.Key[string]{
 		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: example, Doc: doc,
 		Forms: []annotations.Form[string]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}},
 	}
 }
 
-// words declares a key with a closed list of values.
-func words(name, group string, change annotations.Change, doc, standard string, values ...string) *annotations.Key[string] {
-	return text(name, group, annotations.NamesNothing(), annotations.Enum(values...), change, values[0], doc, standard)
+// wordKey declares a key with a closed list of values.
+func wordKey(name, group string, change annotations.Change, doc, standard string, values ...string) *annotations.Key[string] {
+	return textKey(name, group, annotations.NamesNothing(), annotations.Enum(values...), change, values[0], doc, standard)
 }
 
-// number declares a key whose value is a number in a range.
-func number(name, group, example, doc string, lowest, highest int, standard string) *annotations.Key[int] {
+// numberKey declares a key whose value is a number in a range.
+func numberKey(name, group, example, doc string, lowest, highest int, standard string) *annotations.Key[int] {
 	return &annotations.Key[int]{
 		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Group: group, Example: example, Doc: doc,
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(lowest, highest), DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source}},
@@ -90,14 +92,14 @@ var (
 			Doc: "A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
 		}},
 	}, annotations.ToInternet)
-	networkTypeKey = onIntranet(words("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc))
-	vswitchKey     = onIntranet(text("vswitch-id", groupKind, annotations.NamesThe(annotations.ThingSubnet), annotations.String().Legally("the id of a vSwitch of the VPC"), annotations.IgnoredAfterCreation,
+	networkTypeKey = onIntranet(wordKey("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc))
+	vswitchKey     = onIntranet(textKey("vswitch-id", groupKind, annotations.NamesThe(annotations.ThingSubnet), annotations.String().Legally("the id of a vSwitch of the VPC"), annotations.IgnoredAfterCreation,
 		"vsw-2ze1a2b3c4d5e6f7g8h9i", "The vSwitch of an intranet load balancer.", "the first configured vSwitch that has a free address"))
-	addressKey = onIntranet(text("ip", groupKind, annotations.NamesThe(annotations.ThingAddress), annotations.Custom("address", "an IPv4 address of the vSwitch", parseAddress), annotations.Refused,
+	addressKey = onIntranet(textKey("ip", groupKind, annotations.NamesThe(annotations.ThingAddress), annotations.Custom("address", "an IPv4 address of the vSwitch", parseAddress), annotations.Refused,
 		"192.168.0.20", "The address of an intranet load balancer.", cloudChooses))
-	zoneKey = text("master-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+	zoneKey = textKey("master-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
 		"cn-hangzhou-h", "Primary zone of the load balancer.", cloudChooses)
-	backupKey = text("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+	backupKey = textKey("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
 		"cn-hangzhou-i", "Secondary zone of the load balancer.", cloudChooses)
 	ipVersionKey = &annotations.Key[string]{
 		Name: prefix + "ip-version", Aliases: []string{oldPrefix + "ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "ipv4",
@@ -106,9 +108,9 @@ var (
 			Type: annotations.Custom("family", "ipv4", parseFamily), Default: "ipv4", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
 		}},
 	}
-	nameKey = text("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
+	nameKey = textKey("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
 		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters")
-	groupKey = text("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
+	groupKey = textKey("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
 		"rg-acfmxazb4ph6aiy", "Resource group of the load balancer.", "resourceGroupID of the configuration, else the default group of the account")
 	tagsKey = &annotations.Key[map[string]string]{
 		Name: prefix + "additional-resource-tags", Aliases: []string{oldPrefix + "additional-resource-tags"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "Team=web,Stage=live",
@@ -118,8 +120,8 @@ var (
 			Doc: "Tags that are not listed stay. The official controller removes them.",
 		}},
 	}
-	deleteProtectionKey       = words("delete-protection", groupKind, annotations.InPlace, "Protects the load balancer against deletion by others. Berth switches it off to delete the load balancer itself.", "on, and that of a live one stays", on, off)
-	modificationProtectionKey = words("modification-protection", groupKind, annotations.InPlace, "Protects the load balancer against changes in the console.", "ConsoleProtection, and that of a live one stays", consoleProtection, "NonProtection")
+	deleteProtectionKey       = wordKey("delete-protection", groupKind, annotations.InPlace, "Protects the load balancer against deletion by others. Berth switches it off to delete the load balancer itself.", "on, and that of a live one stays", on, off)
+	modificationProtectionKey = wordKey("modification-protection", groupKind, annotations.InPlace, "Protects the load balancer against changes in the console.", "ConsoleProtection, and that of a live one stays", consoleProtection, "NonProtection")
 	preserveKey               = &annotations.Key[bool]{
 		Name: prefix + preserveName, Aliases: []string{oldPrefix + preserveName}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "true", OnDelete: true,
 		Doc: "Keeps the load balancer with its listeners and server groups when the Service is deleted. Its protections are switched off, and the tags of the controller are removed.",
@@ -128,7 +130,7 @@ var (
 			Doc: `Any text counts, "false" and "off" as well.`,
 		}},
 	}
-	hostnameKey = text("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address")
+	hostnameKey = textKey("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address")
 )
 
 // Values of switches and protections.
@@ -176,10 +178,10 @@ const (
 
 // Keys of billing and size.
 var (
-	chargeKey    = words("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize)
-	sizeKey      = text("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize)
-	trafficKey   = onInternet(words("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate))
-	bandwidthKey = onInternet(number("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud"))
+	chargeKey    = wordKey("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize)
+	sizeKey      = textKey("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize)
+	trafficKey   = onInternet(wordKey("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate))
+	bandwidthKey = onInternet(numberKey("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud"))
 )
 
 func onInternet[T any](k *annotations.Key[T]) *annotations.Key[T] {
@@ -209,7 +211,7 @@ func parseFamily(raw string) (string, error) {
 
 // Keys of backends.
 var (
-	weightKey = number("default-weight", groupBackends, "50", "Weight of each node with externalTrafficPolicy Cluster.", 0, 100, "100")
+	weightKey = numberKey("default-weight", groupBackends, "50", "Weight of each node with externalTrafficPolicy Cluster.", 0, 100, "100")
 	labelKey  = &annotations.Key[map[string]string]{
 		Name: prefix + "backend-label", Aliases: []string{oldPrefix + "backend-label"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: "node-pool=edge,tier=web",
 		Doc: "Selects the nodes that are backends by their labels.",
@@ -217,7 +219,7 @@ var (
 			Type: annotations.Custom("labels", "labels and their values, separated by commas: key=value", parseLabels), DefaultDoc: "all nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go",
 		}},
 	}
-	unscheduledKey  = words("remove-unscheduled-backend", groupBackends, annotations.InPlace, "Removes cordoned nodes from the backends.", off, on, off)
+	unscheduledKey  = wordKey("remove-unscheduled-backend", groupBackends, annotations.InPlace, "Removes cordoned nodes from the backends.", off, on, off)
 	ignoreWeightKey = &annotations.Key[bool]{
 		Name: prefix + "ignore-weight-update", Aliases: []string{oldPrefix + "ignore-weight-update"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: on,
 		Doc: "Leaves the weights of existing backends as they are.",
@@ -299,7 +301,8 @@ func laterKey(name, group, doc, reason string, names annotations.Names) *annotat
 func laterKeys() []annotations.Declaration {
 	var out []annotations.Declaration
 	docs := laterDocs()
-	for name, reason := range refusedLater() {
+	reasons := refusedLater()
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		names := annotations.NamesNothing()
 		switch name {
 		case "id":
@@ -307,7 +310,7 @@ func laterKeys() []annotations.Declaration {
 		case "acl-id":
 			names = annotations.NamesThe(annotations.ThingSecurityGroup)
 		}
-		out = append(out, laterKey(name, groupKind, docs[name], reason, names))
+		out = append(out, laterKey(name, groupKind, docs[name], reasons[name], names))
 	}
 	return out
 }

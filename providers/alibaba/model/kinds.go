@@ -83,8 +83,8 @@ type Listener struct {
 	Description string
 	Group       stack.Ref
 	Running     bool
-	// Settings are parameters by their names in the API. A desired one has those that are asked
-	// for, and others are kept.
+	// Settings are parameters by their names in the API. The desired state has the
+	// requested parameters. Others are kept.
 	Settings map[string]string
 }
 

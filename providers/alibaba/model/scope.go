@@ -40,7 +40,7 @@ func isPreserved(notes map[string]string) bool {
 	return keep != ""
 }
 
-// BeforeDelete returns what is found of a Service that keeps its load balancer: nothing is
+// BeforeDelete returns the observed resources of a Service that keeps its load balancer: nothing is
 // deleted, and the load balancer is given back.
 func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Resource {
 	if svc == nil || !isPreserved(svc.Annotations) {

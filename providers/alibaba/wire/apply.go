@@ -56,8 +56,8 @@ func parentOf(c *change) string {
 	return c.Parent()
 }
 
-// write makes a writing call about the step's load balancer.
-func write(c *change, action string, params url.Values, out any) error {
+// writeTo makes a writing call about the step's load balancer.
+func writeTo(c *change, action string, params url.Values, out any) error {
 	lb := parentOf(c)
 	if lb == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
@@ -65,8 +65,8 @@ func write(c *change, action string, params url.Values, out any) error {
 	return c.Session.change(c.Ctx, lb, action, params, out)
 }
 
-// later returns the outcome of a call that failed after an earlier one of the step.
-func later(err error) plan.Outcome { return plan.Outcome{Err: err, Sent: plan.MaybeSent} }
+// failedLater returns the outcome of a call that failed after an earlier one of the step.
+func failedLater(err error) plan.Outcome { return plan.Outcome{Err: err, Sent: plan.MaybeSent} }
 
 // createBalancer creates a load balancer. If its vSwitch has no free address, the other configured
 // ones are tried.
@@ -137,7 +137,7 @@ func addTags(out url.Values, tags map[string]string) {
 }
 
 func updateName(c *change, spec model.Balancer) plan.Outcome {
-	return c.Updated(spec, write(c, actSetName, url.Values{"LoadBalancerId": {c.ID()}, "LoadBalancerName": {spec.Name}}, nil))
+	return c.Updated(spec, writeTo(c, actSetName, url.Values{"LoadBalancerId": {c.ID()}, "LoadBalancerName": {spec.Name}}, nil))
 }
 
 // updateCharge changes how a load balancer is paid, or its size alone.
@@ -147,10 +147,10 @@ func updateCharge(c *change, spec model.Balancer) plan.Outcome {
 		params.Set("LoadBalancerSpec", spec.Size)
 	}
 	if !c.Step.Touches("ChargeType") {
-		return c.Updated(spec, write(c, actSetSize, params, nil))
+		return c.Updated(spec, writeTo(c, actSetSize, params, nil))
 	}
 	params.Set("InstanceChargeType", spec.ChargeType)
-	return c.Updated(spec, write(c, actSetCharge, params, nil))
+	return c.Updated(spec, writeTo(c, actSetCharge, params, nil))
 }
 
 func updateInternet(c *change, spec model.Balancer) plan.Outcome {
@@ -161,11 +161,11 @@ func updateInternet(c *change, spec model.Balancer) plan.Outcome {
 	if spec.Bandwidth > 0 {
 		params.Set("Bandwidth", strconv.Itoa(spec.Bandwidth))
 	}
-	return c.Updated(spec, write(c, actSetInternet, params, nil))
+	return c.Updated(spec, writeTo(c, actSetInternet, params, nil))
 }
 
 func updateDeleteProtection(c *change, spec model.Balancer) plan.Outcome {
-	return c.Updated(spec, write(c, actSetDelete, url.Values{"LoadBalancerId": {c.ID()}, "DeleteProtection": {spec.DeleteProtection}}, nil))
+	return c.Updated(spec, writeTo(c, actSetDelete, url.Values{"LoadBalancerId": {c.ID()}, "DeleteProtection": {spec.DeleteProtection}}, nil))
 }
 
 func updateModificationProtection(c *change, spec model.Balancer) plan.Outcome {
@@ -173,7 +173,7 @@ func updateModificationProtection(c *change, spec model.Balancer) plan.Outcome {
 	if spec.ModificationProtection == "ConsoleProtection" {
 		params.Set("ModificationProtectionReason", protectionReason)
 	}
-	return c.Updated(spec, write(c, actSetModify, params, nil))
+	return c.Updated(spec, writeTo(c, actSetModify, params, nil))
 }
 
 // updateTags adds the desired tags. Others stay.
@@ -188,7 +188,7 @@ func updateTags(c *change, spec model.Balancer) plan.Outcome {
 	}
 	params := url.Values{"ResourceType": {"instance"}, "ResourceId.1": {c.ID()}}
 	addTags(params, missing)
-	err := write(c, actTag, params, nil)
+	err := writeTo(c, actTag, params, nil)
 	maps.Copy(all, missing)
 	spec.Tags = all
 	return c.Updated(spec, err)
@@ -199,15 +199,15 @@ func updateTags(c *change, spec model.Balancer) plan.Outcome {
 func deleteBalancer(c *change) plan.Outcome {
 	found, _ := c.Step.Found.(model.Balancer)
 	if found.DeleteProtection == "on" {
-		if err := write(c, actSetDelete, url.Values{"LoadBalancerId": {c.ID()}, "DeleteProtection": {"off"}}, nil); err != nil {
+		if err := writeTo(c, actSetDelete, url.Values{"LoadBalancerId": {c.ID()}, "DeleteProtection": {"off"}}, nil); err != nil {
 			return kit.Deleted(err)
 		}
-		if err := write(c, actDeleteBalancer, url.Values{"LoadBalancerId": {c.ID()}}, nil); err != nil && !fault.Is(err, fault.NotFound) {
-			return later(err)
+		if err := writeTo(c, actDeleteBalancer, url.Values{"LoadBalancerId": {c.ID()}}, nil); err != nil && !fault.Is(err, fault.NotFound) {
+			return failedLater(err)
 		}
 		return kit.Deleted(nil)
 	}
-	return kit.Deleted(write(c, actDeleteBalancer, url.Values{"LoadBalancerId": {c.ID()}}, nil))
+	return kit.Deleted(writeTo(c, actDeleteBalancer, url.Values{"LoadBalancerId": {c.ID()}}, nil))
 }
 
 // returnBalancer gives a load balancer back to the user: its protections are switched off, and the
@@ -230,7 +230,7 @@ func returnBalancer(c *change, spec model.Balancer) plan.Outcome {
 		if call.action != actUntag {
 			maps.Copy(call.params, id)
 		}
-		if err := write(c, call.action, call.params, nil); err != nil {
+		if err := writeTo(c, call.action, call.params, nil); err != nil {
 			return failedAfter(err, sent)
 		}
 		sent = true

@@ -33,7 +33,7 @@ func (r *refusedError) Error() string { return fmt.Sprintf("HTTP %d", r.status) 
 // send makes a call, with all parameters in the query as the official SDK does, and reads its
 // answer into out, which may be nil.
 func (s *Session) send(ctx context.Context, action string, params url.Values, out any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/?"+canonical(s.signed(action, params)), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/?"+encodeParams(s.signed(action, params)), http.NoBody)
 	if err != nil {
 		return err
 	}

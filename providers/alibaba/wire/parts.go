@@ -33,7 +33,7 @@ func createGroup(c *change, spec model.VServerGroup) plan.Outcome {
 		if len(servers) > 0 {
 			params.Set("BackendServers", text)
 		}
-		return write(c, actCreateGroup, params, &made)
+		return writeTo(c, actCreateGroup, params, &made)
 	}
 	err := create(first)
 	if fault.OfMember(err) { // one of them is not possible: each is tried alone below
@@ -45,15 +45,15 @@ func createGroup(c *change, spec model.VServerGroup) plan.Outcome {
 	}
 	refused, err := c.Session.servers(c, actAddServers, made.ID, spec.Name, rest)
 	if err != nil {
-		return later(err)
+		return failedLater(err)
 	}
 	o := c.Created(made.ID, stack.Derived, spec)
 	o.Refused = refused
 	return o
 }
 
-// servers makes calls of one action for servers of a group, some at a time, and finds those that
-// are refused.
+// servers makes calls of one action for servers of a group, some at a time, and finds the
+// servers that are refused.
 func (s *Session) servers(c *change, action, group, name string, all []model.Server) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for part := range slices.Chunk(all, serversAtOnce) {
@@ -62,7 +62,7 @@ func (s *Session) servers(c *change, action, group, name string, all []model.Ser
 			if err != nil {
 				return err
 			}
-			return write(c, action, url.Values{"VServerGroupId": {group}, "BackendServers": {text}}, nil)
+			return writeTo(c, action, url.Values{"VServerGroupId": {group}, "BackendServers": {text}}, nil)
 		})
 		refused = append(refused, not...)
 		if err != nil {
@@ -72,7 +72,7 @@ func (s *Session) servers(c *change, action, group, name string, all []model.Ser
 	return refused, nil
 }
 
-// updateServers adds new servers, removes those that are not desired any more, and sets weights,
+// updateServers adds new servers, removes unwanted ones, and sets weights,
 // in this order: the group is never empty in between.
 func updateServers(c *change, spec model.VServerGroup) plan.Outcome {
 	found, _ := c.Step.Found.(model.VServerGroup)
@@ -102,7 +102,7 @@ func updateServers(c *change, spec model.VServerGroup) plan.Outcome {
 // took effect before.
 func failedAfter(err error, earlier bool) plan.Outcome {
 	if earlier {
-		return later(err)
+		return failedLater(err)
 	}
 	return kit.Failed(err)
 }
@@ -115,53 +115,53 @@ func deleteGroup(c *change) plan.Outcome {
 		_, err := c.Session.servers(c, actRemoveServers, c.ID(), found.Name, found.Servers)
 		return kit.Deleted(err)
 	}
-	return kit.Deleted(write(c, actDeleteGroup, url.Values{"VServerGroupId": {c.ID()}}, nil))
+	return kit.Deleted(writeTo(c, actDeleteGroup, url.Values{"VServerGroupId": {c.ID()}}, nil))
 }
 
-// at returns the parameters that name a listener.
-func at(c *change, l model.Listener) url.Values {
+// listenerParams returns the parameters that name a listener.
+func listenerParams(c *change, l model.Listener) url.Values {
 	return url.Values{"LoadBalancerId": {c.Parent()}, "ListenerPort": {strconv.Itoa(int(l.Port))}}
 }
 
 // createListener creates a listener and starts it.
 func createListener(c *change, spec model.Listener) plan.Outcome {
-	params := at(c, spec)
+	params := listenerParams(c, spec)
 	params.Set("Description", spec.Description)
 	params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
 	for name, value := range spec.Settings {
-		params.Set(spelling(name, spec.Protocol), value)
+		params.Set(spellParam(name, spec.Protocol), value)
 	}
-	if err := write(c, actCreateListener(spec.Protocol), params, nil); err != nil {
+	if err := writeTo(c, actCreateListener(spec.Protocol), params, nil); err != nil {
 		return kit.Failed(err)
 	}
 	if spec.Running {
-		if err := start(c, spec); err != nil {
-			return later(err)
+		if err := runListener(c, spec); err != nil {
+			return failedLater(err)
 		}
 	}
 	return c.Created(listenerID(c.Parent(), spec.Protocol, spec.Port), stack.Derived, spec)
 }
 
-// spelling returns a parameter as the calls that create listeners of TCP and UDP spell it.
+// spellParam returns a parameter as the calls that create listeners of TCP and UDP spell it.
 // Source: API of SLB, CreateLoadBalancerTCPListener.
-func spelling(name, protocol string) string {
+func spellParam(name, protocol string) string {
 	if name == "HealthCheckInterval" && (protocol == "tcp" || protocol == "udp") {
 		return "healthCheckInterval"
 	}
 	return name
 }
 
-func start(c *change, l model.Listener) error {
-	params := at(c, l)
+func runListener(c *change, l model.Listener) error {
+	params := listenerParams(c, l)
 	params.Set("ListenerProtocol", l.Protocol)
-	return write(c, actStartListener, params, nil)
+	return writeTo(c, actStartListener, params, nil)
 }
 
 func startListener(c *change, spec model.Listener) plan.Outcome {
-	return c.Updated(spec, start(c, spec))
+	return c.Updated(spec, runListener(c, spec))
 }
 
-// updateListener writes a listener with all that was found of it, and what is desired in its
+// updateListener writes a listener with its observed parameters and the desired ones in their
 // place: the API may reset what a call leaves out.
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	found, _ := c.Step.Found.(model.Listener)
@@ -170,7 +170,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 		all = map[string]string{}
 	}
 	maps.Copy(all, spec.Settings)
-	params := at(c, spec)
+	params := listenerParams(c, spec)
 	for name, value := range all {
 		if !isFoundOnly(name) {
 			params.Set(name, value)
@@ -179,7 +179,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 	params.Set("Description", spec.Description)
 	params.Set("VServerGroup", "on")
 	params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
-	err := write(c, actSetListener(spec.Protocol), params, nil)
+	err := writeTo(c, actSetListener(spec.Protocol), params, nil)
 	spec.Settings, spec.Running = all, found.Running
 	return c.Updated(spec, err)
 }
@@ -191,7 +191,7 @@ func isFoundOnly(name string) bool {
 
 func deleteListener(c *change) plan.Outcome {
 	spec, _ := c.Step.Target.Spec.(model.Listener)
-	params := at(c, spec)
+	params := listenerParams(c, spec)
 	params.Set("ListenerProtocol", spec.Protocol)
-	return kit.Deleted(write(c, actDeleteListener, params, nil))
+	return kit.Deleted(writeTo(c, actDeleteListener, params, nil))
 }

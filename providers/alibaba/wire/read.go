@@ -215,8 +215,8 @@ func (s *Session) foundListener(d listenerDoc, o stack.Owner, groups map[string]
 	return r
 }
 
-// groupsOf returns the server groups of a load balancer, with the servers of those that the
-// Service owns. Of several with one name the one that a listener uses is the Service's present
+// groupsOf returns the server groups of a load balancer, with the servers of the
+// Service's own groups. Of several with one name the one that a listener uses is the Service's present
 // one.
 func (s *Session) groupsOf(ctx context.Context, id string, o stack.Owner, listeners []listenerDoc) ([]stack.Resource, error) {
 	var answer struct {

@@ -66,7 +66,7 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	}
 	s.client = &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 	var buckets []kit.Bucket
-	for _, action := range actions() {
+	for _, action := range allActions() {
 		buckets = append(buckets, kit.Bucket{Name: action}) // refusals slow the calls of an action down
 	}
 	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
@@ -120,8 +120,8 @@ const (
 	actDeleteListener = "DeleteLoadBalancerListener"
 )
 
-// actions are the classes of calls: the cloud counts each action.
-func actions() []string {
+// allActions returns the classes of calls: the cloud counts each action.
+func allActions() []string {
 	out := []string{
 		actListBalancers, actListListeners, actListGroups, actGetGroup, actCreateBalancer, actDeleteBalancer, actSetName, actSetCharge, actSetSize, actSetInternet, actSetDelete,
 		actSetModify, actTag, actUntag, actCreateGroup, actAddServers, actRemoveServers, actSetServers, actDeleteGroup, actStartListener, actDeleteListener,

@@ -22,16 +22,16 @@ func (s *Session) signed(action string, params url.Values) url.Values {
 		out[name] = values
 	}
 	mac := hmac.New(sha1.New, []byte(s.secret+"&"))
-	_, _ = mac.Write([]byte("POST&%2F&" + escape(canonical(out)))) // a hash takes all
+	_, _ = mac.Write([]byte("POST&%2F&" + encodeText(encodeParams(out)))) // a hash takes all
 	out.Set("Signature", base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	return out
 }
 
-// canonical returns parameters sorted by name and percent-encoded.
-func canonical(params url.Values) string {
+// encodeParams returns parameters sorted by name and percent-encoded.
+func encodeParams(params url.Values) string {
 	return strings.NewReplacer("+", "%20", "*", "%2A", "%7E", "~").Replace(params.Encode())
 }
 
-func escape(text string) string {
+func encodeText(text string) string {
 	return strings.NewReplacer("+", "%20", "*", "%2A", "%7E", "~").Replace(url.QueryEscape(text))
 }

@@ -35,10 +35,10 @@ func listBalancers(v *visit) (any, error) {
 		lb, _ := rest.AsObject(o)
 		items[i] = lb.With(rest.Object{"InternetChargeTypeAlias": lb.Text("InternetChargeType"), "InternetChargeType": "4"}).Without("id")
 	}
-	return done(answer).With(rest.Object{"LoadBalancers": rest.Object{"LoadBalancer": items}}), nil
+	return answerDone(answer).With(rest.Object{"LoadBalancers": rest.Object{"LoadBalancer": items}}), nil
 }
 
-func getBalancer(_ *visit, lb rest.Object) (any, error) { return done(lb).Without("id"), nil }
+func getBalancer(_ *visit, lb rest.Object) (any, error) { return answerDone(lb).Without("id"), nil }
 
 // tagsOf returns the tags of a load balancer.
 func tagsOf(lb rest.Object) map[string]string {
@@ -62,8 +62,8 @@ func (v *visit) oneOf(name string, values ...string) (string, error) {
 	return text, nil
 }
 
-// words are the parameters of a load balancer with a closed list of values, the default first.
-func words() map[string][]string {
+// wordTable returns the parameters of a load balancer with a closed list of values, the default first.
+func wordTable() map[string][]string {
 	return map[string][]string{
 		"AddressType": {"internet", "intranet"}, "AddressIPVersion": {"ipv4", "ipv6"}, "InternetChargeType": {"paybytraffic", "paybybandwidth"},
 		"InstanceChargeType": {"PayByCLCU", "PayBySpec"}, "DeleteProtection": {"off", "on"}, "ModificationProtectionStatus": {"NonProtection", "ConsoleProtection"},
@@ -72,7 +72,7 @@ func words() map[string][]string {
 }
 
 func (v *visit) setWord(lb rest.Object, name string) error {
-	text, err := v.oneOf(name, words()[name]...)
+	text, err := v.oneOf(name, wordTable()[name]...)
 	lb[name] = text
 	return err
 }
@@ -105,7 +105,7 @@ func createBalancer(v *visit) (any, error) {
 	if lb.Text("MasterZoneId") == "" {
 		lb["MasterZoneId"], lb["SlaveZoneId"] = v.cloud.opt.Region+"-h", v.cloud.opt.Region+"-i"
 	}
-	for name := range words() {
+	for name := range wordTable() {
 		if err := v.setWord(lb, name); err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func createBalancer(v *visit) (any, error) {
 		return nil, err
 	}
 	v.State.Put(balancers, lb)
-	answer := done(lb.Only("LoadBalancerId", "LoadBalancerName", "Address", "AddressIPVersion", "NetworkType", "VpcId", "VSwitchId", "ResourceGroupId"))
+	answer := answerDone(lb.Only("LoadBalancerId", "LoadBalancerName", "Address", "AddressIPVersion", "NetworkType", "VpcId", "VSwitchId", "ResourceGroupId"))
 	if token := v.text("ClientToken"); token != "" {
 		v.State.Put(tokens, rest.Object{"id": token, "answer": answer})
 	}
@@ -187,7 +187,7 @@ func deleteBalancer(v *visit, lb rest.Object) (any, error) {
 		}
 	}
 	v.State.Drop(balancers, id)
-	return done(nil), nil
+	return answerDone(nil), nil
 }
 
 func setName(v *visit, lb rest.Object) (any, error) {
@@ -195,7 +195,7 @@ func setName(v *visit, lb rest.Object) (any, error) {
 		return nil, err
 	}
 	v.State.Change(balancers, lb.Text("id"), rest.Object{"LoadBalancerName": v.text("LoadBalancerName")})
-	return done(nil), nil
+	return answerDone(nil), nil
 }
 
 func setDeleteProtection(v *visit, lb rest.Object) (any, error) {
@@ -215,7 +215,7 @@ func (v *visit) rewrite(lb rest.Object, names ...string) (any, error) {
 		}
 	}
 	v.State.Put(balancers, next)
-	return done(nil), nil
+	return answerDone(nil), nil
 }
 
 func setChargeType(v *visit, lb rest.Object) (any, error) {
@@ -241,7 +241,7 @@ func setInternet(v *visit, lb rest.Object) (any, error) {
 	}
 	if v.text("InternetChargeType") == "" {
 		v.State.Put(balancers, lb)
-		return done(nil), nil
+		return answerDone(nil), nil
 	}
 	return v.rewrite(lb, "InternetChargeType")
 }

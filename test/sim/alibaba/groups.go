@@ -20,7 +20,7 @@ func listGroups(v *visit, lb rest.Object) (any, error) {
 	for _, g := range v.State.Having(groups, owner, lb.Text("id")) {
 		items = append(items, g.Only("VServerGroupId", "VServerGroupName").With(rest.Object{"ServerCount": len(g.List("servers"))}))
 	}
-	return done(rest.Object{"VServerGroups": rest.Object{"VServerGroup": items}}), nil
+	return answerDone(rest.Object{"VServerGroups": rest.Object{"VServerGroup": items}}), nil
 }
 
 func getGroup(v *visit) (any, error) {
@@ -32,7 +32,7 @@ func getGroup(v *visit) (any, error) {
 	if list == nil {
 		list = []any{}
 	}
-	return done(g.Only("VServerGroupId", "VServerGroupName", owner)).With(rest.Object{"BackendServers": rest.Object{"BackendServer": list}}), nil
+	return answerDone(g.Only("VServerGroupId", "VServerGroupName", owner)).With(rest.Object{"BackendServers": rest.Object{"BackendServer": list}}), nil
 }
 
 // servers reads the servers of a call. Names of fields are not compared by case, and others are
@@ -138,7 +138,7 @@ func createGroup(v *visit, lb rest.Object) (any, error) {
 	if err := v.store(lb, group, servers); err != nil {
 		return nil, err
 	}
-	return done(rest.Object{"VServerGroupId": id}), nil
+	return answerDone(rest.Object{"VServerGroupId": id}), nil
 }
 
 // addServers adds servers; one that the group has gets the weight and description of the call.
@@ -159,7 +159,7 @@ func addServers(v *visit, lb, group rest.Object) (any, error) {
 		}
 		servers = append(servers, s)
 	}
-	return done(nil), v.store(lb, group, servers)
+	return answerDone(nil), v.store(lb, group, servers)
 }
 
 func removeServers(v *visit, lb, group rest.Object) (any, error) {
@@ -177,7 +177,7 @@ func removeServers(v *visit, lb, group rest.Object) (any, error) {
 			left = append(left, s)
 		}
 	}
-	return done(nil), v.store(lb, group, left)
+	return answerDone(nil), v.store(lb, group, left)
 }
 
 // setServers gives servers of the group other weights and descriptions, and the group a name.
@@ -200,7 +200,7 @@ func setServers(v *visit, lb, group rest.Object) (any, error) {
 		}
 		servers = append(servers, s)
 	}
-	return done(nil), v.store(lb, group, servers)
+	return answerDone(nil), v.store(lb, group, servers)
 }
 
 func deleteGroup(v *visit, lb, group rest.Object) (any, error) {
@@ -210,5 +210,5 @@ func deleteGroup(v *visit, lb, group rest.Object) (any, error) {
 		}
 	}
 	v.State.Drop(groups, group.Text("id"))
-	return done(nil), nil
+	return answerDone(nil), nil
 }

@@ -25,7 +25,7 @@ func (c *Cloud) AddListener(lb, protocol string, port int, description string) {
 	c.Locked(func() {
 		c.Live.Put(listeners, rest.Object{
 			"id": listenerID(lb, protocol, port), owner: lb, "ListenerPort": port, "ListenerProtocol": protocol, "Status": "running", "Description": description, "Scheduler": "wrr", "Bandwidth": -1,
-			"settings": standards(protocol),
+			"settings": standardParams(protocol),
 		})
 	})
 }

@@ -31,7 +31,7 @@ func listListeners(v *visit) (any, error) {
 		out[strings.ToUpper(l.Text("ListenerProtocol"))+"ListenerConfig"] = l.Object("settings")
 		items = append(items, out)
 	}
-	answer := done(rest.Object{"Listeners": items, "MaxResults": size, "TotalCount": len(all)})
+	answer := answerDone(rest.Object{"Listeners": items, "MaxResults": size, "TotalCount": len(all)})
 	if from+size < len(all) {
 		answer["NextToken"] = strconv.Itoa(from + size)
 	}
@@ -60,26 +60,26 @@ func createListener(protocol string) func(v *visit, lb rest.Object) (any, error)
 		if n := len(v.State.Having(listeners, owner, lb.Text("id"))); n >= v.cloud.opt.Limits.Listeners {
 			return nil, rest.Refuse(http.StatusBadRequest, "QuotaLimitExceeds.Listener", "The quota of %d listeners is exceeded.", n)
 		}
-		for _, name := range required(protocol) {
+		for _, name := range requiredParams(protocol) {
 			if v.text(name) == "" {
 				return nil, rest.Refuse(http.StatusBadRequest, "MissingParameter", "The input parameter %s that is mandatory for processing this request is not supplied.", name)
 			}
 		}
 		l := rest.Object{
 			"id": id, owner: lb.Text("id"), "ListenerPort": port, "ListenerProtocol": protocol, "Status": "stopped", "BackendServerPort": 0,
-			"Scheduler": "wrr", "Bandwidth": -1, "AclStatus": "off", "settings": standards(protocol),
+			"Scheduler": "wrr", "Bandwidth": -1, "AclStatus": "off", "settings": standardParams(protocol),
 		}
 		next, err := v.fillListener(lb, l, v.text("VServerGroupId") != "", true)
 		if err != nil {
 			return nil, err
 		}
 		v.State.Put(listeners, next)
-		return done(nil), nil
+		return answerDone(nil), nil
 	}
 }
 
-// required are parameters without which no listener of a protocol is created.
-func required(protocol string) []string {
+// requiredParams returns parameters without which no listener of a protocol is created.
+func requiredParams(protocol string) []string {
 	switch protocol {
 	case "http":
 		return []string{"StickySession", "HealthCheck"}
@@ -138,7 +138,7 @@ func setListener(protocol string) func(v *visit, lb rest.Object) (any, error) {
 			return nil, err
 		}
 		v.State.Put(listeners, next)
-		return done(nil), nil
+		return answerDone(nil), nil
 	}
 }
 
@@ -151,7 +151,7 @@ func (v *visit) setStatus(lb rest.Object, status string) (any, error) {
 		return nil, err
 	}
 	v.State.Put(listeners, l.With(rest.Object{"Status": status}))
-	return done(nil), nil
+	return answerDone(nil), nil
 }
 
 func deleteListener(v *visit, lb rest.Object) (any, error) {
@@ -160,5 +160,5 @@ func deleteListener(v *visit, lb rest.Object) (any, error) {
 		return nil, err
 	}
 	v.State.Drop(listeners, l.Text("id"))
-	return done(nil), nil
+	return answerDone(nil), nil
 }

@@ -57,8 +57,8 @@ func parameterTable() map[string]parameter {
 
 func (p parameter) isOf(protocol string) bool { return slices.Contains(strings.Fields(p.of), protocol) }
 
-// standards returns the parameters of a new listener of a protocol.
-func standards(protocol string) rest.Object {
+// standardParams returns the parameters of a new listener of a protocol.
+func standardParams(protocol string) rest.Object {
 	out := rest.Object{}
 	for name, p := range parameterTable() {
 		if p.isOf(protocol) && p.standard != nil {

@@ -10,12 +10,12 @@ import (
 // route is one action of the API.
 type route = rest.Route[*visit]
 
-func reads(action string, run func(*visit) (any, error)) route {
+func readRoute(action string, run func(*visit) (any, error)) route {
 	return route{API: apiSLB, Name: action, Method: http.MethodPost, Path: "/" + action, Status: http.StatusOK, Run: run}
 }
 
-func writes(action string, run func(*visit) (any, error)) route {
-	r := reads(action, run)
+func writeRoute(action string, run func(*visit) (any, error)) route {
+	r := readRoute(action, run)
 	r.Write = true
 	return r
 }
@@ -23,35 +23,35 @@ func writes(action string, run func(*visit) (any, error)) route {
 // allRoutes is the table of all actions.
 func allRoutes() []route {
 	out := []route{
-		reads("DescribeLoadBalancers", listBalancers),
-		reads("DescribeLoadBalancerAttribute", readsOf(getBalancer)),
-		writes("CreateLoadBalancer", createBalancer),
-		writes("DeleteLoadBalancer", changes("", deleteBalancer)),
-		writes("SetLoadBalancerName", changes("", setName)),
-		writes("SetLoadBalancerDeleteProtection", changes("", setDeleteProtection)),
-		writes("SetLoadBalancerModificationProtection", changes("", setModificationProtection)),
-		writes("ModifyLoadBalancerInstanceChargeType", changes("", setChargeType)),
-		writes("ModifyLoadBalancerInstanceSpec", changes("", setSize)),
-		writes("ModifyLoadBalancerInternetSpec", changes("", setInternet)),
-		writes("TagResources", tagResources),
-		writes("UntagResources", untagResources),
-		reads("ListTagResources", listTags),
-		reads("DescribeLoadBalancerListeners", listListeners),
-		writes("StartLoadBalancerListener", changes("ServiceIsConfiguring", startListener)),
-		writes("StopLoadBalancerListener", changes("ServiceIsStopping", stopListener)),
-		writes("DeleteLoadBalancerListener", changes("ServiceIsStopping", deleteListener)),
-		reads("DescribeVServerGroups", readsOf(listGroups)),
-		reads("DescribeVServerGroupAttribute", getGroup),
-		writes("CreateVServerGroup", changes("", createGroup)),
-		writes("AddVServerGroupBackendServers", ofGroup(addServers)),
-		writes("RemoveVServerGroupBackendServers", ofGroup(removeServers)),
-		writes("SetVServerGroupAttribute", ofGroup(setServers)),
-		writes("DeleteVServerGroup", ofGroup(deleteGroup)),
+		readRoute("DescribeLoadBalancers", listBalancers),
+		readRoute("DescribeLoadBalancerAttribute", readsOf(getBalancer)),
+		writeRoute("CreateLoadBalancer", createBalancer),
+		writeRoute("DeleteLoadBalancer", changeRoute("", deleteBalancer)),
+		writeRoute("SetLoadBalancerName", changeRoute("", setName)),
+		writeRoute("SetLoadBalancerDeleteProtection", changeRoute("", setDeleteProtection)),
+		writeRoute("SetLoadBalancerModificationProtection", changeRoute("", setModificationProtection)),
+		writeRoute("ModifyLoadBalancerInstanceChargeType", changeRoute("", setChargeType)),
+		writeRoute("ModifyLoadBalancerInstanceSpec", changeRoute("", setSize)),
+		writeRoute("ModifyLoadBalancerInternetSpec", changeRoute("", setInternet)),
+		writeRoute("TagResources", tagResources),
+		writeRoute("UntagResources", untagResources),
+		readRoute("ListTagResources", listTags),
+		readRoute("DescribeLoadBalancerListeners", listListeners),
+		writeRoute("StartLoadBalancerListener", changeRoute("ServiceIsConfiguring", startListener)),
+		writeRoute("StopLoadBalancerListener", changeRoute("ServiceIsStopping", stopListener)),
+		writeRoute("DeleteLoadBalancerListener", changeRoute("ServiceIsStopping", deleteListener)),
+		readRoute("DescribeVServerGroups", readsOf(listGroups)),
+		readRoute("DescribeVServerGroupAttribute", getGroup),
+		writeRoute("CreateVServerGroup", changeRoute("", createGroup)),
+		writeRoute("AddVServerGroupBackendServers", ofGroup(addServers)),
+		writeRoute("RemoveVServerGroupBackendServers", ofGroup(removeServers)),
+		writeRoute("SetVServerGroupAttribute", ofGroup(setServers)),
+		writeRoute("DeleteVServerGroup", ofGroup(deleteGroup)),
 	}
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		word := strings.ToUpper(protocol)
-		out = append(out, writes("CreateLoadBalancer"+word+"Listener", changes("", createListener(protocol))),
-			writes("SetLoadBalancer"+word+"ListenerAttribute", changes("ServiceIsConfiguring", setListener(protocol))))
+		out = append(out, writeRoute("CreateLoadBalancer"+word+"Listener", changeRoute("", createListener(protocol))),
+			writeRoute("SetLoadBalancer"+word+"ListenerAttribute", changeRoute("ServiceIsConfiguring", setListener(protocol))))
 	}
 	return out
 }
@@ -91,9 +91,9 @@ func readsOf(run func(v *visit, lb rest.Object) (any, error)) func(*visit) (any,
 	}
 }
 
-// changes runs a write about one load balancer, which must be at rest, and is busy after it. The
+// changeRoute runs a write about one load balancer, which must be at rest, and is busy after it. The
 // code is what the action is refused with while it is busy.
-func changes(code string, run func(v *visit, lb rest.Object) (any, error)) func(*visit) (any, error) {
+func changeRoute(code string, run func(v *visit, lb rest.Object) (any, error)) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		lb, err := v.balancer(v.text("LoadBalancerId"))
 		if err != nil {

@@ -20,8 +20,8 @@ const (
 // unreserved are the bytes that the encoding leaves as they are.
 const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
 
-// encode percent-encodes a text byte by byte.
-func encode(text string) string {
+// encodeText percent-encodes a text byte by byte.
+func encodeText(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
 	for i := range len(text) {
@@ -43,12 +43,12 @@ func (v *visit) verify() error {
 	var pairs []string
 	for name, values := range v.query {
 		if name != "Signature" {
-			pairs = append(pairs, encode(name)+"="+encode(values[0]))
+			pairs = append(pairs, encodeText(name)+"="+encodeText(values[0]))
 		}
 	}
 	slices.Sort(pairs)
 	mac := hmac.New(sha1.New, []byte(accessKeySecret+"&"))
-	_, _ = mac.Write([]byte(v.HTTP.Method + "&" + encode("/") + "&" + encode(strings.Join(pairs, "&")))) // a hash takes all
+	_, _ = mac.Write([]byte(v.HTTP.Method + "&" + encodeText("/") + "&" + encodeText(strings.Join(pairs, "&")))) // a hash takes all
 	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	if v.text("SignatureMethod") != "HMAC-SHA1" || v.text("SignatureVersion") != "1.0" || v.text("SignatureNonce") == "" || v.text("Timestamp") == "" ||
 		!hmac.Equal([]byte(v.text("Signature")), []byte(want)) {

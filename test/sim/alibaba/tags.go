@@ -40,7 +40,7 @@ func (v *visit) tagged(run func(lb rest.Object) error) (any, error) {
 		}
 		v.State.Put(balancers, next)
 	}
-	return done(nil), nil
+	return answerDone(nil), nil
 }
 
 func tagResources(v *visit) (any, error) {
@@ -75,5 +75,5 @@ func listTags(v *visit) (any, error) {
 			items = append(items, t.With(rest.Object{"ResourceId": id, "ResourceType": "instance"}))
 		}
 	}
-	return done(rest.Object{"TagResources": rest.Object{"TagResource": items}}), nil
+	return answerDone(rest.Object{"TagResources": rest.Object{"TagResource": items}}), nil
 }

@@ -76,8 +76,8 @@ func refuseMissing(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "Invalid"+what+".NotFound", "The specified %s does not exist: %s", what, id)
 }
 
-// done answers a write that returns nothing.
-func done(values rest.Object) rest.Object {
+// answerDone answers a write that returns nothing.
+func answerDone(values rest.Object) rest.Object {
 	return rest.Object{"RequestId": strings.ToUpper(hashOf("done"))}.With(values)
 }
 
