@@ -80,12 +80,8 @@ func TestLaws(t *testing.T) {
 
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
-	const unwanted = "the group of a listener that is not desired any more, or is to use another group, is not updated while that waits"
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
-		{Law: laws.Backends, Refused: on(plan.Create, model.KindGroup), Reason: unwanted},
-		{Law: laws.Backends, Refused: on(plan.Update, model.KindGroup), Reason: unwanted},
-		{Law: laws.Backends, Refused: on("", model.KindListener), Reason: unwanted},
 	}
 }
