@@ -185,6 +185,9 @@ func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identi
 	return func(o stack.Owner, svc *corev1.Service) Scope {
 		id := identity(o)
 		id.Places = placesOf(svc, cloud.OnDelete)
+		if svc != nil {
+			id.Ports = nodeports.Ports(svc)
+		}
 		return cloud.OwnedScope(id)
 	}
 }

@@ -26,6 +26,9 @@ type Identity[C any] struct {
 	// Places are the annotations of the Service that Cloud.OnDelete lists: the only user
 	// input that locates resources.
 	Places map[string]string
+	// Ports are those of the Service: evidence for load balancers whose parts are named after
+	// them. A Service that is no longer known has none.
+	Ports []nodeports.ServicePort
 }
 
 // Input is the input of a build of a Service's stack.

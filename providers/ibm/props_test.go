@@ -55,7 +55,7 @@ func startCloud(t testing.TB, opt simibm.Options) subject {
 	if err := os.WriteFile(file, []byte(running.Cloud.Seed.APIKey()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return subject{running, file, berth.NewNotes(fake.NewClientset())}
+	return subject{running, file, emptyNotes()}
 }
 
 func freshSubject(t testing.TB) props.Subject {
@@ -161,3 +161,5 @@ func TestNoWriteWhileBusy(t *testing.T) {
 		}
 	})
 }
+
+func emptyNotes() providers.Notes { return berth.NewNotes(fake.NewClientset()) }

@@ -23,6 +23,9 @@ func OwnedScope(id Identity) providers.Scope {
 	}
 	if name := id.Places[nameKey.Name]; name != "" {
 		out = append(out, providers.Lookup{Kind: KindBalancer, By: ByGivenName, Value: name})
+		for _, p := range id.Ports {
+			out = append(out, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), PortRange{p.Port, p.Port}, p.NodePort)})
+		}
 	}
 	return providers.Scope{Owner: id.Owner, Own: out}
 }
@@ -33,9 +36,9 @@ func OnDelete() []string { return []string{nameKey.Name} }
 // Scope returns what to look up for a Service that is served.
 func Scope(in Input) (providers.Scope, error) {
 	id := in.Identity
-	id.Places = map[string]string{nameKey.Name: nameKey.Get(in.Values)}
+	id.Places, id.Ports = map[string]string{nameKey.Name: nameKey.Get(in.Values)}, in.Backends.Ports
 	s := OwnedScope(id)
-	if id.Places[nameKey.Name] != "" {
+	if id.Places[nameKey.Name] != "" && len(rangesKey.Get(in.Values)) > 0 {
 		for _, p := range in.Backends.Ports {
 			s.Own = append(s.Own, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), rangeOf(in, p.Port), p.NodePort)})
 		}
