@@ -19,7 +19,7 @@ const busyDelay = 2 * time.Second
 // errorTable gives the SDK's errors their meanings. 409 without a code says that what the
 // call is about is busy.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: causeOf, Conflict: fault.Pending, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: codeTable().Meaning, Cause: codeTable().Cause, Conflict: fault.Pending, Busy: busyDelay}
 }
 
 // refusalIn takes the cloud's answer out of an error of the SDK.
@@ -35,49 +35,29 @@ func refusalIn(err error) (kit.Refusal, bool) {
 // any more. Source: API reference, error 409 InvalidatedRetryToken.
 const codeTokenUsed = "InvalidatedRetryToken"
 
-// meaningOf is the one table from codes to meanings.
+// codeTable returns the codes of all APIs.
 // Source: https://docs.oracle.com/en-us/iaas/Content/API/References/apierrors.htm
-func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
-	switch r.Code {
-	case "LimitExceeded", "QuotaExceeded", "OutOfCapacity", "OutOfHostCapacity":
-		return fault.Quota, true
-	case "IncorrectState", "Conflict", "RelatedResourceIncorrectState":
-		return fault.Pending, true
-	case codeTokenUsed:
-		return fault.Conflict, true
-	case "NotAuthorizedOrResourceAlreadyExists":
-		return fault.Exists, true
-	case "NoEtagMatch":
-		return fault.Conflict, true
-	case "RelatedResourceNotAuthorizedOrNotFound", "InvalidParameter", "MissingParameter", "CannotParseRequest", "ParameterTooLarge":
-		return fault.Invalid, true
-	case "NotAuthorizedOrNotFound", "NotFound":
-		return fault.NotFound, true
-	case "NotAuthenticated", "NotAuthorized", "SignUpRequired":
-		return fault.Denied, true
-	case "TooManyRequests":
-		return fault.Throttled, true
+func codeTable() kit.Codes {
+	return kit.Codes{
+		Meanings: map[string]fault.Meaning{
+			"LimitExceeded": fault.Quota, "QuotaExceeded": fault.Quota, "OutOfCapacity": fault.Quota, "OutOfHostCapacity": fault.Quota,
+			"IncorrectState": fault.Pending, "Conflict": fault.Pending, "RelatedResourceIncorrectState": fault.Pending,
+			codeTokenUsed: fault.Conflict, "NoEtagMatch": fault.Conflict,
+			"NotAuthorizedOrResourceAlreadyExists":   fault.Exists,
+			"RelatedResourceNotAuthorizedOrNotFound": fault.Invalid, "InvalidParameter": fault.Invalid, "MissingParameter": fault.Invalid,
+			"CannotParseRequest": fault.Invalid, "ParameterTooLarge": fault.Invalid,
+			"NotAuthorizedOrNotFound": fault.NotFound, "NotFound": fault.NotFound,
+			"NotAuthenticated": fault.Denied, "NotAuthorized": fault.Denied, "SignUpRequired": fault.Denied,
+			"TooManyRequests": fault.Throttled,
+		},
+		Causes: map[string]fault.Cause{"NotAuthenticated": fault.Unauthenticated, "SignUpRequired": fault.Account},
 	}
-	return fault.Internal, false
 }
 
 // tokenUsed reports whether a refusal says that a retry token cannot be used again.
 func tokenUsed(err error) bool {
 	f, is := errors.AsType[*fault.Fault](err)
 	return is && f.Code == codeTokenUsed
-}
-
-// causeOf says what has to change before a refused call can succeed.
-// Source: https://docs.oracle.com/en-us/iaas/Content/API/References/apierrors.htm
-func causeOf(r kit.Refusal) fault.Cause {
-	switch r.Code {
-	case "NotAuthenticated":
-		return fault.Unauthenticated
-	case "SignUpRequired":
-		return fault.Account
-	default:
-		return fault.Unspecified
-	}
 }
 
 // refusalOf is what metrics count of a refused call.

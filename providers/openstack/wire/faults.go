@@ -62,29 +62,29 @@ func refusal(status int, header http.Header, body []byte) kit.Refusal {
 // missing. Source: openstack/octavia, octavia/common/exceptions.py (QuotaException).
 const quotaMet = "Quota has been met"
 
-// meaningOf is the one table from codes to meanings. Octavia has no codes but the
-// status. Sources: neutron_lib/exceptions; Octavia API reference.
+// codeTable returns the codes of Neutron; Octavia has none but the status.
+// Sources: neutron_lib/exceptions; Octavia API reference.
+func codeTable() kit.Codes {
+	return kit.Codes{
+		Meanings: map[string]fault.Meaning{
+			"OverQuota": fault.Quota, "IpAddressGenerationFailure": fault.Quota, "ExternalIpAddressExhausted": fault.Quota,
+			"SecurityGroupInUse": fault.InUse, "PortInUse": fault.InUse, "FloatingIPPortAlreadyAssociated": fault.InUse,
+			"RevisionNumberConstraintFailed": fault.Conflict, "PolicyNotAuthorized": fault.Denied,
+		},
+		Statuses: map[int]fault.Meaning{
+			http.StatusNotImplemented:        fault.Invalid,
+			http.StatusRequestEntityTooLarge: fault.Throttled, // as older releases of Nova and Neutron's proxies say it
+		},
+	}
+}
+
+// meaningOf returns the meaning of a refusal by the table, except for quotas of Octavia.
 func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
-	switch r.Code {
-	case "OverQuota", "IpAddressGenerationFailure", "ExternalIpAddressExhausted":
-		return fault.Quota, true
-	case "SecurityGroupInUse", "PortInUse", "FloatingIPPortAlreadyAssociated":
-		return fault.InUse, true
-	case "RevisionNumberConstraintFailed":
-		return fault.Conflict, true
-	case "PolicyNotAuthorized":
-		return fault.Denied, true
-	}
-	if r.Status == http.StatusForbidden && strings.HasPrefix(r.Text, quotaMet) {
+	m, ok := codeTable().Meaning(r)
+	if !ok && r.Status == http.StatusForbidden && strings.HasPrefix(r.Text, quotaMet) {
 		return fault.Quota, true
 	}
-	switch r.Status {
-	case http.StatusNotImplemented:
-		return fault.Invalid, true
-	case http.StatusRequestEntityTooLarge:
-		return fault.Throttled, true // as older releases of Nova and Neutron's proxies say it
-	}
-	return fault.Internal, false
+	return m, ok
 }
 
 // refusalOf is what metrics count of a refused call.

@@ -57,12 +57,9 @@ func errorTable() kit.Errors {
 			}
 			return kit.Refusal{Code: r.Code, Status: r.Status, Text: r.Text}, true
 		},
-		Meaning: func(r kit.Refusal) (fault.Meaning, bool) {
-			m, ok := map[string]fault.Meaning{
-				"NameTaken": fault.Exists, "QuotaExceeded": fault.Quota, codeBusy: fault.Pending, codeTokenUsed: fault.Conflict,
-			}[r.Code]
-			return m, ok
-		},
+		Meaning: kit.Codes{Meanings: map[string]fault.Meaning{
+			"NameTaken": fault.Exists, "QuotaExceeded": fault.Quota, codeBusy: fault.Pending, codeTokenUsed: fault.Conflict,
+		}}.Meaning,
 		Conflict: fault.Conflict, Busy: usualChange,
 	}
 }
