@@ -99,3 +99,22 @@ func TestLaws(t *testing.T) {
 		), laws.Bounds{Moves: 49, Pairs: 6})
 	})
 }
+
+// TestLawsSeeEveryMechanism: without any one of them, a law is broken.
+func TestLawsSeeEveryMechanism(t *testing.T) {
+	const (
+		same   = "no case gives a port another protocol, so no listener is replaced"
+		single = "a Service has one load balancer, which is deleted with it"
+		closed = "it is deleted only for a port that is not desired any more"
+	)
+	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t) }, laws.Bounds{Moves: 49, Pairs: 2}, laws.MutationsOf(model.Rules(), map[string]string{
+		"order: listener is created before it is deleted": same,
+		"restore: listener is not restored":               same,
+		"impact: listener does not mark replace":          same,
+		"role: load-balancer is no entry point":           single,
+		"impact: load-balancer does not mark delete":      single,
+		"impact: listener does not mark delete":           closed,
+		"impact: pool does not mark delete":               closed,
+		"role: pool is no members":                        "a listener refers to its pool, which is therefore created before it",
+	}))
+}

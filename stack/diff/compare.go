@@ -34,6 +34,7 @@ func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c.gateSwitch()
 	c.gateLingering()
 	c.follow()
+	c.undo()
 	if rules.over() {
 		return plan.Plan{Owner: c.owner}
 	}
@@ -275,6 +276,9 @@ func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Cha
 	reason := plan.Changed
 	if c.fresh[w.In] {
 		reason = plan.Initial
+	}
+	if len(diffs) == 0 && found.State == stack.Failed && rule.Failed == Rewrite {
+		c.rewrite(w, found, rule)
 	}
 	for _, call := range rule.calls(diffs) {
 		c.add(plan.Step{

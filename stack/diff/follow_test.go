@@ -85,3 +85,33 @@ func TestFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestUndo: a refused release of what proves rules creates them again, and no other plan does.
+func TestUndo(t *testing.T) {
+	rules := toyRules()
+	for kind, role := range map[stack.Kind]diff.Role{"lb": diff.EntryPoint, "wall": diff.Admits} {
+		rule := rules.Kinds[kind]
+		rule.Role, rule.ProvenBy = role, map[stack.Kind][]stack.Kind{"wall": {"lb"}}[kind]
+		rules.Kinds[kind] = rule
+	}
+	have := found(owned(theLB, stack.Key{}, lb{}), owned(key("wall", "80"), stack.Key{}, wall{Ports: []int{80}}), owned(key("group", "80"), stack.Key{}, group{}))
+	for name, tc := range map[string]struct {
+		want *stack.Stack
+		undo []string
+	}{
+		"a release": {want: wish(), undo: []string{"create wall/80"}},
+		"a change":  {want: wish(owned(theLB, stack.Key{}, lb{}))},
+	} {
+		var got []string
+		for _, s := range diff.Compare(tc.want, have, rules, knowing(nil)).Steps {
+			for _, again := range s.Otherwise {
+				if got = append(got, again.ID.String()); s.ID.Key != theLB || again.Target.ID != "" {
+					t.Errorf("%s: %s in place of %s", name, again.ID, s.ID)
+				}
+			}
+		}
+		if d := cmp.Diff(tc.undo, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}

@@ -30,6 +30,9 @@ const (
 	// Report: it takes no change, and it is not ours to replace it: that is told, and
 	// what is in it or counts on it is held.
 	Report
+	// Rewrite: it is compared like any other, and written as desired where nothing differs:
+	// the cloud did not apply what it shows.
+	Rewrite
 )
 
 // settling is the part of the steps that stand for what the cloud itself has to end.
@@ -101,5 +104,13 @@ func (c *comparison) leads(e Edge, i int) bool {
 func withoutIdle(held []plan.Blocked) []plan.Blocked {
 	return slices.DeleteFunc(held, func(h plan.Blocked) bool {
 		return h.By == plan.ByBusy && !slices.ContainsFunc(held, func(o plan.Blocked) bool { return o.By == plan.ByNeeds && o.Needs == h.Step.ID })
+	})
+}
+
+// rewrite plans an update of a failed resource that is as desired.
+func (c *comparison) rewrite(w, found stack.Resource, rule Rule) {
+	c.add(plan.Step{
+		ID: c.id(w.Key, plan.Update, plan.PartRewrite), Target: w, Found: found.Spec, Reason: plan.Changed,
+		Why: "the cloud reports that its last change has failed", Batch: rule.batch(w, plan.Update, plan.PartRewrite),
 	})
 }

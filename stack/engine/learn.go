@@ -70,6 +70,9 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	if now.ID == "" {
 		now.ID = o.After.ID
 	}
+	if s.ID.Part == plan.PartRewrite {
+		now.State = stack.Ready
+	}
 	now.Slot = s.Target.Slot
 	after := o.After.Spec
 	if after == nil {

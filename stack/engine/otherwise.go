@@ -27,21 +27,31 @@ func (r *run) updateInstead(i int, res Result) {
 		stays = cause.isGated()
 	case Done:
 	}
-	if !stays {
-		return
-	}
 	for _, s := range res.Step.Otherwise {
+		if !stays || s.ID.Action == plan.Create && res.State == Waiting {
+			continue
+		}
 		r.instead = append(r.instead, restore{of: res.Step.ID, Result: Result{Step: s}})
 	}
 }
 
-// startInstead sends updates in place of other steps, as many as there is room for.
+// startInstead sends steps in place of others: updates as soon as there is room for them,
+// creates of what was deleted when no other step is in flight.
 func (r *run) startInstead() {
-	for len(r.instead) > 0 && len(r.calls) < r.engine.options.PerOwner {
-		next := r.instead[0]
-		r.instead = r.instead[1:]
-		r.repair(next.of, next.Step, next.Step)
+	idle := len(r.calls) == 0 && len(r.ready) == 0
+	var later []restore
+	for _, next := range r.instead {
+		creates := next.Step.ID.Action == plan.Create
+		_, exists := r.have.Get(next.Step.ID.Key) // only calls under way write to it
+		switch {
+		case creates && !idle, len(r.calls) >= r.engine.options.PerOwner:
+			later = append(later, next)
+		case creates && exists: // its deletion was not performed either
+		default:
+			r.repair(next.of, next.Step, next.Step)
+		}
 	}
+	r.instead = later
 }
 
 // isGated reports whether a step was not tried because its gate is closed.

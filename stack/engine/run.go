@@ -106,7 +106,7 @@ func (r *run) closeGates(gates Gates) {
 // start submits every step that can be sent now, steps of one call together. A step that
 // joins a running or waiting call takes no room of its own.
 func (r *run) start() {
-	r.startInstead()
+	defer r.startInstead()
 	groups := map[string][]item{}
 	var order []string
 	for at := 0; at < len(r.ready); {

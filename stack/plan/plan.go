@@ -71,7 +71,7 @@ func substitutesOf(s Step, held map[StepID]Blocked, policies []StepFilter) []Ste
 	for _, other := range s.Otherwise {
 		_, blocked := blockedBy(policies, other)
 		isHeld := func(id StepID) bool { _, ok := held[id]; return ok }
-		if !blocked && !slices.ContainsFunc(other.Needs, isHeld) {
+		if other.ID.Action == Update && !blocked && !slices.ContainsFunc(other.Needs, isHeld) {
 			out = append(out, other)
 		}
 	}
@@ -119,7 +119,7 @@ func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 		}
 	}
 	if p.Steps[step].Prepares {
-		if cause := blockedUse(graph, step, causes); cause != nil {
+		if cause := p.blockedUse(graph, step, step, causes); cause != nil {
 			return cause
 		}
 	}
@@ -133,14 +133,18 @@ func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 	return nil
 }
 
-// blockedUse returns the first of the blocked steps that need a step; nil if one of
-// them is not blocked, or none needs it.
-func blockedUse(graph *Graph, step int, causes []*StepID) *StepID {
+// blockedUse returns the first of the blocked steps that need a step, or are behind the barrier
+// at a node. It returns nil if one of them is not blocked, or none needs the step. Parts of
+// the step's resource do not count.
+func (p Plan) blockedUse(graph *Graph, node, step int, causes []*StepID) *StepID {
 	var first *StepID
-	for _, user := range graph.Needed[step] {
+	for _, user := range graph.Needed[node] {
+		if user < graph.Steps && p.Steps[user].Target.In == p.Steps[step].ID.Key {
+			continue
+		}
 		cause := causes[user]
 		if user >= graph.Steps { // a barrier: the steps behind it decide
-			cause = blockedUse(graph, user, causes)
+			cause = p.blockedUse(graph, user, step, causes)
 		}
 		if cause == nil {
 			return nil

@@ -22,6 +22,10 @@ const (
 	Forget Action = "forget"
 )
 
+// PartRewrite is the part of an update that writes a failed resource as it is desired
+// already. It has no changes.
+const PartRewrite = "rewrite"
+
 // Reason is the cause of a step.
 type Reason string
 
@@ -138,8 +142,9 @@ type Step struct {
 	// Locks are names that one call at a time can hold, across kinds and owners, such
 	// as a load balancer that accepts one change at a time.
 	Locks []string
-	// Otherwise lists updates that are performed where the step is not: it is refused, waits
-	// for a gate, or is blocked. They write the backends of today.
+	// Otherwise lists steps that are performed where this one is not. Updates write the
+	// backends of today, also where it waits for a gate or is blocked. Creates restore what was
+	// deleted before it, where it is refused.
 	Otherwise []Step
 	Batch     string // steps with equal batch keys are sent in one call, one such call at a time; empty: alone
 	Impact    Impact

@@ -34,7 +34,8 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 	if how == Lost {
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "no answer"), Sent: plan.MaybeSent}
 	}
-	out := x.world.perform(b, s)
+	world, out := x.world.performed(b, s)
+	x.world = world
 	if out.Err != nil {
 		x.clashes = append(x.clashes, s.ID.String()+": "+out.Err.Error())
 		return out
@@ -54,8 +55,8 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 	return out
 }
 
-// perform changes the world as a step says.
-func (w *World) perform(b plan.Batch, s plan.Step) plan.Outcome {
+// perform changes the world as a step says; claimed: another Service wants what it deletes.
+func (w *World) perform(s plan.Step, claimed bool) plan.Outcome {
 	if w.subject.Refuses != nil {
 		if err := w.subject.Refuses(w, s); err != nil {
 			return plan.Outcome{Err: err}
@@ -67,7 +68,7 @@ func (w *World) perform(b plan.Batch, s plan.Step) plan.Outcome {
 	case plan.Update:
 		return w.update(s)
 	case plan.Delete:
-		return w.remove(b, s)
+		return w.remove(s, claimed)
 	case plan.Forget:
 	}
 	return plan.Outcome{Sent: plan.WasSent}
@@ -75,7 +76,7 @@ func (w *World) perform(b plan.Batch, s plan.Step) plan.Outcome {
 
 // create makes a resource, and the parts that come in the same call.
 func (w *World) create(s plan.Step) plan.Outcome {
-	o, rule := s.ID.Owner, w.subject.Rules.Kinds[s.ID.Key.Kind]
+	o := s.ID.Owner
 	if at := w.current(o, s.ID.Key); at != nil {
 		switch {
 		case at.r.Ownership == stack.Shared:
@@ -85,7 +86,6 @@ func (w *World) create(s plan.Step) plan.Outcome {
 			return plan.Outcome{Err: fault.New(fault.Exists, "%s exists", s.ID.Key)}
 		}
 	}
-	_ = rule
 	for _, r := range append([]stack.Resource{s.Target}, s.With...) {
 		if taken := w.holder(o, r); taken != nil {
 			return plan.Outcome{Err: fault.New(fault.Taken, "%s has the %s", taken.r.Key, r.Slot)}
@@ -204,8 +204,8 @@ func (w *World) update(s plan.Step) plan.Outcome {
 }
 
 // remove deletes a resource with its parts, unless another Service wants it by now.
-func (w *World) remove(b plan.Batch, s plan.Step) plan.Outcome {
-	if s.Target.Ownership == stack.Shared && b.Claims != nil && len(b.Claims.Others(s.ID.Owner, s.Target)) > 0 {
+func (w *World) remove(s plan.Step, claimed bool) plan.Outcome {
+	if claimed {
 		return plan.Outcome{Sent: plan.WasSent}
 	}
 	if at := w.target(s.ID.Owner, s.Target); at != nil {

@@ -62,7 +62,7 @@ func (x *run) begin(moves []Move, was bool) {
 		if at < 0 {
 			continue
 		}
-		if want := x.subject.Cases[at].Build(x.world, m.Owner, x.day, x.world.Observed(m.Owner)); want != nil {
+		if want := x.built(at, m.Owner, x.world.Observed(m.Owner)); want != nil {
 			x.process.ledger.EnterSince(m.Owner, time.Unix(int64(i), 0), x.kept(want.Resources))
 			x.hold(m.Owner, x.world.Observed(m.Owner))
 		}
@@ -153,6 +153,7 @@ func (x *run) reconcile(m Move) {
 	if len(p.Steps) == 0 {
 		return
 	}
+	p.Steps = x.ordered(p.Steps)
 	gates := func(plan.Gate) time.Duration {
 		if x.process.open {
 			return 0
@@ -171,16 +172,15 @@ func (x *run) reconcile(m Move) {
 	x.process.known[m.Owner] = report.Have
 }
 
-// plan returns what is to do for a Service, and the observed stack that it is for.
-func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
-	have := x.have(m.Owner)
+// newPlan plans from an observed stack, and returns that with matched keys as well.
+func (x *run) newPlan(m Move, have *stack.Stack) (plan.Plan, *stack.Stack) {
 	want := &stack.Stack{Owner: m.Owner}
 	if m.To < 0 {
 		x.process.ledger.Leave(m.Owner)
 	} else {
-		want = x.subject.Cases[m.To].Build(x.world, m.Owner, x.day, have)
+		want = x.built(m.To, m.Owner, have)
 		if want == nil && m.From >= 0 { // refused: the last accepted configuration remains
-			want = x.subject.Cases[m.From].Build(x.world, m.Owner, x.day, have)
+			want = x.built(m.From, m.Owner, have)
 		}
 		if want == nil {
 			return plan.Plan{Owner: m.Owner}, have
@@ -194,9 +194,7 @@ func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 		x.process.ledger.EnterSince(m.Owner, time.Unix(int64(since), 0), x.kept(want.Resources))
 	}
 	x.desired = want
-	p := diff.Compare(want, have, x.rules(m, have), x.process.ledger)
-	p.Steps = x.ordered(p.Steps)
-	return p, have
+	return diff.Compare(want, have, x.rules(m, have), x.process.ledger), have
 }
 
 // rules returns the rules with which an observed stack of a Service is compared.
@@ -236,6 +234,9 @@ func (x *run) have(o stack.Owner) *stack.Stack {
 		if r.Ownership != stack.Owned {
 			out.Resources = append(out.Resources, r)
 		}
+	}
+	if sameResources(out, read) {
+		return read
 	}
 	return out
 }
@@ -288,6 +289,13 @@ func (x *run) refusalOf(s plan.Step) How {
 
 // flows returns what the cloud lets through now.
 func (x *run) flows() []traffic.Flow {
+	if m := x.world.memo; !m.judged {
+		m.flows, m.judged = x.newFlows(), true
+	}
+	return x.world.memo.flows
+}
+
+func (x *run) newFlows() []traffic.Flow {
 	owners := x.world.Owners()
 	view := make([]*stack.Stack, len(owners))
 	for i, o := range owners {

@@ -84,6 +84,7 @@ type Known struct {
 	Refused    []Match
 	Unanswered bool // only where no answer has arrived
 	Quota      bool // only where room could cure the refusal
+	Restarted  bool // only where the process has ended during a plan
 	// Beside is a case of another Service that stays; empty: none is needed.
 	Beside string
 	// Neighbour is a step that another Service's run has performed; zero: none is needed.

@@ -35,8 +35,10 @@ type sweep struct {
 	coverage Coverage
 	seen     map[string]bool // kinds of violations
 	starts   map[string]*World
-	known    []int // by exception: how often it occurred
-	mutation bool  // ends at the first violation
+	origin   *World // where the runs of the moves begin that were asked for last
+	moved    string // names these moves
+	known    []int  // by exception: how often it occurred
+	mutation bool   // ends at the first violation
 }
 
 // Check runs all moves, deletions and shared moves of a subject with refusals, and fails
@@ -135,18 +137,23 @@ func (w *sweep) shared() [][]Move {
 
 // start returns the cloud in which every Service of the moves is as before.
 func (w *sweep) start(moves []Move) *World {
-	key := ""
+	key, all := "", ""
 	var before []Move
 	for _, m := range moves {
 		before = append(before, Move{m.Owner, m.From, m.From})
 		key += "/" + w.subject.caseName(m.From)
+		all += "/" + w.subject.caseName(m.From) + "/" + w.subject.caseName(m.To)
+	}
+	if w.origin != nil && all == w.moved {
+		return w.origin
 	}
 	if w.starts[key] == nil {
 		x := &run{subject: w.subject, world: NewWorld(w.subject), scenario: Scenario{Moves: before, Open: true}, day: Before}
 		x.perform()
-		w.starts[key] = x.world
+		w.starts[key] = x.world.clone() // without what was computed on the way
 	}
-	return w.starts[key].clone()
+	w.origin, w.moved = w.starts[key].clone(), all
+	return w.origin
 }
 
 // run performs a scenario.
@@ -302,6 +309,9 @@ func (s *Subject) isKnown(v Violation) int {
 			return false
 		}
 		if k.Unanswered && !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return r.How == Lost }) {
+			return false
+		}
+		if k.Restarted && v.Scenario.Restart == 0 {
 			return false
 		}
 		byNeighbour := func(step plan.Step) bool { return step.ID.Owner != m.Owner && k.Neighbour.matches(step.ID) }

@@ -15,6 +15,7 @@ type World struct {
 	objects []*object // oldest first; written to by copy
 	made    map[string]int
 	views   map[stack.Owner]*stack.Stack // valid until the next write
+	memo    *memo
 }
 
 // object is one resource of the cloud.
@@ -27,7 +28,7 @@ type object struct {
 
 // NewWorld returns the cloud before any Service exists.
 func NewWorld(s *Subject) *World {
-	w := &World{subject: s, made: map[string]int{}, views: map[stack.Owner]*stack.Stack{}}
+	w := &World{subject: s, made: map[string]int{}, views: map[stack.Owner]*stack.Stack{}, memo: newMemo()}
 	for _, r := range s.Existing {
 		w.add(stack.Owner{}, r)
 	}
@@ -36,11 +37,7 @@ func NewWorld(s *Subject) *World {
 
 // clone returns a copy that changes independently.
 func (w *World) clone() *World {
-	out := &World{subject: w.subject, objects: slices.Clone(w.objects), made: map[string]int{}, views: maps.Clone(w.views)}
-	for k, n := range w.made {
-		out.made[k] = n
-	}
-	return out
+	return &World{subject: w.subject, objects: slices.Clone(w.objects), made: maps.Clone(w.made), views: maps.Clone(w.views), memo: newMemo()}
 }
 
 // NewID returns an identifier for a resource that the cloud creates. It depends on the

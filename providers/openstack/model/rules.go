@@ -63,6 +63,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			ProvenBy: []stack.Kind{KindShare},
 			Within:   diff.Within{Inline: true, Cascade: true},
 			Ignore:   []string{"Claim"}, // it has effect until the listener exists
+			Failed:   diff.Rewrite,
 			Replace:  diff.CreateFirst,
 			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		}),
@@ -71,11 +72,13 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			FollowsBackends: true,
 			Within:          diff.Within{Inline: true, Cascade: true},
 			Sets:            map[string]diff.Set{"Members": {Whole: true}},
+			Failed:          diff.Rewrite,
 			Equal:           map[string]diff.Equal{"Members": sameMembers},
 		},
 		KindMonitor: MonitorCodec().Rule(diff.Rule{
 			Role:    diff.Members,
 			Within:  diff.Within{Inline: true, Cascade: true},
+			Failed:  diff.Rewrite,
 			Replace: diff.DeleteFirst, // a pool has one
 			Restore: true,
 		}),
@@ -85,6 +88,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			Within:   diff.Within{Inline: true, Cascade: true},
 			Ignore:   []string{"Claim"},
 			Equal:    map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
+			Failed:   diff.Rewrite,
 			Replace:  diff.DeleteFirst,
 			Restore:  true,
 			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},

@@ -215,15 +215,18 @@ func (f *finder) pool(p pool, key string) error {
 			return err
 		}
 	}
-	members := model.Members{}
+	members, state := model.Members{}, stack.Ready
 	for _, m := range f.view.members[p.ID] {
+		if m.Provisioning == failed {
+			state = stack.Failed
+		}
 		members.Members = append(members.Members, m.Spec)
 	}
 	slices.SortFunc(members.Members, model.Member.Compare)
-	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMembers, Name: key}, ID: p.ID, In: poolKey, Proof: stack.Derived, Spec: members})
+	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMembers, Name: key}, ID: p.ID, In: poolKey, Proof: stack.Derived, State: state, Spec: members})
 	for _, m := range f.view.monitors {
 		if m.ID == p.Monitor {
-			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMonitor, Name: key}, ID: m.ID, In: poolKey, Proof: stack.Derived, Spec: m.Spec})
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindMonitor, Name: key}, ID: m.ID, In: poolKey, Proof: stack.Derived, State: stateOf(m.Provisioning), Spec: m.Spec})
 		}
 	}
 	return nil

@@ -55,6 +55,9 @@ func (v *visit) touch(id, status string) {
 	if v.Breaks || v.cloud.opt.Breaks != "" && status != pendingDelete && strings.Contains(lb.Text("name"), v.cloud.opt.Breaks) {
 		v.State.fail[id] = true
 	}
+	if v.Fails {
+		v.State.part[id] = true
+	}
 	v.State.Settle(v.Time)
 }
 
@@ -68,8 +71,12 @@ func (s *state) Settle(now time.Time) {
 		if s.fail[id] {
 			end = broken
 		}
+		if s.part[id] {
+			s.failParts(id, moment(now))
+		}
 		delete(s.busy, id)
 		delete(s.fail, id)
+		delete(s.part, id)
 		s.settleOne(id, end, moment(now))
 	}
 }
@@ -103,6 +110,25 @@ func (s *state) settleOne(id, end, at string) {
 					s.Change(c, o.Text("id"), Object{operating: online})
 				}
 			}
+		}
+	}
+}
+
+// failParts ends the change of the innermost parts of a load balancer in ERROR. What they are
+// part of takes changes as before.
+// Source: openstack/octavia, controller/worker/v2/tasks/lifecycle_tasks.py
+// (ListenerToErrorOnRevertTask, PoolToErrorOnRevertTask, MembersToErrorOnRevertTask).
+func (s *state) failParts(id, at string) {
+	for _, c := range []collection{members, monitors, listeners, pools} {
+		failed := false
+		for _, o := range s.Having(c, "loadbalancer", id) {
+			if strings.HasPrefix(o.Text(provisioning), "PENDING_") {
+				s.Change(c, o.Text("id"), finishChange(o, broken, broken, at))
+				failed = true
+			}
+		}
+		if failed {
+			return
 		}
 	}
 }

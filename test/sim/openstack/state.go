@@ -39,14 +39,15 @@ type state struct {
 	made int                  // objects made so far, for identifiers and addresses
 	busy map[string]time.Time // load balancers that are PENDING, until when
 	fail map[string]bool      // those of them that end in ERROR
+	part map[string]bool      // those of them whose changed parts end in ERROR
 }
 
 func newState() *state {
-	return &state{Tables: rest.Tables{}, busy: map[string]time.Time{}, fail: map[string]bool{}}
+	return &state{Tables: rest.Tables{}, busy: map[string]time.Time{}, fail: map[string]bool{}, part: map[string]bool{}}
 }
 
 func (s *state) Clone() *state {
-	return &state{Tables: s.Tables.Clone(), made: s.made, busy: maps.Clone(s.busy), fail: maps.Clone(s.fail)}
+	return &state{Tables: s.Tables.Clone(), made: s.made, busy: maps.Clone(s.busy), fail: maps.Clone(s.fail), part: maps.Clone(s.part)}
 }
 
 // id is a new identifier, the same in every run that makes the same things.

@@ -122,8 +122,12 @@ func (s *Server[S, V]) pass(v *Visit[S]) (*sim.Fault, error) {
 	v.Time = s.Clock.Now()
 	var refused error
 	for _, f := range met.Errors {
-		if f.Status == http.StatusOK {
+		switch f.Status {
+		case http.StatusOK:
 			v.Breaks = true
+			continue
+		case http.StatusAccepted:
+			v.Fails = true
 			continue
 		}
 		refused = s.words.injected(f)

@@ -22,6 +22,7 @@ type Visit[S any] struct {
 	State  S // that the call sees
 	Answer Answer
 	Breaks bool // what the call does fails later
+	Fails  bool // only the part that the call changes fails later
 	Again  bool // nothing was done: the answer is that of an earlier call
 }
 
