@@ -22,6 +22,7 @@ const (
 // listeners makes a listener and a target group of every port, and target groups of the ports
 // of other Services that get a share.
 func (f *controlled) listeners(ports, others []lbcPort) {
+	ports = f.fitPorts(ports)
 	var machines []string
 	if f.target == targetInstance {
 		machines = f.networkTargets(len(ports) + len(others))

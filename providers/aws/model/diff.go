@@ -132,6 +132,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Batch:     tagBatch,
 			Replace:   diff.CreateFirst,
 			Clash:     diff.Returned,
+			Prepares:  true, // it is of no use without a listener
 			// Targets of the new group are checked again before they get connections.
 			Impact: map[string]plan.Impact{"replace": plan.Brief},
 			Linger: &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
