@@ -93,14 +93,6 @@ func TestLaws(t *testing.T) {
 	laws.Check(t, lawsSubject(t, "openstack", "manage-security-groups = true\ncreate-monitor = true\n", lawCases()), laws.Bounds{Moves: 110, Pairs: 6})
 }
 
-// TestLawsSeeEveryMechanism: without any one of them, a law is broken.
-func TestLawsSeeEveryMechanism(t *testing.T) {
-	fresh := func() *laws.Subject {
-		return lawsSubject(t, "openstack", "manage-security-groups = true\ncreate-monitor = true\n", lawCases())
-	}
-	laws.Mutate(t, fresh, laws.Bounds{Moves: 30, Pairs: 1}, laws.MutationsOf(model.Rules(), map[string]string{}))
-}
-
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }

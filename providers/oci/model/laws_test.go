@@ -74,14 +74,6 @@ func TestLawsNone(t *testing.T) {
 	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 2})
 }
 
-// TestLawsSeeEveryMechanism: without any one of them, a law is broken.
-func TestLawsSeeEveryMechanism(t *testing.T) {
-	fresh := func() *laws.Subject {
-		return lawsSubject(t, "groups", lawCases("NSG", backendGroupsKey.Name, lawsGroup))
-	}
-	laws.Mutate(t, fresh, laws.Bounds{Moves: 16, Pairs: 1}, laws.MutationsOf(Rules(), map[string]string{}))
-}
-
 // oldNodePort is why nothing is kept for a node port, or a port of health checks, that a Service had.
 const oldNodePort = "kube-proxy answers at the ports of the present Service alone, so the old ones answer no client"
 
