@@ -43,9 +43,15 @@ func newMemo() *memo {
 	return &memo{next: map[plan.StepID][]transition{}, builds: map[build]*stack.Stack{}, plans: map[build]planned{}}
 }
 
-// performed returns the state after a step, and the outcome. It does not change the world.
+// performed returns the state after a step, and the outcome. It does not change the world,
+// unless the subject remembers.
 func (w *World) performed(b plan.Batch, s plan.Step) (*World, plan.Outcome) {
 	claimed := s.ID.Action == plan.Delete && s.Target.Ownership == stack.Shared && b.Claims != nil && len(b.Claims.Others(s.ID.Owner, s.Target)) > 0
+	if w.subject.Remembers {
+		out := w.perform(s, claimed)
+		w.memo = newMemo()
+		return w, out
+	}
 	for _, t := range w.memo.next[s.ID] {
 		if t.claimed == claimed && sameStep(t.step, s) {
 			return t.world, t.outcome
@@ -65,7 +71,7 @@ func sameStep(a, b plan.Step) bool {
 
 // built returns what a case wants. It builds once from what is observed.
 func (x *run) built(at int, o stack.Owner, have *stack.Stack) *stack.Stack {
-	if have != x.world.Observed(o) {
+	if x.subject.Remembers || have != x.world.Observed(o) {
 		return x.subject.Cases[at].Build(x.world, o, x.day, have)
 	}
 	key := build{owner: o, to: at, day: x.day}
@@ -81,7 +87,7 @@ func (x *run) built(at int, o stack.Owner, have *stack.Stack) *stack.Stack {
 // neighbours that depends on the state of the cloud and the process's knowledge alone.
 func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
 	have := x.have(m.Owner)
-	if len(x.scenario.Moves) > 1 || have != x.world.Observed(m.Owner) {
+	if x.subject.Remembers || len(x.scenario.Moves) > 1 || have != x.world.Observed(m.Owner) {
 		return x.newPlan(m, have)
 	}
 	key := build{owner: m.Owner, from: m.From, to: m.To, day: x.day}

@@ -37,6 +37,9 @@ type Subject struct {
 	// Refuses returns an error for a step that the cloud cannot perform in this state, such
 	// as a name that is taken.
 	Refuses func(w *World, s plan.Step) error
+	// Remembers says that Build depends on the past of a run, such as on an address that a
+	// Service has published. Runs of such a cloud share no states.
+	Remembers bool
 	// Neighbours names pairs of cases of which each can be had while another Service has
 	// the other; empty: no case shares anything.
 	Neighbours [][2]string

@@ -144,7 +144,7 @@ func (w *sweep) start(moves []Move) *World {
 		key += "/" + w.subject.caseName(m.From)
 		all += "/" + w.subject.caseName(m.From) + "/" + w.subject.caseName(m.To)
 	}
-	if w.origin != nil && all == w.moved {
+	if w.origin != nil && all == w.moved && !w.subject.Remembers {
 		return w.origin
 	}
 	if w.starts[key] == nil {

@@ -51,7 +51,7 @@ kube-system-uid = kubesystem-uid1
 		t.Fatal(err, problems)
 	}
 	cloud := Cloud()
-	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep}
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep, Remembers: true}
 	status := &published{}
 	for _, n := range sortedNames(services) {
 		s.Cases = append(s.Cases, laws.Case{Name: n, Build: (&lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[string]input{}, published: status}).build})
