@@ -107,7 +107,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 		single = "a Service has one load balancer, which is deleted with it"
 		closed = "it is deleted only for a port that is not desired any more"
 	)
-	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t) }, laws.Bounds{Moves: 49, Pairs: 2}, laws.MutationsOf(model.Rules(), map[string]string{
+	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t, lawCases()) }, laws.Bounds{Moves: 49, Pairs: 2}, laws.MutationsOf(model.Rules(), map[string]string{
 		"order: listener is created before it is deleted": same,
 		"restore: listener is not restored":               same,
 		"impact: listener does not mark replace":          same,
