@@ -59,12 +59,6 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 		if len(rule.ProvenBy) > 0 {
 			add(change(func(r *diff.Rule) { r.ProvenBy = nil }), "evidence: %s is proven by nothing", kind)
 		}
-		if rule.Restore {
-			add(change(func(r *diff.Rule) { r.Restore = false }), "restore: %s is not restored", kind)
-		}
-		if rule.FollowsBackends {
-			add(change(func(r *diff.Rule) { r.FollowsBackends = false }), "backends: %s follows none", kind)
-		}
 		if rule.WidenLast != nil {
 			add(change(func(r *diff.Rule) { r.WidenLast = nil }), "order: %s is widened first", kind)
 		}
