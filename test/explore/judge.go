@@ -82,6 +82,8 @@ func (j *judge) glance(report *Report) {
 			j.served[uid], j.left[uid] = servedAs{moves: true}, addressOf(svc)
 		case svc.Spec.Type != corev1.ServiceTypeLoadBalancer, svc.DeletionTimestamp != nil:
 			j.served[uid] = servedAs{moves: true} // it asks for no address for now
+		case j.w.wasStripped(svc) && j.w.hasForgotten():
+			j.served[uid] = servedAs{moves: true} // a late deletion of the process that released the first one may take its load balancer
 		case j.w.wroteLate(svc): // the successor puts it right, or the end is another one
 		case !j.elsewhere[uid]: // else the other one has a say, and Berth puts its own address back
 			j.reached(svc, report)
