@@ -109,6 +109,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 	)
 	laws.Mutate(t, func() *laws.Subject { return lawsSubject(t, lawCases()) }, laws.Bounds{Moves: 49, Pairs: 2}, laws.MutationsOf(model.Rules(), map[string]string{
 		"order: listener is created before it is deleted": same,
+		"restore: listener is not restored":               same,
 		"impact: listener does not mark replace":          same,
 		"role: load-balancer is no entry point":           single,
 		"impact: load-balancer does not mark delete":      single,
