@@ -158,7 +158,7 @@ func (s *Set) ReadElsewhere(key string) bool {
 
 // MayMean lists the declared annotations that decide whether the internet is admitted, and
 // that the user may have meant by a key that no declaration is for. It is more generous than
-// hints: the domain of a distinctive name may be any.
+// hints: the domain of a distinctive name may be any. The nearest key comes first.
 func (s *Set) MayMean(key, kind string) []string {
 	if s.Knows(key) {
 		return nil
@@ -177,6 +177,7 @@ func (s *Set) MayMean(key, kind string) []string {
 			out = append(out, d.name)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b string) int { return editDistance(key, a, distant) - editDistance(key, b, distant) })
 	return out
 }
 

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"maps"
@@ -64,34 +65,20 @@ func sharedPrefixes() []string {
 // elsewhere returns the prefixes of clouds and add-ons that are not among the entries.
 // Source: the documentation of each.
 func elsewhere() map[string][]string {
-	return map[string][]string{
-		"Akamai Cloud":   {"service.beta.kubernetes.io/linode-loadbalancer-"},
-		"Alibaba Cloud":  {"service.beta.kubernetes.io/alibaba-cloud-", "service.beta.kubernetes.io/alicloud-"},
-		"Baidu Cloud":    {"service.beta.kubernetes.io/cce-"},
-		"Brightbox":      {"service.beta.kubernetes.io/brightbox-load-balancer-"},
-		"Cilium LB IPAM": {"lbipam.cilium.io/"},
-		"Civo":           {"kubernetes.civo.com/"},
-		"CloudStack":     {"service.beta.kubernetes.io/cloudstack-load-balancer-"},
-		"DigitalOcean":   {"service.beta.kubernetes.io/do-loadbalancer-"},
-		"Equinix Metal":  {"metal.equinix.com/"},
-		"Exoscale":       {"service.beta.kubernetes.io/exoscale-loadbalancer-"},
-		"Hetzner Cloud":  {"load-balancer.hetzner.cloud/"},
-		"Huawei Cloud":   {"kubernetes.io/elb."},
-		"IBM Cloud":      {"service.kubernetes.io/ibm-"},
-		"kube-vip":       {"kube-vip.io/"},
-		"MetalLB":        {"metallb.io/", "metallb.universe.tf/"},
-		"Naver Cloud":    {"service.beta.kubernetes.io/ncloud-load-balancer-"},
-		"OpenELB":        {"eip.openelb.kubesphere.io/", "protocol.openelb.kubesphere.io/"},
-		"OVHcloud":       {"service.beta.kubernetes.io/ovh-loadbalancer-", "loadbalancer.ovhcloud.com/"},
-		"PureLB":         {"purelb.io/"},
-		"Scaleway":       {"service.beta.kubernetes.io/scw-loadbalancer-"},
-		"STACKIT":        {"lb.stackit.cloud/", "yawol.stackit.cloud/"},
-		"Tencent Cloud":  {"service.kubernetes.io/qcloud-", "service.kubernetes.io/tke-", "service.cloud.tencent.com/", "service.beta.kubernetes.io/tencentcloud-"},
-		"UpCloud":        {"service.beta.kubernetes.io/upcloud-"},
-		"Vultr":          {"service.beta.kubernetes.io/vultr-loadbalancer-"},
-		"Yandex Cloud":   {"yandex.cloud/"},
+	out := map[string][]string{}
+	for line := range strings.Lines(foreignPrefixes) {
+		name, prefixes, found := strings.Cut(line, " = ")
+		if found && !strings.HasPrefix(line, "#") {
+			out[name] = strings.Fields(prefixes)
+		}
 	}
+	return out
 }
+
+// foreignPrefixes is the list of clouds and add-ons that there is no Set for.
+//
+//go:embed foreign.txt
+var foreignPrefixes string
 
 // internalElsewhere returns the annotations that request an internal load balancer on
 // those clouds, with the values that do; none: any value.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/providers/azure"
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -28,6 +29,7 @@ import (
 
 // subject is a simulated Azure, and what its cloud configuration says besides.
 type subject struct {
+	beside  bool // the annotations of the other clouds are known, as in the program
 	running *simtest.Running
 	more    string // members of the JSON object, with a comma at the end
 }
@@ -45,7 +47,14 @@ func confOf(t testing.TB, running *simtest.Running) []byte {
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
-	cloud, _, err := providers.EntryOf(azure.Cloud()).Open(t.Context(), bytes.NewReader(bytes.Replace(confOf(t, s.running), []byte("{"), []byte("{"+s.more), 1)), providers.Env{Cluster: s.running.Cloud.Seed.Cluster, Now: time.Now})
+	entry := providers.EntryOf(azure.Cloud())
+	if s.beside {
+		var err error
+		if entry, err = all.Find("azure"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cloud, _, err := entry.Open(t.Context(), bytes.NewReader(bytes.Replace(confOf(t, s.running), []byte("{"), []byte("{"+s.more), 1)), providers.Env{Cluster: s.running.Cloud.Seed.Cluster, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
@@ -19,6 +20,7 @@ import (
 
 // subject is a simulated project with six nodes.
 type subject struct {
+	beside  bool // the annotations of the other clouds are known, as in the program
 	running *simtest.Running
 	config  string // added to the cloud configuration
 }
@@ -28,7 +30,14 @@ const cluster = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := string(s.running.Cloud.Seed.CloudConf(s.running.URL)) + cluster + s.config
-	cloud, problems, err := providers.EntryOf(gce.Cloud()).Open(t.Context(), bytes.NewReader([]byte(file)), providers.Env{Cluster: "kubernetes", Now: time.Now})
+	entry := providers.EntryOf(gce.Cloud())
+	if s.beside {
+		var err error
+		if entry, err = all.Find("gce"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cloud, problems, err := entry.Open(t.Context(), bytes.NewReader([]byte(file)), providers.Env{Cluster: "kubernetes", Now: time.Now})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

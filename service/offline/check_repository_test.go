@@ -18,7 +18,7 @@ import (
 // writeRepository writes a tree of files as public repositories have them: each environment
 // with the same Namespace, definitions of resources, templates, broken documents of
 // other kinds, JSON indented with tabs, and one faulty Service among good ones.
-func writeRepository(t *testing.T, environments int) string {
+func writeRepository(t testing.TB, environments int) string {
 	t.Helper()
 	root := t.TempDir()
 	others := map[string]string{
@@ -54,10 +54,26 @@ func writeRepository(t *testing.T, environments int) string {
 	return root
 }
 
-// TestCheckRepository: only documents with a Service have problems, the others are
-// counted, and an assumption about the cluster is no problem.
+// tenThousandFiles is the number of environments whose tree has 10,000 files.
+const tenThousandFiles = 909
+
+// BenchmarkCheckRepository measures a check of a tree of 10,000 files.
+func BenchmarkCheckRepository(b *testing.B) {
+	root := writeRepository(b, tenThousandFiles)
+	for b.Loop() {
+		if _, err := Check(context.Background(), Input{Files: []string{root}}, Checks{Clouds: all.List(), Classes: service.Classes{Default: true}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestCheckRepository: of a tree of 10,000 files only documents with a Service have problems,
+// the others are counted, and an assumption about the cluster is no problem.
 func TestCheckRepository(t *testing.T) {
-	const environments = 60
+	environments := tenThousandFiles
+	if testing.Short() {
+		environments = 60
+	}
 	root := writeRepository(t, environments)
 	out, err := Check(context.Background(), Input{Files: []string{root}}, Checks{Clouds: all.List(), Classes: service.Classes{Default: true}})
 	if err != nil {

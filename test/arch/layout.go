@@ -55,7 +55,7 @@ func core() []row {
 			reason: "a status is computed as a value and written by the loop"},
 		{dir: "providers/fault", others: []string{multierror}, pure: true,
 			reason: "everybody may know what an error means"},
-		{dir: "providers", pure: true, std: []string{"context", "io"}, others: []string{corev1, "k8s.io/api/discovery/v1"},
+		{dir: "providers", pure: true, std: []string{"context", "embed", "io"}, others: []string{corev1, "k8s.io/api/discovery/v1"},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers/fault"},
 			reason: "the contract names the types of the core, and of what stands behind a Service, and no cloud"},
 	}

@@ -88,7 +88,7 @@ func serviceTag() annotations.Type[string] {
 		if tag := strings.TrimSpace(raw); form.MatchString(tag) {
 			return tag, nil
 		}
-		return "", fmt.Errorf("%q is no service tag", raw)
+		return "", errors.New("is no service tag")
 	})
 }
 
