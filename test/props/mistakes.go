@@ -14,7 +14,7 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// Mistake is a Service of an application developer who got something wrong.
+// Mistake is a Service with an error of an application developer.
 type Mistake struct {
 	Name        string
 	Annotations map[string]string
