@@ -158,7 +158,7 @@ func (s *Set) ReadElsewhere(key string) bool {
 
 // MayMean lists the declared annotations that decide whether the internet is admitted, and
 // that the user may have meant by a key that no declaration is for. It is more generous than
-// hints: the domain of a distinctive name may be any. The nearest key comes first.
+// hints: the domain of a distinctive name may be any. They are sorted by distance.
 func (s *Set) MayMean(key, kind string) []string {
 	if s.Knows(key) {
 		return nil

@@ -41,7 +41,7 @@ func Mistakes(t *testing.T, fresh New, all []Mistake) {
 			t.Errorf("%s: the case does not say what cause and next step are expected", m.Name)
 		}
 		for _, part := range m.Says {
-			if !strings.Contains(unwrapped(texts[i]), part) {
+			if !strings.Contains(joinLines(texts[i]), part) {
 				t.Errorf("%s: the conditions do not contain %q:\n%s", m.Name, part, texts[i])
 			}
 		}
@@ -77,8 +77,8 @@ func (m Mistake) conditions(t *testing.T, s Subject) string {
 // runsUntilSettled is how often a Service is reconciled before its conditions are read.
 const runsUntilSettled = 6
 
-// unwrapped returns YAML without its line breaks and quotes.
-func unwrapped(text string) string {
+// joinLines returns YAML without its line breaks and quotes.
+func joinLines(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "''", "'")
 }
 
