@@ -83,6 +83,9 @@ func wrong(p annotations.Problem) telling {
 		return telling{status.ReasonNoNodePort, status.EventNoNodePort}
 	case annotations.CodeSpec, annotations.CodeProtocol, annotations.CodeMixed, annotations.CodeAffinity, annotations.CodeAddress,
 		annotations.CodeFamily, annotations.CodePorts:
+		if p.Taken && p.Key == "spec.ports" {
+			return telling{status.ReasonUnsupportedSpec, status.EventSlotTaken}
+		}
 		return telling{status.ReasonUnsupportedSpec, status.EventUnsupportedSpec}
 	default:
 		return telling{status.ReasonInvalidAnnotation, status.EventInvalidAnnotation}

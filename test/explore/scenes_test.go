@@ -118,6 +118,18 @@ func scenesOfMistakes() []scene {
 			Create("late", key("service.beta.kubernetes.io/azure-load-balancer-ipv4", s.address("web"))).Do(s.world)
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"SlotTaken"}},
+		{what: "a port that two request at once", cloud: "azure", play: func(s *stage, plain Shape) {
+			s.served(plain)
+			address := s.address("web")
+			free := func(svc *corev1.Service) {
+				key("service.beta.kubernetes.io/azure-load-balancer-ipv4", address)(svc)
+				svc.Spec.Ports = svc.Spec.Ports[:1]
+				svc.Spec.Ports[0].Port = 8443
+			}
+			Create("first", free).Do(s.world)
+			Create("second", free).Do(s.world)
+			time.Sleep(10 * time.Minute)
+		}, says: []string{"SlotTaken"}},
 	}
 }
 
