@@ -184,9 +184,13 @@ func deserted(draft *reconcile.Draft) []string {
 // dryRun is the name of the policy that holds everything, as plan.DryRun has it.
 const dryRun = "dry-run"
 
-// Held says who keeps steps from being done; the first one names it.
+// Held is the condition of a Service with blocked steps. Steps that are blocked only with
+// another one follow the causes.
 func Held(held []plan.Blocked) status.Condition {
-	return status.NotProgrammed(heldReason(held[0]), HeldText(held)+freed(held[0]))
+	isCause := func(b plan.Blocked) bool { return !b.FollowsOther() }
+	causes := slices.DeleteFunc(slices.Clone(held), plan.Blocked.FollowsOther)
+	causes = append(causes, slices.DeleteFunc(slices.Clone(held), isCause)...)
+	return status.NotProgrammed(heldReason(causes[0]), HeldText(causes)+freed(causes[0]))
 }
 
 // HeldEvent is an event about a step that is kept from being done: which step, why, and

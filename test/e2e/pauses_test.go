@@ -363,6 +363,9 @@ func (p *pauses) eventsAreTrue() {
 	list, err := p.Client.CoreV1().Events(p.ns).List(p.t.Context(), metav1.ListOptions{})
 	p.must(err)
 	for _, e := range list.Items {
+		if e.Reason == "ClusterIPNotAllocated" {
+			continue // the API server's own repair of addresses that were released
+		}
 		deletion := e.Reason == string(status.EventDeleting) || e.Reason == string(status.EventDeleted)
 		if e.Type == corev1.EventTypeWarning || deletion && !p.deleted[string(e.InvolvedObject.UID)] {
 			p.t.Errorf("false event of %s: %s %s: %s", e.InvolvedObject.Name, e.Type, e.Reason, e.Message)

@@ -125,7 +125,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		{"address of nobody", model.Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
 		{"subnet that is not there", model.Internal, value("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
 		{"address outside of the subnet", model.Internal, value("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
-		{"port of a stranger", model.Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Taken},
+		{"port of a stranger", model.Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Internal},
 		{"more rules than fit", model.Internal, nil, (*rig).fullBalancer, fault.Quota},
 		{"no room in the security group", model.Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
 	} {
