@@ -133,7 +133,9 @@ func TestStopped(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
 		svc := props.Service("web", nil).Service
-		w.Control().Faults.Add(sim.Fault{Operation: "StartLoadBalancerListener", Kind: sim.FaultCutBefore, Count: 1})
+		if _, err := w.Control().Faults.Add(sim.Fault{Operation: "StartLoadBalancerListener", Kind: sim.FaultCutBefore, Count: 1}); err != nil {
+			t.Fatal(err)
+		}
 		w.serve(svc)
 		if n := len(w.running.Cloud.Forwards()); n != 2 {
 			t.Errorf("%d ports are forwarded", n)

@@ -17,7 +17,7 @@ func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
 // left as it is.
 func TestMisspelt(t *testing.T) {
 	cloud, plain := providers.EntryOf(alibaba.Cloud()), props.Service("plain", nil)
-	props.Misspelt(t, freshSubject, cloud, plain, prefix+"adress-type", "intranet")
+	props.Misspelt(t, freshSubject, cloud, plain, prefix+"addres-type", "intranet")
 	props.Misspelt(t, freshSubject, cloud, plain, prefix+"address-type", "Intranet")
 }
 

@@ -67,7 +67,8 @@ func Status(ctx context.Context, in Input, by Judge) (Standings, error) {
 		}
 		out.Services = append(out.Services, s)
 	}
-	return out, out.judge(ctx, world, by)
+	err = out.judge(ctx, world, by)
+	return out, err
 }
 
 func standing(item Item) Standing {

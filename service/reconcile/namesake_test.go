@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	testclock "k8s.io/utils/clock/testing"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"

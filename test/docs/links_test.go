@@ -75,7 +75,7 @@ func brokenLinks(path, page string) []string {
 			if anchor == "" || info.IsDir() || filepath.Ext(target) != ".md" {
 				continue
 			}
-			body, err := os.ReadFile(target) //nolint:gosec // a page of the repository
+			body, err := os.ReadFile(target)
 			if err != nil {
 				out = append(out, m[1])
 				continue

@@ -302,10 +302,7 @@ func kindOf(v Violation) string {
 func (s *Subject) isKnown(v Violation) int {
 	return slices.IndexFunc(s.Known, func(k Known) bool {
 		m := v.Scenario.Moves[0]
-		if k.Law != v.Law || k.Quota && !v.Scenario.Quota || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
-			return false
-		}
-		if k.Beside != "" && !slices.ContainsFunc(v.Scenario.Moves[1:], func(m Move) bool { return s.caseName(m.From) == k.Beside }) {
+		if k.Law != v.Law || !s.isMoveOf(k, v.Scenario) {
 			return false
 		}
 		if k.Unanswered && !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return r.How == Lost }) {
@@ -325,6 +322,15 @@ func (s *Subject) isKnown(v Violation) int {
 		}
 		return true
 	})
+}
+
+// isMoveOf reports whether the moves and the quota of a scenario are those of an exception.
+func (s *Subject) isMoveOf(k Known, c Scenario) bool {
+	m := c.Moves[0]
+	if k.Quota && !c.Quota || k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
+		return false
+	}
+	return k.Beside == "" || slices.ContainsFunc(c.Moves[1:], func(m Move) bool { return s.caseName(m.From) == k.Beside })
 }
 
 func (m Match) matches(id plan.StepID) bool {

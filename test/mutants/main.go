@@ -30,7 +30,7 @@ func measureScore(ctx context.Context, only string, find bool) error {
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
 	}
-	all, err := readMutants(filepath.Join(root, "test/mutants/mutants.yaml"))
+	all, err := readMutants(filepath.Join(root, "test", "mutants", "mutants.yaml"))
 	if err != nil {
 		return err
 	}

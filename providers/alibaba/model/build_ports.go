@@ -82,14 +82,33 @@ func (b *builder) checkListener(p nodeports.ServicePort, l Listener) {
 	switch {
 	case l.Protocol == https && !has("ServerCertificateId"):
 		b.problems = append(b.problems, protocolKey.Refusal(v, fmt.Sprintf("asks for https at the port %d, which needs a certificate", p.Port), certificateKey.Name))
-	case l.Protocol != tcp && l.Protocol != udp && (l.Settings["Scheduler"] == "tch" || l.Settings["Scheduler"] == "qch"),
-		l.Protocol == tcp && l.Settings["Scheduler"] == "qch":
+	case !canSchedule(l.Protocol, l.Settings["Scheduler"]):
 		b.problems = append(b.problems, schedulerKey.Refusal(v, "is not possible for "+l.Protocol, "rr, wrr, wlc or sch"))
-	case l.Settings["StickySession"] == on && !has("StickySessionType"):
+	case l.Settings["StickySession"] == on:
+		b.checkSticky(l, has)
+	}
+}
+
+// canSchedule reports whether listeners of a protocol accept a scheduler.
+func canSchedule(protocol, scheduler string) bool {
+	switch scheduler {
+	case "tch":
+		return protocol == tcp || protocol == udp
+	case "qch":
+		return protocol == udp
+	}
+	return true
+}
+
+// checkSticky refuses sticky sessions without the settings that they need.
+func (b *builder) checkSticky(l Listener, has func(param string) bool) {
+	v := b.in.Values
+	switch {
+	case !has("StickySessionType"):
 		b.problems = append(b.problems, stickyKey.Refusal(v, "needs "+stickyTypeKey.Name, "sticky-session-type insert or server"))
-	case l.Settings["StickySession"] == on && l.Settings["StickySessionType"] == "insert" && !has("CookieTimeout"):
+	case l.Settings["StickySessionType"] == "insert" && !has("CookieTimeout"):
 		b.problems = append(b.problems, stickyTypeKey.Refusal(v, "needs "+cookieTimeoutKey.Name, "a lifetime of the cookie"))
-	case l.Settings["StickySession"] == on && l.Settings["StickySessionType"] == "server" && !has("Cookie"):
+	case l.Settings["StickySessionType"] == "server" && !has("Cookie"):
 		b.problems = append(b.problems, stickyTypeKey.Refusal(v, "needs "+cookieKey.Name, "the name of a cookie"))
 	}
 }

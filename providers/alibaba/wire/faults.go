@@ -30,8 +30,8 @@ func refusalIn(err error) (kit.Refusal, bool) {
 
 func readRefusal(status int, body []byte) kit.Refusal {
 	var said struct {
-		Code    string
-		Message string
+		Code    string `json:"Code"`
+		Message string `json:"Message"`
 	}
 	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than the status
 	r := kit.Refusal{Status: status, Code: said.Code, Text: said.Message}

@@ -88,14 +88,19 @@ func newFlowView(world []*stack.Stack) *flowView {
 			}
 		}
 	}
+	v.collectAtNodes(fronts)
+	maps.Copy(v.owners, fronts)
+	return v
+}
+
+// collectAtNodes collects the entries for private addresses that no frontend has.
+func (v *flowView) collectAtNodes(fronts map[string]stack.Owner) {
 	for address, list := range v.entries {
 		_, front := fronts[address]
 		if at, err := netip.ParseAddr(address); err == nil && at.IsPrivate() && !front {
 			v.atNodes = append(v.atNodes, list...)
 		}
 	}
-	maps.Copy(v.owners, fronts)
-	return v
 }
 
 // addHolder notes a resource that holds members of a pool.

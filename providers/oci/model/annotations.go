@@ -63,8 +63,8 @@ func text(names annotations.Names, name, kind, group, doc, legal, example, fallb
 }
 
 // ocidKey declares a key with the OCID of something that says where the load balancer is.
-func ocidKey(names annotations.Names, of annotations.Type[string], name, kind, doc, example, fallback string, change annotations.Change) *annotations.Key[string] {
-	k := text(names, name, kind, groupKind, doc, of.Legal(), example, fallback, change)
+func ocidKey(names annotations.Names, of annotations.Type[string], name, kind, doc, example string, change annotations.Change) *annotations.Key[string] {
+	k := text(names, name, kind, groupKind, doc, of.Legal(), example, "", change)
 	k.Forms[0].Type = of
 	return k
 }
@@ -102,9 +102,9 @@ var (
 	}
 	internalKey        = annotations.Exposing(flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
 	netInternalKey     = annotations.Exposing(flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
-	subnetKey          = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
-	secondSubnetKey    = annotations.Configured(annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")}), annotations.EmptyAbsent, "loadBalancer.subnet2")
-	netSubnetKey       = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, "", annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
+	subnetKey          = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
+	secondSubnetKey    = annotations.Configured(annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")}), annotations.EmptyAbsent, "loadBalancer.subnet2")
+	netSubnetKey       = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
 	assignedKey        = text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
 	assigned6Key       = annotations.Needing(text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
 	reservedKey        = reservedIPs()
@@ -135,7 +135,7 @@ func placeKeys() []annotations.Declaration {
 }
 
 func compartment() *annotations.Key[string] {
-	k := annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, "", annotations.Replaced),
+	k := annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, annotations.Replaced),
 		annotations.EmptyAbsent, "compartment")
 	k.OnDelete = true
 	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."

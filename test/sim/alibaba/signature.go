@@ -2,7 +2,7 @@ package alibaba
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // the signature of RPC calls is HMAC-SHA1
+	"crypto/sha1" // of the signature of RPC calls
 	"encoding/base64"
 	"net/http"
 	"slices"
@@ -14,7 +14,7 @@ import (
 // The access key of the account.
 const (
 	accessKeyID     = "LTAI5tSimulatedAccessKey"
-	accessKeySecret = "simulated-secret-of-the-access-key" //nolint:gosec // of a simulator
+	accessKeySecret = "simulated-secret-of-the-access-key"
 )
 
 // unreserved are the bytes that the encoding leaves as they are.
