@@ -18,7 +18,6 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
-	"github.com/berth-lb/berth/status"
 )
 
 // knownFault is a fault that there once was, and how it is brought back from outside.
@@ -115,12 +114,10 @@ func faultsOfTheLoop() []knownFault {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
 		}},
-		{name: "a predecessor's creations are not waited for", world: func(w *world) { w.impatient = true }},
 		{name: "a process whose Lease is over continues to write", world: func(w *world) { w.unfenced = true }},
 		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},
-		{name: "a record outlives what it stands for", tales: usual("to and fro"), world: func(w *world) { w.patched = unvoided }},
 		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: session(func(_ *world, b *providers.Bound) {
 			b.Apply = unmade(b.Apply)
 		})},
@@ -199,22 +196,6 @@ func (l leaving) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 		}
 	}
 	return out
-}
-
-// unvoided is a patch that leaves the record of what was applied on a Service, where it
-// would take it back and do nothing else.
-func unvoided(body []byte) []byte {
-	var patch struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-			Finalizers  []string          `json:"finalizers"`
-		} `json:"metadata"`
-	}
-	err := json.Unmarshal(body, &patch)
-	if applied := patch.Metadata.Annotations[status.AnnotationApplied]; err != nil || !strings.HasPrefix(applied, ";") || len(patch.Metadata.Finalizers) > 0 {
-		return body
-	}
-	return without(body, "annotations")
 }
 
 // unmade counts calls without a response as calls that were never sent.
