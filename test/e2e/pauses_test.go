@@ -362,13 +362,18 @@ func (p *pauses) eventsAreTrue() {
 	p.t.Helper()
 	list, err := p.Client.CoreV1().Events(p.ns).List(p.t.Context(), metav1.ListOptions{})
 	p.must(err)
+	ours := 0
 	for _, e := range list.Items {
-		if e.Reason == "ClusterIPNotAllocated" {
-			continue // the API server's own repair of addresses that were released
+		if e.Source.Component != "berth" {
+			continue // such as the API server's repair of cluster IPs
 		}
+		ours++
 		deletion := e.Reason == string(status.EventDeleting) || e.Reason == string(status.EventDeleted)
 		if e.Type == corev1.EventTypeWarning || deletion && !p.deleted[string(e.InvolvedObject.UID)] {
 			p.t.Errorf("false event of %s: %s %s: %s", e.InvolvedObject.Name, e.Type, e.Reason, e.Message)
 		}
+	}
+	if ours == 0 {
+		p.t.Error("there is no event of the controller")
 	}
 }

@@ -28,20 +28,11 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	var balancers []balancerDoc
 	asks := make([]map[string]bool, len(scopes))
 	needed := map[string]bool{}
-	var subnets, groups []string
 	for i, scope := range scopes {
 		asks[i] = asksOf(scope)
 		maps.Copy(needed, asks[i])
-		for _, l := range scope.Facts {
-			switch {
-			case l.Value == "":
-			case l.Kind == model.FactGroups:
-				groups = append(groups, l.Value)
-			default:
-				subnets = append(subnets, l.Value)
-			}
-		}
 	}
+	subnets, groups := factsOf(scopes)
 	runs := map[string]func() error{
 		listBalancers: func() (err error) {
 			balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
@@ -82,6 +73,22 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		}
 	}
 	return out
+}
+
+// factsOf returns the subnets and the security groups that scopes look up.
+func factsOf(scopes []providers.Scope) (subnets, groups []string) {
+	for _, scope := range scopes {
+		for _, l := range scope.Facts {
+			switch {
+			case l.Value == "":
+			case l.Kind == model.FactGroups:
+				groups = append(groups, l.Value)
+			default:
+				subnets = append(subnets, l.Value)
+			}
+		}
+	}
+	return subnets, groups
 }
 
 // asksOf returns the lists that a scope needs.
