@@ -65,7 +65,6 @@ type Reconciler struct {
 	written   *written
 	removed   *removed
 	refused   *refusedReplacements
-	releases  *releases
 	newcomer  *newcomer
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
@@ -109,7 +108,6 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		written:   newWritten(2 * o.DriftInterval),
 		removed:   newRemoved(),
 		refused:   newRefusedReplacements(o.Now),
-		releases:  newReleases(),
 		nodes:     nodeports.NewInterner(),
 		newcomer:  newNewcomer(o.Now()),
 		started:   o.Now().Truncate(time.Second),
@@ -139,8 +137,8 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.drop(o)
 	r.refused.drop(o)
-	r.releases.drop(o)
 	r.ledger.Leave(o)
+	r.ledger.Disown(o)
 }
 
 // Distrust drops the snapshot of a Service, so that the next draft reads everything.

@@ -7,7 +7,8 @@ import (
 	"github.com/berth-lb/berth/stack/ledger"
 )
 
-// TestOwn: the first owner of an identity keeps it until it leaves or is found without it.
+// TestOwn: an identity passes to the owner that was found last with it. It is recorded until that
+// owner is found without it or is disowned.
 func TestOwn(t *testing.T) {
 	group, pool := ledger.Identity{Kind: "group", ID: "1"}, ledger.Identity{Kind: "pool", In: "lb-1", ID: "1"}
 	l := ledger.New()
@@ -19,17 +20,22 @@ func TestOwn(t *testing.T) {
 		}
 	}
 	l.Own(a, []ledger.Identity{group}, false)
-	l.Own(b, []ledger.Identity{group, pool}, false)
-	check("taken already", group, "a")
+	l.Own(b, []ledger.Identity{pool}, false)
+	check("the first one", group, "a")
 	check("another one", pool, "b")
 	l.Own(b, nil, true)
 	check("kept", pool, "b")
 	l.Own(b, nil, false)
 	check("found without", pool, "")
 	l.Leave(a)
-	check("left", group, "")
+	check("being released", group, "a")
 	l.Own(b, []ledger.Identity{group}, false)
-	check("free again", group, "b")
+	check("adopted", group, "b")
+	l.Own(a, nil, false)
+	l.Disown(a)
+	check("the earlier one is released", group, "b")
+	l.Disown(b)
+	check("released", group, "")
 }
 
 // TestNamesake: a Service of the same name with another UID counts, as soon as it is entered
