@@ -26,8 +26,8 @@ func TestKeyRotation(t *testing.T) {
 	if n := tokens(); n != 1 {
 		t.Errorf("%d tokens for one key", n)
 	}
-	for n, text := range []string{w.running.Cloud.RotateKey() + "\n", "not a key"} {
-		if err := os.WriteFile(w.keyFile, []byte(text), 0o600); err != nil {
+	for n, text := range []string{w.Sim.Cloud.RotateKey() + "\n", "not a key"} {
+		if err := os.WriteFile(w.Sim.keyFile, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := tokens(); got != 2 {
@@ -52,14 +52,14 @@ func TestCredentialsOfMachines(t *testing.T) {
 		"profile":   {"VPC_AUTH_TYPE": "vpc", "VPC_IAM_PROFILE_NAME": "another"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startCloud(t, simibm.Options{RequireToken: true, Seed: simibm.SeedOptions{Nodes: 3}})
+			s := onIBM().Start(t, simibm.Options{RequireToken: true, Seed: simibm.SeedOptions{Nodes: 3}})
 			for key, value := range env {
 				t.Setenv(key, value)
 			}
 			if name == "instance" || name == "profile" {
-				t.Setenv("VPC_AUTH_URL", s.running.URL)
+				t.Setenv("VPC_AUTH_URL", s.URL)
 			}
-			conf := strings.ReplaceAll(string(s.running.Cloud.Seed.CloudConf(s.running.URL, "")), "g2Credentials = \n", "")
+			conf := strings.ReplaceAll(string(s.Cloud.Seed.CloudConf(s.URL, "")), "g2Credentials = \n", "")
 			cloud, _, err := providers.EntryOf(ibm.Cloud()).Open(t.Context(), strings.NewReader(conf), providers.Env{Cluster: "kubernetes"})
 			if wrong := map[string]string{"none": "and the environment has no credentials", "basic": "is not served; legal are iam, container and vpc"}[name]; wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), wrong) {

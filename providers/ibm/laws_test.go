@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/ibm/model"
@@ -53,29 +52,20 @@ func lawsSubject(t testing.TB, cases []props.Case, known ...laws.Known) *laws.Su
 
 // lawCases returns the Services that are changed into each other.
 func lawCases() []props.Case {
-	return []props.Case{
+	return append(props.PortChanges(nil),
 		props.Service("plain", nil),
 		props.Service("proxied", withKeys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120")),
 		props.Service("local", nil, props.Local),
 		props.Service("one zone", withKeys("zone", "eu-de-2")),
-		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
-		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
-		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
-	}
+	)
 }
 
-// machinesOf returns three nodes in two zones; on the second day another one has replaced the
-// third.
+// machinesOf returns nodes in two zones.
 func machinesOf(day laws.Day) []corev1.Node {
-	var out []corev1.Node
-	for _, n := range []int{1, 2, 3 + int(day)} {
-		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("eu-de-%d", n%2+1), "ibm-cloud.kubernetes.io/instance-id": fmt.Sprintf("i-%d", n)}}}
+	return laws.NodesOf(func(n int, node *corev1.Node) {
+		node.Labels = map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("eu-de-%d", n%2+1), "ibm-cloud.kubernetes.io/instance-id": fmt.Sprintf("i-%d", n)}
 		node.Spec.ProviderID = fmt.Sprintf("ibm://a///c/i-%d", n)
-		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-		out = append(out, node)
-	}
-	return out
+	})(day)
 }
 
 // giveHostname gives load balancers the host name that the cloud chooses.

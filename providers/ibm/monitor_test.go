@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -16,7 +17,7 @@ import (
 // load balancer with the prefix of its cluster that has the name of no Service without a class.
 // Source: IBM-Cloud/cloud-provider-ibm:ibm/ibm_loadbalancer.go (filterLoadBalancersFromServiceList),
 // pkg/vpcctl/vpc_provider.go (GatherLoadBalancers).
-func (w *world) runMonitor(services ...*corev1.Service) (deleted []string) {
+func runMonitor(w *world, services ...*corev1.Service) (deleted []string) {
 	w.Helper()
 	const begin = "kube-berthdemo-"
 	known := map[string]bool{}
@@ -25,13 +26,13 @@ func (w *world) runMonitor(services ...*corev1.Service) (deleted []string) {
 			known[begin+strings.ReplaceAll(string(svc.UID), "-", "")] = true
 		}
 	}
-	for _, lb := range w.objects("load_balancers") {
+	for _, lb := range w.Objects("load_balancers") {
 		name := lb.Text("name")
 		if !strings.HasPrefix(name, begin) || known[name] || lb.Text("provisioning_status") != "active" {
 			continue
 		}
 		deleted = append(deleted, name)
-		req, err := http.NewRequestWithContext(w.Context(), http.MethodDelete, w.running.URL+"/v1/load_balancers/"+lb.Text("id")+"?version=2026-01-27&generation=2", nil)
+		req, err := http.NewRequestWithContext(w.Context(), http.MethodDelete, w.Sim.URL+"/v1/load_balancers/"+lb.Text("id")+"?version=2026-01-27&generation=2", nil)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -50,17 +51,17 @@ func TestBesideTheMonitor(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
 		theirs, ours := props.Service("web", nil).Service, props.Service("web", nil).Service
 		class := "berth-lb.io/berth"
-		ours.Name, ours.UID, ours.Spec.LoadBalancerClass = "ours", uidOf(7), &class
-		w.serve(theirs)
-		w.serve(ours)
-		if deleted := w.runMonitor(theirs, ours); len(deleted) > 0 {
+		ours.Name, ours.UID, ours.Spec.LoadBalancerClass = "ours", account.UID(7), &class
+		w.Serve(theirs)
+		w.Serve(ours)
+		if deleted := runMonitor(w, theirs, ours); len(deleted) > 0 {
 			t.Errorf("deleted %v", deleted)
 		}
-		if deleted := w.runMonitor(ours); len(deleted) != 1 {
+		if deleted := runMonitor(w, ours); len(deleted) != 1 {
 			t.Errorf("without the Service: deleted %v; the monitor of this test finds nothing", deleted)
 		}
-		w.release(ours)
-		if left := w.objects("load_balancers"); len(left) > 0 {
+		w.Release(ours)
+		if left := w.Objects("load_balancers"); len(left) > 0 {
 			t.Errorf("left %v", left)
 		}
 	})
@@ -72,11 +73,11 @@ func TestReleaseBeforeTakeOver(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
 		svc := props.Service("web", withKeys("vpc-lb-name", "shop-web")).Service
-		w.serve(svc)
-		w.notes = emptyNotes()
-		w.restart(svc)
-		w.release(svc)
-		if left := w.objects("load_balancers"); len(left) > 0 {
+		w.Serve(svc)
+		w.Sim.notes = emptyNotes()
+		w.Restart(svc)
+		w.Release(svc)
+		if left := w.Objects("load_balancers"); len(left) > 0 {
 			t.Errorf("left %v", left)
 		}
 	})

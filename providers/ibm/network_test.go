@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -18,9 +19,7 @@ import (
 
 // nlbService is a public network load balancer with a UID of its own.
 func nlbService(n int, pairs ...string) *corev1.Service {
-	svc := props.Service("web", withKeys(append([]string{"enable-features", "nlb"}, pairs...)...)).Service
-	svc.Name, svc.UID = fmt.Sprintf("web-%d", n), uidOf(n)
-	return svc
+	return account.Numbered(n, withKeys(append([]string{"enable-features", "nlb"}, pairs...)...))
 }
 
 // TestNetworkZones: network load balancers spread over the zones that have nodes, one after
@@ -29,47 +28,47 @@ func TestNetworkZones(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 5}})
 		for n := range 3 {
-			w.serve(nlbService(n))
+			w.Serve(nlbService(n))
 		}
-		if got := w.zonesOf(); fmt.Sprint(got) != "map[eu-de-1:1 eu-de-2:1 eu-de-3:1]" {
+		if got := zonesOf(w); fmt.Sprint(got) != "map[eu-de-1:1 eu-de-2:1 eu-de-3:1]" {
 			t.Errorf("one after the other: %v", got)
 		}
-		w.process.SetNodes(w.nodes[:1])
-		w.serve(nlbService(3))
-		if got := w.zonesOf()["eu-de-1"]; got != 2 {
-			t.Errorf("with nodes in one zone alone: %v", w.zonesOf())
+		w.Process.SetNodes(w.Machines[:1])
+		w.Serve(nlbService(3))
+		if got := zonesOf(w)["eu-de-1"]; got != 2 {
+			t.Errorf("with nodes in one zone alone: %v", zonesOf(w))
 		}
-		w.process.SetNodes(w.nodes)
-		w.serve(nlbService(3))
-		if got := w.zonesOf()["eu-de-1"]; got != 2 {
-			t.Errorf("moved: %v", w.zonesOf())
+		w.Process.SetNodes(w.Machines)
+		w.Serve(nlbService(3))
+		if got := zonesOf(w)["eu-de-1"]; got != 2 {
+			t.Errorf("moved: %v", zonesOf(w))
 		}
-		w.serve(nlbService(4, "zone", "eu-de-3"))
-		if got := w.zonesOf()["eu-de-3"]; got != 2 {
-			t.Errorf("in the zone of the key: %v", w.zonesOf())
+		w.Serve(nlbService(4, "zone", "eu-de-3"))
+		if got := zonesOf(w)["eu-de-3"]; got != 2 {
+			t.Errorf("in the zone of the key: %v", zonesOf(w))
 		}
 	})
 	virtual.Run(t, "at once", func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6}})
 		var wg sync.WaitGroup
 		for n := range 20 {
-			wg.Go(func() { w.serve(nlbService(n)) })
+			wg.Go(func() { w.Serve(nlbService(n)) })
 		}
 		wg.Wait()
-		if got := w.zonesOf(); len(got) != 3 {
+		if got := zonesOf(w); len(got) != 3 {
 			t.Errorf("at once: %v", got)
 		}
 	})
 }
 
 // zonesOf counts the load balancers in each zone.
-func (w *world) zonesOf() map[string]int {
+func zonesOf(w *world) map[string]int {
 	zones := map[string]string{}
-	for _, s := range w.running.Cloud.Seed.Subnets {
+	for _, s := range w.Sim.Cloud.Seed.Subnets {
 		zones[s.ID] = s.Zone
 	}
 	out := map[string]int{}
-	for _, lb := range w.objects("load_balancers") {
+	for _, lb := range w.Objects("load_balancers") {
 		for _, s := range lb.Objects("subnets") {
 			out[zones[s.Text("id")]]++
 		}
@@ -83,17 +82,17 @@ func TestNetworkAddress(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Busy: 30 * time.Second, Create: 3 * time.Minute, Seed: simibm.SeedOptions{Nodes: 3}})
 		svc := nlbService(0)
-		w.serve(svc)
+		w.Serve(svc)
 		in := svc.Status.LoadBalancer.Ingress
 		if len(in) != 1 || !strings.HasSuffix(in[0].Hostname, ".lb.appdomain.cloud") || !strings.HasPrefix(in[0].IP, "158.177.") {
 			t.Errorf("status %+v", in)
 		}
 		var want []string
-		for _, n := range w.running.Cloud.Seed.Nodes {
+		for _, n := range w.Sim.Cloud.Seed.Nodes {
 			want = append(want, n.InstanceID)
 		}
 		slices.Sort(want)
-		for _, f := range w.running.Cloud.Forwards() {
+		for _, f := range w.Sim.Cloud.Forwards() {
 			if !slices.Equal(f.Machines, want) {
 				t.Errorf("%d: machines %v, want %v", f.First, f.Machines, want)
 			}
@@ -111,15 +110,15 @@ func TestNetworkImmutable(t *testing.T) {
 		virtual.Run(t, name, func(t *testing.T) {
 			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 4}})
 			svc := nlbService(0, "zone", "eu-de-1", "vpc-node-selector", "kubernetes.io/os=linux")
-			w.serve(svc)
+			w.Serve(svc)
 			svc.Annotations = maps.Clone(change)
-			w.process.SetNodes(w.nodes[1:])
+			w.Process.SetNodes(w.Machines[1:])
 			w.Control().Journal.Reset()
-			res, err := w.once(svc, false)
+			res, err := w.Once(svc, false)
 			if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
 				t.Fatal(err, res.Err, res.Draft.Problems)
 			}
-			if got := w.zonesOf(); fmt.Sprint(got) != "map[eu-de-1:1]" {
+			if got := zonesOf(w); fmt.Sprint(got) != "map[eu-de-1:1]" {
 				t.Errorf("zones %v", got)
 			}
 			for op := range w.Control().Journal.Counts() {
@@ -137,14 +136,14 @@ func TestSecurityGroups(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Busy: 30 * time.Second, Seed: simibm.SeedOptions{Nodes: 3}})
 		svc := props.Service("web", nil).Service
-		w.serve(svc)
-		if got := w.groupNames(); got != "default-of-berthdemo-vpc" {
+		w.Serve(svc)
+		if got := groupNames(w); got != "default-of-berthdemo-vpc" {
 			t.Errorf("without the key: %s", got)
 		}
 		for _, step := range []struct{ key, want string }{{"web", "web"}, {"web,internal", "internal web"}, {"internal", "internal"}, {"", "internal"}} {
 			svc.Annotations = withKeys("vpc-security-group", step.key)
-			w.serve(svc)
-			if got := w.groupNames(); got != step.want {
+			w.Serve(svc)
+			if got := groupNames(w); got != step.want {
 				t.Errorf("with %q: %s, want %s", step.key, got, step.want)
 			}
 		}
@@ -153,13 +152,13 @@ func TestSecurityGroups(t *testing.T) {
 				t.Errorf("%s was refused: %d %s", e.Operation, e.Status, e.Code)
 			}
 		}
-		w.release(svc)
+		w.Release(svc)
 	})
 }
 
-func (w *world) groupNames() string {
+func groupNames(w *world) string {
 	var out []string
-	for _, lb := range w.objects("load_balancers") {
+	for _, lb := range w.Objects("load_balancers") {
 		for _, g := range lb.Objects("security_groups") {
 			out = append(out, g.Text("name"))
 		}

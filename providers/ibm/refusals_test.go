@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -16,12 +17,8 @@ import (
 // TestRefused: what cannot be served is refused with the key, the value and what is legal,
 // before anything is created.
 func TestRefused(t *testing.T) {
-	seed := startCloud(t, simibm.Options{}).running.Cloud.Seed
-	for name, c := range map[string]struct {
-		notes  map[string]string
-		change func(*corev1.ServiceSpec)
-		want   string
-	}{
+	seed := onIBM().Start(t, simibm.Options{}).Cloud.Seed
+	onIBM().Refused(t, withNodes(3), account.Refusals{
 		"a public in another case":  {withKeys("ip-type", "Public"), nil, `ip-type: "Public" is not "public", case matters`},
 		"classic infrastructure":    {withKeys("enable-features", "ipvs"), nil, "asks for ipvs, a load balancer of classic infrastructure"},
 		"two kinds":                 {withKeys("enable-features", "nlb,private-path"), nil, "asks for the kinds nlb and private-path at once"},
@@ -63,48 +60,15 @@ func TestRefused(t *testing.T) {
 				s.Ports = append(s.Ports, corev1.ServicePort{Name: string(rune('a' + i)), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})
 			}
 		}, "has 11 ports, more than the 10 listeners"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
-			d, err := w.process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", c.notes, c.change).Service})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text := strings.Join(d.Problems.Strings(), "\n"); !d.Problems.Errors() || !strings.Contains(text, c.want) {
-				t.Errorf("problems %q, want %q", text, c.want)
-			}
-			if n := w.Control().Journal.Writes(); !d.Plan.Empty() || n != 0 {
-				t.Errorf("%d steps are planned, %d writes were made", len(d.Plan.Steps), n)
-			}
-		})
-	}
+	})
 }
 
 // TestImmutable: a change that a live load balancer cannot take over is refused, and its
 // members follow the nodes.
 func TestImmutable(t *testing.T) {
-	for name, change := range map[string]map[string]string{
+	onIBM().Immutable(t, withNodes(4), nil, map[string]map[string]string{
 		"private": withKeys("ip-type", "private"), "another name": withKeys("vpc-lb-name", "shop-web"), "a network load balancer": withKeys("enable-features", "nlb"), "private DNS": withKeys("vpc-private-dns-instance-crn", "crn", "vpc-private-dns-zone-id", "z"),
-	} {
-		virtual.Run(t, name, func(t *testing.T) {
-			w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 4}})
-			svc := props.Service("web", nil).Service
-			w.serve(svc)
-			before := w.running.Cloud.Forwards()
-			svc.Annotations = change
-			w.nodes = w.nodes[1:]
-			w.process.SetNodes(w.nodes)
-			res, err := w.once(svc, false)
-			if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
-				t.Fatal(err, res.Err, res.Draft.Problems)
-			}
-			after := w.running.Cloud.Forwards()
-			if len(after) != len(before) || after[0].Host != before[0].Host || len(after[0].Machines) != 3 {
-				t.Errorf("before %+v\nafter %+v", before, after)
-			}
-		})
-	}
+	})
 }
 
 // TestNameOfOthers: a load balancer of the chosen name that has other pools is not touched,
@@ -112,23 +76,23 @@ func TestImmutable(t *testing.T) {
 func TestNameOfOthers(t *testing.T) {
 	w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 3}})
 	first := props.Service("web", withKeys("vpc-lb-name", "shared")).Service
-	w.serve(first)
+	w.Serve(first)
 	second := first.DeepCopy()
-	second.Name, second.UID = "other", uidOf(7)
+	second.Name, second.UID = "other", account.UID(7)
 	second.Spec.Ports[0].NodePort = 31080
-	before := w.running.Cloud.Forwards()
+	before := w.Sim.Cloud.Forwards()
 	w.Control().Journal.Reset()
-	res, err := w.once(second, false)
+	res, err := w.Once(second, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := strings.Join(res.Draft.Problems.Strings(), "\n"); !strings.Contains(text, "has pools that are not the Service's") {
 		t.Errorf("problems %q", text)
 	}
-	if _, err := w.once(second, true); err != nil {
+	if _, err := w.Once(second, true); err != nil {
 		t.Fatal(err)
 	}
-	if n, after := w.Control().Journal.Writes(), w.running.Cloud.Forwards(); n != 0 || len(after) != len(before) {
+	if n, after := w.Control().Journal.Writes(), w.Sim.Cloud.Forwards(); n != 0 || len(after) != len(before) {
 		t.Errorf("%d writes, forwards %+v", n, after)
 	}
 }
@@ -139,14 +103,14 @@ func TestQuotaWithLocalPolicy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6}})
 		svc := props.Service("web", withKeys("vpc-member-quota", "1"), props.Local).Service
-		w.serve(svc)
+		w.Serve(svc)
 		svc.Annotations[prefix+"vpc-health-check-delay"] = "1"
-		w.restart(svc)
-		w.process.SetNodes(w.nodes[1:])
-		if res, err := w.once(svc, false); err != nil || !res.Draft.Problems.Errors() {
+		w.Restart(svc)
+		w.Process.SetNodes(w.Machines[1:])
+		if res, err := w.Once(svc, false); err != nil || !res.Draft.Problems.Errors() {
 			t.Fatal(err, res.Draft.Problems)
 		}
-		for _, f := range w.running.Cloud.Forwards() {
+		for _, f := range w.Sim.Cloud.Forwards() {
 			if len(f.Machines) != 5 {
 				t.Errorf("port %d has the members %v", f.First, f.Machines)
 			}
@@ -161,14 +125,14 @@ func TestNewSubnet(t *testing.T) {
 		lists := func(name string) int {
 			w.Control().Journal.Reset()
 			for range 2 {
-				if _, err := w.process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", withKeys("vpc-subnets", name)).Service}); err != nil {
+				if _, err := w.Process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", withKeys("vpc-subnets", name)).Service}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
 			}
 			return w.Control().Journal.Counts()["vpc.list_subnets"]
 		}
-		if n := lists(w.running.Cloud.Seed.Subnets[0].Name); n != 1 {
+		if n := lists(w.Sim.Cloud.Seed.Subnets[0].Name); n != 1 {
 			t.Errorf("known: %d lists", n)
 		}
 		if n := lists("new"); n != 2 {

@@ -37,7 +37,7 @@ func repeatCalls(t *testing.T, s subject) {
 	for line := range strings.Lines(string(body)) {
 		method, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		path, parameters, _ := strings.Cut(rest, " ")
-		req, err := http.NewRequestWithContext(t.Context(), method, s.running.URL+path, strings.NewReader(parameters))
+		req, err := http.NewRequestWithContext(t.Context(), method, s.Sim.URL+path, strings.NewReader(parameters))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func repeatCalls(t *testing.T, s subject) {
 // next run.
 func TestTakeOverOfTheController(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		o := official{startCloud(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6, ClusterID: "berth-demo"}})}
+		o := official{onIBM().Subject(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6, ClusterID: "berth-demo"}})}
 		before := props.State(t, o.Control())
 		repeatCalls(t, o.subject)
 		served := props.Documents[corev1.Service](t, officialState+"services.yaml")

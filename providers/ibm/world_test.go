@@ -1,102 +1,97 @@
 package ibm_test
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/ibm"
+	berth "github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
-	"github.com/berth-lb/berth/test/sim/rest"
+	"github.com/berth-lb/berth/test/sim/ibm/simtest"
 )
 
-// world is a simulated account and one process that serves Services in it.
-type world struct {
-	testing.TB
-	subject
-	nodes   []nodeports.Node
-	process *reconcile.Reconciler
+// simulated is a simulated account, the file with its API key, and the notes of the cluster.
+type simulated struct {
+	*simtest.Running
+	keyFile string
+	notes   providers.Notes
 }
 
-// beginWorld starts an account, and a process.
+type (
+	world   = account.World[*simulated]
+	subject = account.Subject[*simulated]
+)
+
+const prefix = "service.kubernetes.io/ibm-load-balancer-cloud-provider-"
+
+// onIBM declares the cloud for the tests.
+func onIBM() account.Cloud[simibm.Options, *simulated] {
+	return account.Cloud[simibm.Options, *simulated]{
+		Entry: providers.EntryOf(ibm.Cloud()), Prefix: prefix,
+		Start: func(t testing.TB, opt simibm.Options) *simulated {
+			t.Helper()
+			s := &simulated{simtest.Start(t, opt), filepath.Join(t.TempDir(), "api-key"), emptyNotes()}
+			if err := os.WriteFile(s.keyFile, []byte(s.Cloud.Seed.APIKey()+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+	}
+}
+
+func (s *simulated) Config(testing.TB) []byte { return s.Cloud.Seed.CloudConf(s.URL, s.keyFile) }
+
+func (s *simulated) Env() providers.Env {
+	env := account.Env()
+	env.Notes = s.notes
+	return env
+}
+
+func (s *simulated) KubernetesNodes() []corev1.Node { return s.Cloud.Seed.KubernetesNodes() }
+
+func (s *simulated) Control() *sim.Control { return &s.Cloud.Control }
+
+func (s *simulated) Forwards() []account.Forward {
+	var out []account.Forward
+	for _, f := range s.Cloud.Forwards() {
+		for _, port := range slices.Compact([]int{f.First, f.Last}) {
+			line := account.Forward{Address: f.Host, Port: port, Protocol: strings.ToUpper(f.Protocol), Public: f.Public}
+			for _, m := range f.Machines {
+				line.To = append(line.To, fmt.Sprintf("%s:%d", m, cmp.Or(f.MemberPort, port)))
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func emptyNotes() providers.Notes { return berth.NewNotes(fake.NewClientset()) }
+
+// withNodes are the options of an account with so many nodes.
+func withNodes(n int) simibm.Options { return simibm.Options{Seed: simibm.SeedOptions{Nodes: n}} }
+
 func beginWorld(t testing.TB, opt simibm.Options) *world {
 	t.Helper()
-	w := &world{TB: t, subject: startCloud(t, opt)}
-	w.nodes = w.Nodes()
-	w.restart()
-	return w
+	return onIBM().Begin(t, opt)
 }
 
-// restart starts a new process, which has no memory.
-func (w *world) restart(known ...*corev1.Service) {
-	w.Helper()
-	var jobs []reconcile.Job
-	for _, svc := range known {
-		jobs = append(jobs, reconcile.Job{Service: svc})
-	}
-	w.process = props.Process(w, w.Open(w.TB), w.nodes, jobs...)
+// fresh starts accounts with six nodes.
+func fresh() props.New {
+	opt := withNodes(6)
+	opt.RequireToken = true
+	return onIBM().Fresh(opt)
 }
 
-// once plans and runs a Service one time, and writes on it what the loop would write.
-func (w *world) once(svc *corev1.Service, release bool) (reconcile.Result, error) {
-	w.Helper()
-	res, err := props.Work(w.Context(), w.process, reconcile.Job{Service: svc.DeepCopy(), Release: release})
-	if err == nil && !release && res.Draft.Want != nil {
-		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
-	}
-	return res, err
-}
-
-// rounds is how often a Service may be worked on until nothing is left to do.
-const rounds = 12
-
-// serve works on a Service until it is in its desired state.
-func (w *world) serve(svc *corev1.Service) reconcile.Result {
-	w.Helper()
-	var last reconcile.Result
-	var err error
-	for range rounds {
-		if last, err = w.once(svc, false); err == nil && last.Clean {
-			return last
-		}
-	}
-	w.Fatalf("%s: not served: %v, %v", svc.Name, err, last.Err)
-	return last
-}
-
-// release works on a Service until nothing of it is left.
-func (w *world) release(svc *corev1.Service) {
-	w.Helper()
-	var last reconcile.Result
-	var err error
-	for range rounds {
-		if last, err = w.once(svc, true); err == nil && last.Released {
-			return
-		}
-	}
-	w.Fatalf("%s: not released: %v, %v", svc.Name, err, last.Err)
-}
-
-// uidOf returns a UID of its own for each number.
-func uidOf(n int) types.UID {
-	return types.UID(fmt.Sprintf("5a0c1f6e-0000-4000-8000-%012d", n+1))
-}
-
-// objects returns all objects of a collection of the cloud.
-func (w *world) objects(collection string) []rest.Object {
-	w.Helper()
-	raw, err := json.Marshal(w.Control().State())
-	if err != nil {
-		w.Fatal(err)
-	}
-	var all map[string][]rest.Object
-	if err := json.Unmarshal(raw, &all); err != nil {
-		w.Fatal(err)
-	}
-	return all[collection]
-}
+func withKeys(pairs ...string) map[string]string { return onIBM().Keys(pairs...) }

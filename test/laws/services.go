@@ -1,9 +1,11 @@
 package laws
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/annotations"
@@ -84,4 +86,20 @@ func (s Services[C, F]) prepare(svc *corev1.Service, o stack.Owner, day Day) pre
 	}
 	in, problems := cases.Input(s.Cloud, s.Config, svc, around)
 	return prepared[C]{in, problems}
+}
+
+// NodesOf returns three ready nodes of each day; on the second day another one has replaced the
+// third. The function completes the n-th node, which has the address 10.0.0.n.
+func NodesOf(complete func(n int, node *corev1.Node)) func(Day) []corev1.Node {
+	return func(day Day) []corev1.Node {
+		var out []corev1.Node
+		for _, n := range []int{1, 2, 3 + int(day)} {
+			node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n)}}
+			node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+			complete(n, &node)
+			out = append(out, node)
+		}
+		return out
+	}
 }

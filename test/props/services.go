@@ -31,6 +31,15 @@ func Service(name string, annotations map[string]string, changes ...func(*corev1
 	return Case{Name: name, Service: svc}
 }
 
+// PortChanges are cases that differ from a plain one in their ports alone.
+func PortChanges(annotations map[string]string) []Case {
+	return []Case{
+		Service("other ports", annotations, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
+		Service("other node port", annotations, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
+		Service("one port", annotations, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
+	}
+}
+
 // Prefixed puts a prefix before every key.
 func Prefixed(prefix string, annotations map[string]string) map[string]string {
 	out := map[string]string{}

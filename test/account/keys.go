@@ -1,0 +1,102 @@
+package account
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// KeyCase is a key with a value that changes the account, and the annotations beside it, as
+// pairs. Keys lack the prefix of the cloud.
+type KeyCase = struct {
+	Key, Value string
+	With       []string
+}
+
+// EveryKey is the test that each declared key changes the account.
+type EveryKey[O any] struct {
+	// Options start an account whose clock stands still; see StillClock.
+	Options O
+	Cases   []KeyCase
+	// Elsewhere are keys that change nothing of the account, with the test of their effect.
+	Elsewhere map[string]string
+	// Change completes a Service for its annotations; nil: it has two ports of TCP.
+	Change func(annotations map[string]string, s *corev1.ServiceSpec)
+}
+
+// StillClock returns a clock that stands still, so that two accounts differ only in what was
+// done in them.
+func StillClock() clock.PassiveClock {
+	return clocktesting.NewFakePassiveClock(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// EveryKey fails unless each declared key under the prefix of the cloud has a case, and each
+// case changes the account.
+func (c Cloud[O, S]) EveryKey(t *testing.T, all EveryKey[O]) {
+	tried := map[string]bool{}
+	for _, k := range all.Cases {
+		without := c.Keys(k.With...)
+		with := merge(without, c.Keys(k.Key, k.Value))
+		t.Run(k.Key, func(t *testing.T) {
+			if c.stateWith(t, all, without) == c.stateWith(t, all, with) {
+				t.Errorf("%s: %q changes nothing", k.Key, k.Value)
+			}
+		})
+		tried[k.Key] = true
+	}
+	for _, row := range annotations.Rows(c.Entry.Annotations) {
+		name, ours := strings.CutPrefix(row.Key, c.Prefix)
+		if ours && row.On == annotations.ServiceAnnotation && row.Support == annotations.Works && !tried[name] && all.Elsewhere[name] == "" {
+			t.Errorf("%s: no case", row.Key)
+		}
+	}
+}
+
+// stateWith returns the account with one Service that is served.
+func (c Cloud[O, S]) stateWith(t *testing.T, all EveryKey[O], notes map[string]string) string {
+	t.Helper()
+	w := c.Begin(t, all.Options)
+	svc := props.Service("web", maps.Clone(notes)).Service
+	if all.Change != nil {
+		all.Change(notes, &svc.Spec)
+	}
+	w.Serve(svc)
+	text, err := json.Marshal(w.Control().State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// KeysAlone fails if a key without its companions is ignored silently. Values of the cases are
+// tried too; the test completes Keys, Values and Effect where they are not set.
+func (c Cloud[O, S]) KeysAlone(t *testing.T, opt O, list []KeyCase, alone cases.Alone) {
+	s := c.Subject(t, opt)
+	process := props.Process(t, s.Open(t), s.Nodes())
+	values := map[string][]string{}
+	for _, k := range list {
+		values[c.Prefix+k.Key] = slices.Clip(append(values[c.Prefix+k.Key], k.Value))
+	}
+	maps.Copy(values, alone.Values)
+	alone.Keys, alone.Values = c.Entry.Annotations, values
+	alone.Effect = func(t testing.TB, svc *corev1.Service) cases.Effect {
+		d, err := process.Draft(t.Context(), reconcile.Job{Service: svc})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cases.Effect{Want: d.Want, Problems: d.Problems}
+	}
+	alone.Run(t)
+}
