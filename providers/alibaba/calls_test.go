@@ -1,71 +1,16 @@
 package alibaba_test
 
 import (
-	"fmt"
-	"slices"
-	"sync"
 	"testing"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/account"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
-	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestCalls measures the calls, and the writes among them, per Service while Services with two
-// ports are created, changed and deleted at once. A node is one write for each server group.
+// TestCalls measures the calls of Services. A node is one write for each server group.
 func TestCalls(t *testing.T) {
-	goals := map[string][2]float64{"create": {7.5, 7}, "touch": {0, 0}, "port": {3.2, 3}, "delnode": {3.1, 3}, "addnode": {3.1, 3}, "delete": {2.3, 2}}
-	for _, n := range []int{1, 10, 100} {
-		virtual.Run(t, fmt.Sprint(n), func(t *testing.T) {
-			w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 4}, Limits: simalibaba.Limits{LoadBalancers: 200}})
-			var all []*corev1.Service
-			for i := range n {
-				svc := props.Service(fmt.Sprintf("web-%d", i), nil).Service
-				svc.Name, svc.UID = fmt.Sprintf("web-%d", i), uidOf(i)
-				all = append(all, svc)
-			}
-			phase := func(name string, work func(*corev1.Service)) {
-				w.Control().Journal.Reset()
-				began := time.Now()
-				var wg sync.WaitGroup
-				for _, svc := range all {
-					wg.Go(func() { work(svc) })
-				}
-				wg.Wait()
-				var calls, writes float64
-				for _, e := range w.Control().Journal.Entries() {
-					calls++
-					if e.Write {
-						writes++
-					}
-					if e.Status >= 400 && e.Status != 404 {
-						t.Errorf("%s of %d: %s was refused: %d %s", name, n, e.Operation, e.Status, e.Code)
-					}
-				}
-				calls, writes = calls/float64(n), writes/float64(n)
-				t.Logf("%s of %d in %s: %.2f calls a Service, %.2f of them writes: %v", name, n, time.Since(began), calls, writes, w.Control().Journal.Counts())
-				if most := goals[name]; writes > most[1] || n > 1 && calls > most[0] {
-					t.Errorf("%s of %d: %.2f (%.2f), want at most %.2f (%.2f)", name, n, calls, writes, most[0], most[1])
-				}
-			}
-			serve := func(svc *corev1.Service) { w.serve(svc) }
-			nodes := w.nodes
-			phase("create", serve)
-			phase("touch", serve)
-			for _, svc := range all {
-				third := svc.Spec.Ports[1]
-				third.Name, third.Port, third.NodePort = "third", third.Port+1, third.NodePort+1
-				svc.Spec.Ports = append(slices.Clone(svc.Spec.Ports), third)
-			}
-			phase("port", serve)
-			w.process.SetNodes(nodes[1:])
-			phase("delnode", serve)
-			w.process.SetNodes(nodes)
-			phase("addnode", serve)
-			phase("delete", w.release)
-		})
-	}
+	opt := withNodes(4)
+	opt.Limits = simalibaba.Limits{LoadBalancers: 200}
+	goals := account.Goals{"create": {7.5, 7}, "touch": {0, 0}, "port": {3.2, 3}, "delnode": {3.1, 3}, "addnode": {3.1, 3}, "delete": {2.3, 2}}
+	onAlibaba().Calls(t, opt, goals, nil)
 }

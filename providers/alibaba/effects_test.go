@@ -15,18 +15,18 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
-	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestNames: what is created has the names, tags and descriptions of the official controller, and
 // the Service gets its label.
 func TestNames(t *testing.T) {
-	w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
+	w := beginWorld(t, withNodes(2))
 	svc := props.Service("web", nil).Service
-	res := w.serve(svc)
+	res := w.Serve(svc)
 	const name = "a5a0c1f6e00004000800000000000000"
 	creation := w.Control().Journal.Entries()
 	at := slices.IndexFunc(creation, func(e sim.Entry) bool { return e.Operation == "CreateLoadBalancer" })
@@ -39,11 +39,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got[key], want)
 		}
 	}
-	lb := w.running.Cloud.Balancers()[0]
-	if got := w.running.Cloud.Description(lb, "tcp", 80); got != "k8s/80/web/shop/berthdemo" {
+	lb := w.Sim.Cloud.Balancers()[0]
+	if got := w.Sim.Cloud.Description(lb, "tcp", 80); got != "k8s/80/web/shop/berthdemo" {
 		t.Errorf("description %q", got)
 	}
-	if got := w.running.Cloud.ServersOf("k8s/30080/web/shop/berthdemo"); len(got) != 2 {
+	if got := w.Sim.Cloud.ServersOf("k8s/30080/web/shop/berthdemo"); len(got) != 2 {
 		t.Errorf("servers %v", got)
 	}
 	if got := res.Status.Labels["service.k8s.alibaba/loadbalancer-id"]; got != lb {
@@ -53,8 +53,8 @@ func TestNames(t *testing.T) {
 
 // TestHostname: the status has the host name in place of the address.
 func TestHostname(t *testing.T) {
-	w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
-	res := w.serve(props.Service("web", withKeys("hostname", "shop.example.com")).Service)
+	w := beginWorld(t, withNodes(2))
+	res := w.Serve(props.Service("web", withKeys("hostname", "shop.example.com")).Service)
 	if got := res.Status.Ingress; len(got) != 1 || got[0].Hostname != "shop.example.com" || got[0].IP != "" {
 		t.Errorf("status %+v", got)
 	}
@@ -85,9 +85,9 @@ func TestSpellings(t *testing.T) {
 		"both":      {map[string]string{old + "scheduler": "wlc", prefix + "scheduler": "sch"}, "sch"},
 		"empty new": {map[string]string{old + "scheduler": "wlc", prefix + "scheduler": ""}, "rr"},
 	} {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
-		w.serve(props.Service("web", c.notes).Service)
-		if got := w.running.Cloud.Setting(w.running.Cloud.Balancers()[0], "tcp", 80, "Scheduler"); got != c.want {
+		w := beginWorld(t, withNodes(2))
+		w.Serve(props.Service("web", c.notes).Service)
+		if got := w.Sim.Cloud.Setting(w.Sim.Cloud.Balancers()[0], "tcp", 80, "Scheduler"); got != c.want {
 			t.Errorf("%s: scheduler %q, want %q", name, got, c.want)
 		}
 	}
@@ -96,17 +96,17 @@ func TestSpellings(t *testing.T) {
 // TestIgnoreWeights: weights that the user changed stay where the Service says so.
 func TestIgnoreWeights(t *testing.T) {
 	for _, ignore := range []bool{false, true} {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
+		w := beginWorld(t, withNodes(2))
 		svc := props.Service("web", nil).Service
 		if ignore {
 			svc.Annotations = withKeys("ignore-weight-update", "On")
 		}
-		w.serve(svc)
-		w.running.Cloud.SetWeights("k8s/30080/web/shop/berthdemo", 0)
-		w.restart(svc)
-		w.serve(svc)
-		if served := len(w.running.Cloud.Forwards()) == 2; served == ignore {
-			t.Errorf("ignored %v: forwards %+v", ignore, w.running.Cloud.Forwards())
+		w.Serve(svc)
+		w.Sim.Cloud.SetWeights("k8s/30080/web/shop/berthdemo", 0)
+		w.Restart(svc)
+		w.Serve(svc)
+		if served := len(w.Sim.Cloud.Forwards()) == 2; served == ignore {
+			t.Errorf("ignored %v: forwards %+v", ignore, w.Sim.Cloud.Forwards())
 		}
 	}
 }
@@ -114,15 +114,15 @@ func TestIgnoreWeights(t *testing.T) {
 // TestCordoned: a cordoned node is a server, unless the Service says otherwise.
 func TestCordoned(t *testing.T) {
 	for _, removes := range []bool{false, true} {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
-		w.nodes[0].TaintKeys = []string{corev1.TaintNodeUnschedulable}
-		w.restart()
+		w := beginWorld(t, withNodes(3))
+		w.Machines[0].TaintKeys = []string{corev1.TaintNodeUnschedulable}
+		w.Restart()
 		svc := props.Service("web", nil).Service
 		if removes {
 			svc.Annotations = withKeys("remove-unscheduled-backend", "on")
 		}
-		w.serve(svc)
-		if got := len(w.running.Cloud.Forwards()[0].Servers); (got == 2) != removes {
+		w.Serve(svc)
+		if got := len(w.Sim.Cloud.Forwards()[0].Servers); (got == 2) != removes {
 			t.Errorf("removes %v: %d servers", removes, got)
 		}
 	}
@@ -131,13 +131,13 @@ func TestCordoned(t *testing.T) {
 // TestStopped: a listener that was created and not started is started.
 func TestStopped(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
+		w := beginWorld(t, withNodes(2))
 		svc := props.Service("web", nil).Service
 		if _, err := w.Control().Faults.Add(sim.Fault{Operation: "StartLoadBalancerListener", Kind: sim.FaultCutBefore, Count: 1}); err != nil {
 			t.Fatal(err)
 		}
-		w.serve(svc)
-		if n := len(w.running.Cloud.Forwards()); n != 2 {
+		w.Serve(svc)
+		if n := len(w.Sim.Cloud.Forwards()); n != 2 {
 			t.Errorf("%d ports are forwarded", n)
 		}
 	})
@@ -145,11 +145,11 @@ func TestStopped(t *testing.T) {
 
 // TestBatches: a group of 75 nodes is created with 20 servers, and 40 and 15 are added.
 func TestBatches(t *testing.T) {
-	w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 75}})
+	w := beginWorld(t, withNodes(75))
 	svc := props.Service("web", nil).Service
 	svc.Spec.Ports = svc.Spec.Ports[:1]
-	w.serve(svc)
-	if n := len(w.running.Cloud.Forwards()[0].Servers); n != 75 {
+	w.Serve(svc)
+	if n := len(w.Sim.Cloud.Forwards()[0].Servers); n != 75 {
 		t.Errorf("%d servers", n)
 	}
 	if n := w.Control().Journal.Counts()["slb.AddVServerGroupBackendServers"]; n != 2 {
@@ -160,21 +160,21 @@ func TestBatches(t *testing.T) {
 // TestGoneInstance: an instance that the cloud does not know is left out, and the others serve.
 func TestGoneInstance(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 5}})
-		w.nodes[2].ProviderID = "cn-hangzhou.i-unknown"
-		w.restart()
+		w := beginWorld(t, withNodes(5))
+		w.Machines[2].ProviderID = "cn-hangzhou.i-unknown"
+		w.Restart()
 		svc := props.Service("web", nil).Service
 		for range 4 {
-			if _, err := w.once(svc, false); err != nil {
+			if _, err := w.Once(svc, false); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, f := range w.running.Cloud.Forwards() {
+		for _, f := range w.Sim.Cloud.Forwards() {
 			if len(f.Servers) != 4 {
 				t.Errorf("port %d: servers %v", f.Port, f.Servers)
 			}
 		}
-		if n := len(w.running.Cloud.Forwards()); n != 2 {
+		if n := len(w.Sim.Cloud.Forwards()); n != 2 {
 			t.Errorf("%d ports", n)
 		}
 	})
@@ -183,7 +183,7 @@ func TestGoneInstance(t *testing.T) {
 // TestLocal: with local endpoints nodes have the number of their pods as weight, and others are no
 // servers.
 func TestLocal(t *testing.T) {
-	seed := startCloud(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}}).running.Cloud.Seed
+	seed := onAlibaba().Start(t, withNodes(3)).Cloud.Seed
 	nodes := props.Project(seed.KubernetesNodes())
 	svc := props.Service("web", nil, props.Local).Service
 	slice := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
@@ -239,13 +239,13 @@ func TestConfig(t *testing.T) {
 
 // TestWrongKey: a session with another secret is refused, and the error names no secret.
 func TestWrongKey(t *testing.T) {
-	w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 2}})
-	file := bytes.ReplaceAll(w.running.Cloud.Seed.CloudConf(w.running.URL), []byte("accessKeySecret: c2ltdWxhdGVk"), []byte("accessKeySecret: b3RoZXJ3aXNl"))
-	cloud, _, err := w.Cloud().Open(t.Context(), bytes.NewReader(file), envOf())
+	w := beginWorld(t, withNodes(2))
+	file := bytes.ReplaceAll(w.Sim.Cloud.Seed.CloudConf(w.Sim.URL), []byte("accessKeySecret: c2ltdWxhdGVk"), []byte("accessKeySecret: b3RoZXJ3aXNl"))
+	cloud, _, err := w.Cloud().Open(t.Context(), bytes.NewReader(file), account.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
-	process := props.Process(t, cloud, w.nodes)
+	process := props.Process(t, cloud, w.Machines)
 	_, err = process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", nil).Service})
 	if err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") || strings.Contains(err.Error(), "otherwise") {
 		t.Errorf("error %v", err)
@@ -255,14 +255,14 @@ func TestWrongKey(t *testing.T) {
 // TestThrottled: at the rates of the cloud many Services are served, and none fails.
 func TestThrottled(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		s := startCloud(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
-		if err := s.running.Cloud.Limit(); err != nil {
+		s := onAlibaba().Subject(t, withNodes(3))
+		if err := s.Sim.Cloud.Limit(); err != nil {
 			t.Fatal(err)
 		}
 		var many []props.Case
 		for i := range 40 {
 			c := props.Service("web", nil)
-			c.Service.Name, c.Service.UID = "web-"+string(rune('a'+i/26))+string(rune('a'+i%26)), uidOf(i)
+			c.Service.Name, c.Service.UID = "web-"+string(rune('a'+i/26))+string(rune('a'+i%26)), account.UID(i)
 			many = append(many, c)
 		}
 		began := time.Now()

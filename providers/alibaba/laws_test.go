@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/alibaba/model"
@@ -39,29 +38,20 @@ func lawsSubject(t testing.TB) *laws.Subject {
 
 // lawCases returns the Services that are changed into each other.
 func lawCases() []props.Case {
-	return []props.Case{
+	return append(props.PortChanges(nil),
 		props.Service("plain", nil),
 		props.Service("tuned", withKeys("scheduler", "wlc", "proxy-protocol", "on", "health-check-interval", "5")),
 		props.Service("by http", withKeys("protocol-port", "http:80")),
 		props.Service("mixed", nil, withUDP),
-		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
-		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
-		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
-	}
+	)
 }
 
-// machinesOf returns three nodes in two zones; on the second day another one has replaced the
-// third.
+// machinesOf returns nodes in two zones.
 func machinesOf(day laws.Day) []corev1.Node {
-	var out []corev1.Node
-	for _, n := range []int{1, 2, 3 + int(day)} {
-		node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", n), Labels: map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("cn-hangzhou-%d", n%2+1)}}}
+	return laws.NodesOf(func(n int, node *corev1.Node) {
+		node.Labels = map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("cn-hangzhou-%d", n%2+1)}
 		node.Spec.ProviderID = fmt.Sprintf("cn-hangzhou.i-%d", n)
-		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("10.0.0.%d", n)}}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-		out = append(out, node)
-	}
-	return out
+	})(day)
 }
 
 // giveAddress gives load balancers the address that the cloud chooses.

@@ -1,66 +1,15 @@
 package alibaba_test
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/test/props"
-	"github.com/berth-lb/berth/test/sim"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
-	"github.com/berth-lb/berth/test/sim/alibaba/simtest"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
-
-// subject is a simulated account.
-type subject struct{ running *simtest.Running }
-
-func (s subject) Open(t testing.TB) providers.Bound {
-	t.Helper()
-	cloud, problems, err := providers.EntryOf(alibaba.Cloud()).Open(t.Context(), bytes.NewReader(s.running.Cloud.Seed.CloudConf(s.running.URL)), envOf())
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
-	return cloud
-}
-
-func (s subject) Nodes() []nodeports.Node {
-	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
-}
-
-func (s subject) Cloud() providers.Entry { return providers.EntryOf(alibaba.Cloud()) }
-
-func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
-
-func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
-
-func startCloud(t testing.TB, opt simalibaba.Options) subject {
-	t.Helper()
-	return subject{simtest.Start(t, opt)}
-}
-
-func freshSubject(t testing.TB) props.Subject {
-	return startCloud(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 6}})
-}
-
-const (
-	domain = "service.beta.kubernetes.io/"
-	prefix = domain + "alibaba-cloud-loadbalancer-"
-)
-
-// withKeys are annotations under the prefix of the load balancers.
-func withKeys(pairs ...string) map[string]string {
-	out := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		out[prefix+pairs[i]] = pairs[i+1]
-	}
-	return out
-}
 
 // withUDP has one port of UDP.
 func withUDP(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
@@ -79,12 +28,12 @@ func allCases() []props.Case {
 }
 
 // TestProperties holds the provider against what every cloud must be.
-func TestProperties(t *testing.T) { props.Run(t, freshSubject, allCases()) }
+func TestProperties(t *testing.T) { props.Run(t, fresh(), allCases()) }
 
 // TestPropertiesIntranet: an intranet load balancer cannot become public, so it is moved to no
 // public case. The first configured vSwitch has no free address.
 func TestPropertiesIntranet(t *testing.T) {
-	props.Run(t, freshSubject, []props.Case{
+	props.Run(t, fresh(), []props.Case{
 		props.Service("intranet", withKeys("address-type", "intranet")),
 		props.Service("intranet tuned", withKeys("address-type", "intranet", "scheduler", "wrr")),
 	})
@@ -94,7 +43,7 @@ func TestPropertiesIntranet(t *testing.T) {
 // Services are served, changed and deleted.
 func TestBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		s := startCloud(t, simalibaba.Options{Busy: 2 * time.Second, BusyReads: true, Seed: simalibaba.SeedOptions{Nodes: 3}})
+		s := onAlibaba().Subject(t, simalibaba.Options{Busy: 2 * time.Second, BusyReads: true, Seed: simalibaba.SeedOptions{Nodes: 3}})
 		var many []props.Case
 		for _, name := range []string{"a", "b", "c", "d"} {
 			many = append(many, props.Service(name, nil))
@@ -102,6 +51,3 @@ func TestBusy(t *testing.T) {
 		props.Together(t, s, many)
 	})
 }
-
-// envOf is what the program gives a session.
-func envOf() providers.Env { return providers.Env{Cluster: "kubernetes", Now: time.Now} }

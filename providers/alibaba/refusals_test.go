@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
-	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -18,11 +18,7 @@ import (
 // before anything is created.
 func TestRefused(t *testing.T) {
 	old := domain + "alicloud-loadbalancer-"
-	for name, c := range map[string]struct {
-		notes  map[string]string
-		change func(*corev1.ServiceSpec)
-		want   string
-	}{
+	onAlibaba().Refused(t, withNodes(3), account.Refusals{
 		"an intranet in another case":  {withKeys("address-type", "Intranet"), nil, `address-type: "Intranet" is not "intranet", case matters`},
 		"IPv6":                         {withKeys("ip-version", "ipv6"), nil, "is not served yet"},
 		"pods":                         {map[string]string{domain + "backend-type": "eni"}, nil, "asks for pods, which are not served yet"},
@@ -49,78 +45,45 @@ func TestRefused(t *testing.T) {
 				s.Ports = append(s.Ports, corev1.ServicePort{Name: fmt.Sprint("p", i), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})
 			}
 		}, "has 51 ports, more than the 50 listeners"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
-			d, err := w.process.Draft(t.Context(), reconcile.Job{Service: props.Service("web", c.notes, c.change).Service})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text := strings.Join(d.Problems.Strings(), "\n"); !d.Problems.Errors() || !strings.Contains(text, c.want) {
-				t.Errorf("problems %q, want %q", text, c.want)
-			}
-			if n := w.Control().Journal.Writes(); !d.Plan.Empty() || n != 0 {
-				t.Errorf("%d steps are planned, %d writes were made", len(d.Plan.Steps), n)
-			}
-		})
-	}
+	})
 }
 
 // TestImmutable: a change that a live load balancer cannot take over is refused, and its
 // servers follow the nodes.
 func TestImmutable(t *testing.T) {
-	for name, change := range map[string]map[string]string{
+	onAlibaba().Immutable(t, withNodes(4), nil, map[string]map[string]string{
 		"intranet": withKeys("address-type", "intranet"), "another zone": withKeys("master-zoneid", "cn-hangzhou-k"), "another resource group": withKeys("resource-group-id", "rg-2"),
 		"a load balancer of others": withKeys("id", "lb-1"), "access control": withKeys("acl-status", "on"),
-	} {
-		virtual.Run(t, name, func(t *testing.T) {
-			w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 4}})
-			svc := props.Service("web", nil).Service
-			w.serve(svc)
-			before := w.running.Cloud.Forwards()
-			svc.Annotations = change
-			w.nodes = w.nodes[1:]
-			w.process.SetNodes(w.nodes)
-			res, err := w.once(svc, false)
-			if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
-				t.Fatal(err, res.Err, res.Draft.Problems)
-			}
-			after := w.running.Cloud.Forwards()
-			if len(after) != len(before) || after[0].Address != before[0].Address || len(after[0].Servers) != 3 {
-				t.Errorf("before %+v\nafter %+v", before, after)
-			}
-		})
-	}
+	})
 }
 
 // TestListenerOfOthers: a listener that the user created on a wanted port is named and left alone,
 // and the other ports are served.
 func TestListenerOfOthers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
+		w := beginWorld(t, withNodes(3))
 		svc := props.Service("web", nil).Service
 		full := svc.Spec.Ports
 		svc.Spec.Ports = full[:1]
-		w.serve(svc)
-		lb := w.running.Cloud.Balancers()[0]
-		w.running.Cloud.AddListener(lb, "tcp", int(full[1].Port), "made by hand")
-		w.restart(svc)
+		w.Serve(svc)
+		lb := w.Sim.Cloud.Balancers()[0]
+		w.Sim.Cloud.AddListener(lb, "tcp", int(full[1].Port), "made by hand")
+		w.Restart(svc)
 		svc.Spec.Ports = full
 		third := full[1]
 		third.Name, third.Port, third.NodePort = "third", 8443, 31843
 		svc.Spec.Ports = append(svc.Spec.Ports[:2:2], third)
-		res, err := w.once(svc, false)
+		res, err := w.Once(svc, false)
 		if err != nil || res.Clean {
 			t.Fatalf("err %v, clean %v", err, res.Clean)
 		}
 		if text := strings.Join(res.Draft.Problems.Strings(), "\n"); !strings.Contains(text, `listener "made by hand" of the load balancer `+lb) {
 			t.Errorf("problems %q", text)
 		}
-		if got := w.running.Cloud.Description(lb, "tcp", int(full[1].Port)); got != "made by hand" {
+		if got := w.Sim.Cloud.Description(lb, "tcp", int(full[1].Port)); got != "made by hand" {
 			t.Errorf("the listener is %q now", got)
 		}
-		if ports := len(w.running.Cloud.Forwards()); ports != 2 {
+		if ports := len(w.Sim.Cloud.Forwards()); ports != 2 {
 			t.Errorf("%d ports are forwarded, want 80 and 8443", ports)
 		}
 	})
@@ -129,35 +92,35 @@ func TestListenerOfOthers(t *testing.T) {
 // TestServersOfOthers: servers that the user added to a group stay, also when the port is removed.
 func TestServersOfOthers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 4}})
-		seed := w.running.Cloud.Seed
-		w.nodes = w.nodes[:3]
-		w.restart()
+		w := beginWorld(t, withNodes(4))
+		seed := w.Sim.Cloud.Seed
+		w.Machines = w.Machines[:3]
+		w.Restart()
 		svc := props.Service("web", nil).Service
-		w.serve(svc)
+		w.Serve(svc)
 		group := fmt.Sprintf("k8s/%d/%s/%s/%s", svc.Spec.Ports[1].NodePort, svc.Name, svc.Namespace, seed.ClusterID)
-		w.running.Cloud.AddServer(group, seed.Nodes[3].InstanceID, 9000, "mine")
-		w.restart(svc)
-		w.serve(svc)
+		w.Sim.Cloud.AddServer(group, seed.Nodes[3].InstanceID, 9000, "mine")
+		w.Restart(svc)
+		w.Serve(svc)
 		svc.Spec.Ports = svc.Spec.Ports[:1]
-		w.serve(svc)
-		if got := w.running.Cloud.ServersOf(group); len(got) != 1 || got[0] != seed.Nodes[3].InstanceID+":9000" {
+		w.Serve(svc)
+		if got := w.Sim.Cloud.ServersOf(group); len(got) != 1 || got[0] != seed.Nodes[3].InstanceID+":9000" {
 			t.Errorf("servers %v", got)
 		}
-		w.release(svc)
+		w.Release(svc)
 	})
 }
 
 // TestTwoOfOneName: of two load balancers with the owner tag of a Service none is touched.
 func TestTwoOfOneName(t *testing.T) {
-	w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
+	w := beginWorld(t, withNodes(3))
 	svc := props.Service("web", nil).Service
-	w.serve(svc)
-	w.running.Cloud.DoubleBalancer(w.running.Cloud.Balancers()[0])
-	w.restart(svc)
+	w.Serve(svc)
+	w.Sim.Cloud.DoubleBalancer(w.Sim.Cloud.Balancers()[0])
+	w.Restart(svc)
 	w.Control().Journal.Reset()
 	svc.Spec.Ports = svc.Spec.Ports[:1]
-	_, err := w.process.Draft(t.Context(), reconcile.Job{Service: svc})
+	_, err := w.Process.Draft(t.Context(), reconcile.Job{Service: svc})
 	if err == nil || !strings.Contains(err.Error(), "both have the tag") || w.Control().Journal.Writes() != 0 {
 		t.Errorf("%v, %d writes", err, w.Control().Journal.Writes())
 	}
@@ -169,23 +132,23 @@ func TestPreserved(t *testing.T) {
 	for _, key := range []string{prefix, domain + "alicloud-loadbalancer-"} {
 		for _, known := range []bool{false, true} {
 			virtual.Run(t, fmt.Sprintf("%s, known %v", key, known), func(t *testing.T) {
-				w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
+				w := beginWorld(t, withNodes(3))
 				svc := props.Service("web", withKeys("additional-resource-tags", "Team=web")).Service
-				w.serve(svc)
-				before := w.running.Cloud.Forwards()
+				w.Serve(svc)
+				before := w.Sim.Cloud.Forwards()
 				svc.Annotations[key+"preserve-lb-on-delete"] = "false"
 				if !known {
-					w.restart(svc)
+					w.Restart(svc)
 				}
 				w.Control().Journal.Reset()
-				w.release(svc)
+				w.Release(svc)
 				if n := w.Control().Journal.Writes(); n != 3 {
 					t.Errorf("%d writes: %v", n, w.Control().Journal.Counts())
 				}
-				if diff := cmp.Diff(before, w.running.Cloud.Forwards()); diff != "" {
+				if diff := cmp.Diff(before, w.Sim.Cloud.Forwards()); diff != "" {
 					t.Error(diff)
 				}
-				if got := w.running.Cloud.TagsOf(w.running.Cloud.Balancers()[0]); len(got) != 1 || got["Team"] != "web" {
+				if got := w.Sim.Cloud.TagsOf(w.Sim.Cloud.Balancers()[0]); len(got) != 1 || got["Team"] != "web" {
 					t.Errorf("tags %v", got)
 				}
 			})
