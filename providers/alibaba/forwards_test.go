@@ -2,5 +2,5 @@ package alibaba_test
 
 import "testing"
 
-// TestFlowsAreForwards: the flows of what is read are what the simulator passes on.
+// TestFlowsAreForwards: the observed flows are the traffic that the simulator passes on.
 func TestFlowsAreForwards(t *testing.T) { onAlibaba().FlowsAreForwards(t, withNodes(3), allCases()) }

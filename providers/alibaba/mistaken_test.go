@@ -17,11 +17,11 @@ func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
 // left as it is.
 func TestMisspelt(t *testing.T) {
 	cloud, plain := providers.EntryOf(alibaba.Cloud()), props.Service("plain", nil)
-	props.Misspelt(t, fresh(), cloud, plain, prefix+"addres-type", "intranet")
-	props.Misspelt(t, fresh(), cloud, plain, prefix+"address-type", "Intranet")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"addres-type", "intranet")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"address-type", "Intranet")
 }
 
 // TestNamesRefused: a policy that allows no names refuses every key that names something.
 func TestNamesRefused(t *testing.T) {
-	props.NamesRefused(t, fresh(), alibaba.Cloud().Annotations, props.Service("plain", nil))
+	props.NamesRefused(t, freshSubject(), alibaba.Cloud().Annotations, props.Service("plain", nil))
 }

@@ -28,12 +28,12 @@ func allCases() []props.Case {
 }
 
 // TestProperties holds the provider against what every cloud must be.
-func TestProperties(t *testing.T) { props.Run(t, fresh(), allCases()) }
+func TestProperties(t *testing.T) { props.Run(t, freshSubject(), allCases()) }
 
 // TestPropertiesIntranet: an intranet load balancer cannot become public, so it is moved to no
 // public case. The first configured vSwitch has no free address.
 func TestPropertiesIntranet(t *testing.T) {
-	props.Run(t, fresh(), []props.Case{
+	props.Run(t, freshSubject(), []props.Case{
 		props.Service("intranet", withKeys("address-type", "intranet")),
 		props.Service("intranet tuned", withKeys("address-type", "intranet", "scheduler", "wrr")),
 	})

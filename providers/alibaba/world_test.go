@@ -60,7 +60,7 @@ func beginWorld(t testing.TB, opt simalibaba.Options) *world {
 	return onAlibaba().Begin(t, opt)
 }
 
-// fresh starts accounts with six nodes.
-func fresh() props.New { return onAlibaba().Fresh(withNodes(6)) }
+// freshSubject starts accounts with six nodes.
+func freshSubject() props.New { return onAlibaba().Fresh(withNodes(6)) }
 
 func withKeys(pairs ...string) map[string]string { return onAlibaba().Keys(pairs...) }

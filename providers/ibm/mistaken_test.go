@@ -17,11 +17,11 @@ func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
 // left as it is.
 func TestMisspelt(t *testing.T) {
 	cloud, plain := providers.EntryOf(ibm.Cloud()), props.Service("plain", nil)
-	props.Misspelt(t, fresh(), cloud, plain, prefix+"ip-typ", "private")
-	props.Misspelt(t, fresh(), cloud, plain, prefix+"ip-type", "Private")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"ip-typ", "private")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"ip-type", "Private")
 }
 
 // TestNamesRefused: a policy that allows no names refuses every key that names something.
 func TestNamesRefused(t *testing.T) {
-	props.NamesRefused(t, fresh(), ibm.Cloud().Annotations, props.Service("plain", nil))
+	props.NamesRefused(t, freshSubject(), ibm.Cloud().Annotations, props.Service("plain", nil))
 }

@@ -62,17 +62,17 @@ func privateNetworkCases() []props.Case {
 // TestPropertiesNetwork holds network load balancers against what every cloud must be.
 func TestPropertiesNetwork(t *testing.T) {
 	for name, list := range map[string][]props.Case{"public": networkCases(), "private": privateNetworkCases(), "private path": pathCases()} {
-		t.Run(name, func(t *testing.T) { props.Run(t, fresh(), list) })
+		t.Run(name, func(t *testing.T) { props.Run(t, freshSubject(), list) })
 	}
 }
 
 // TestProperties holds the provider against what every cloud must be.
-func TestProperties(t *testing.T) { props.Run(t, fresh(), allCases()) }
+func TestProperties(t *testing.T) { props.Run(t, freshSubject(), allCases()) }
 
 // TestPropertiesPrivate: a private load balancer cannot become public, so it is moved to no
 // public case.
 func TestPropertiesPrivate(t *testing.T) {
-	props.Run(t, fresh(), []props.Case{
+	props.Run(t, freshSubject(), []props.Case{
 		props.Service("private", withKeys("ip-type", "private")),
 		props.Service("private proxied", withKeys("ip-type", "private", "enable-features", "proxy-protocol")),
 	})

@@ -87,8 +87,8 @@ func beginWorld(t testing.TB, opt simibm.Options) *world {
 	return onIBM().Begin(t, opt)
 }
 
-// fresh starts accounts with six nodes.
-func fresh() props.New {
+// freshSubject starts accounts with six nodes.
+func freshSubject() props.New {
 	opt := withNodes(6)
 	opt.RequireToken = true
 	return onIBM().Fresh(opt)

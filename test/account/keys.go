@@ -48,7 +48,7 @@ func (c Cloud[O, S]) EveryKey(t *testing.T, all EveryKey[O]) {
 	tried := map[string]bool{}
 	for _, k := range all.Cases {
 		without := c.Keys(k.With...)
-		with := merge(without, c.Keys(k.Key, k.Value))
+		with := mergeMaps(without, c.Keys(k.Key, k.Value))
 		t.Run(k.Key, func(t *testing.T) {
 			if c.stateWith(t, all, without) == c.stateWith(t, all, with) {
 				t.Errorf("%s: %q changes nothing", k.Key, k.Value)

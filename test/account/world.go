@@ -47,14 +47,14 @@ func (w *World[S]) Once(svc *corev1.Service, release bool) (reconcile.Result, er
 	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release})
 	if err == nil && !release && res.Draft.Want != nil {
 		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
-		svc.Annotations = merge(svc.Annotations, res.Status.Annotations)
-		svc.Labels = merge(svc.Labels, res.Status.Labels)
+		svc.Annotations = mergeMaps(svc.Annotations, res.Status.Annotations)
+		svc.Labels = mergeMaps(svc.Labels, res.Status.Labels)
 	}
 	return res, err
 }
 
-// merge returns a map with more values; the given one is not changed.
-func merge(into, more map[string]string) map[string]string {
+// mergeMaps returns a map with more values; the given one is not changed.
+func mergeMaps(into, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return into
 	}
