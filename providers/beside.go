@@ -124,6 +124,11 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 			add(key, value, "another controller")
 		}
 	}
+	if key := insideOtherKind(own, r); key != "" && reach.Scheme.Source == annotations.FromDefault && reach.Scheme.Key != "" {
+		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: r.Service.Annotations[key], Message: fmt.Sprintf(
+			"has no effect on %s, so this load balancer would be open to the internet; write %s: %q, or remove the key if that is meant",
+			r.Kind, reach.Scheme.Key, reach.Internal)})
+	}
 	out = append(out, reportDoubts(r, own, reach)...)
 	for _, p := range reportMisspelt(r, own) {
 		if !slices.ContainsFunc(out, func(q annotations.Problem) bool { return q.Key == p.Key }) {
@@ -186,6 +191,24 @@ func inside(cloud Entry, r Request, svc *corev1.Service) string {
 		return ""
 	}
 	return reach.Scheme.Key
+}
+
+// insideOtherKind returns the annotation by which a Service requests an internal load balancer of
+// another kind of the cloud, which the kind that it gets does not read; empty if there is none.
+func insideOtherKind(own Entry, r Request) string {
+	svc := r.Service.DeepCopy()
+	maps.DeleteFunc(svc.Annotations, func(key, _ string) bool { return !own.Annotations.Knows(key) || own.Annotations.Works(key, r.Kind) })
+	if len(svc.Annotations) == 0 {
+		return ""
+	}
+	for _, c := range own.Capabilities {
+		bag, _ := own.Annotations.Parse(c.Kind, annotations.SourceOf(svc))
+		reach := own.Reach(Request{Owner: r.Owner, Service: svc, Kind: c.Kind, Values: bag})
+		if !reach.Internet && reach.Scheme.Source == annotations.FromAnnotation && svc.Annotations[reach.Scheme.Key] != "" {
+			return reach.Scheme.Key
+		}
+	}
+	return ""
 }
 
 // mostMisspelt bounds the misspelt keys of a Service that are judged: each is tried in a copy

@@ -79,7 +79,7 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 		out = append(out, problem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`))
 	}
 	if spec.LoadBalancerIP != "" && !c.Address {
-		out = append(out, problem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "take the field away"), ""))
+		out = append(out, problem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "remove the field"), ""))
 	}
 	var other []corev1.IPFamily
 	for _, f := range spec.IPFamilies {

@@ -81,13 +81,18 @@ func annotationsFor(cloud string) []map[string]string {
 
 // judgeAs returns whether the internet would reach a new Service, and its problems.
 func judgeAs(cloud providers.Entry, given map[string]string) (open bool, problems annotations.Problems) {
-	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: given},
-		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
+	svc := serviceWith(given)
 	kind := cloud.Choose(svc).Kind
 	bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
 	request := providers.Request{Service: svc, Kind: kind, Values: bag}
 	problems = problems.Outweigh(cloud.Exposed(request))
 	return cloud.Reach(request).Internet && !problems.Errors(), problems
+}
+
+// serviceWith returns a Service with annotations and one port.
+func serviceWith(given map[string]string) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: given},
+		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
 }
 
 // withKey returns the annotations and one more.
@@ -108,8 +113,12 @@ func TestSlipsOfInternal(t *testing.T) {
 		tried := 0
 		for key, value := range keys {
 			for _, kind := range annotationsFor(cloud.Name) {
-				if open, _ := judgeAs(cloud, withKey(kind, key, value)); open {
-					continue // the key is not read for this kind
+				asked := withKey(kind, key, value)
+				if !cloud.Annotations.Works(key, cloud.Choose(serviceWith(asked)).Kind) {
+					continue // see TestInternalOfOtherKinds
+				}
+				if open, _ := judgeAs(cloud, asked); open {
+					continue // another key decides
 				}
 				tried++
 				for _, slip := range keyEdits(key) {
@@ -127,6 +136,29 @@ func TestSlipsOfInternal(t *testing.T) {
 		if tried < len(keys) {
 			t.Errorf("%s: %d keys of %d make a load balancer internal", cloud.Name, tried, len(keys))
 		}
+	}
+}
+
+// TestInternalOfOtherKinds verifies that a key which asks for an internal load balancer of one kind
+// opens no new load balancer of another kind to the internet.
+func TestInternalOfOtherKinds(t *testing.T) {
+	tried := 0
+	for _, cloud := range all.List() {
+		for key, value := range userKeys(cloud.Annotations, true) {
+			for _, kind := range annotationsFor(cloud.Name) {
+				svc := serviceWith(withKey(kind, key, value))
+				if cloud.Annotations.Works(key, cloud.Choose(svc).Kind) {
+					continue
+				}
+				tried++
+				if open, problems := judgeAs(cloud, svc.Annotations); open {
+					t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, key, value, problems.Strings())
+				}
+			}
+		}
+	}
+	if tried < 2 {
+		t.Errorf("%d keys of another kind were tried", tried)
 	}
 }
 

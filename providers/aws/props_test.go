@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/test/props"
@@ -21,6 +22,7 @@ import (
 
 // subject is a simulated AWS with six nodes.
 type subject struct {
+	beside  bool // the annotations of the other clouds are known, as in the program
 	running *simtest.Running
 	config  string // added to the cloud configuration
 	notes   providers.Notes
@@ -30,7 +32,14 @@ type subject struct {
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := append(s.running.Cloud.Seed.CloudConf(s.running.URL), s.config...)
-	cloud, problems, err := providers.EntryOf(aws.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited(), Notes: s.notes, Pods: s.pods})
+	entry := providers.EntryOf(aws.Cloud())
+	if s.beside {
+		var err error
+		if entry, err = all.Find("aws"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cloud, problems, err := entry.Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: time.Now, Share: kit.Unlimited(), Notes: s.notes, Pods: s.pods})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
@@ -22,6 +23,7 @@ import (
 
 // subject is a simulated tenancy.
 type subject struct {
+	beside  bool // the annotations of the other clouds are known, as in the program
 	running *simtest.Running
 	config  string                     // added to the cloud configuration
 	edit    func(config []byte) []byte // of the cloud configuration; nil: none
@@ -40,7 +42,14 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	if s.edit != nil {
 		file = s.edit(file)
 	}
-	cloud, problems, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: s.now, Tokens: s.tokens})
+	entry := providers.EntryOf(oci.Cloud())
+	if s.beside {
+		var err error
+		if entry, err = all.Find("oci"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cloud, problems, err := entry.Open(t.Context(), bytes.NewReader(file), providers.Env{Cluster: "kubernetes", Now: s.now, Tokens: s.tokens})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
@@ -20,6 +21,7 @@ import (
 
 // subject is a simulated project with six nodes.
 type subject struct {
+	beside  bool // the annotations of the other clouds are known, as in the program
 	running *simtest.Running
 	cluster string // --cluster-name; empty: kubernetes
 	config  string // added to the cloud configuration, whose last section is LoadBalancer
@@ -28,7 +30,14 @@ type subject struct {
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := string(s.running.Cloud.Seed.CloudConf(s.running.URL)) + s.config
-	cloud, problems, err := providers.EntryOf(openstack.Cloud()).Open(t.Context(), bytes.NewReader([]byte(file)), providers.Env{Cluster: cmp.Or(s.cluster, "kubernetes"), Now: time.Now})
+	entry := providers.EntryOf(openstack.Cloud())
+	if s.beside {
+		var err error
+		if entry, err = all.Find("openstack"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cloud, problems, err := entry.Open(t.Context(), bytes.NewReader([]byte(file)), providers.Env{Cluster: cmp.Or(s.cluster, "kubernetes"), Now: time.Now})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -110,7 +110,7 @@ func programmedOf(result reconcile.Result) status.Condition {
 	case result.Err != nil && draft.Intent == reconcile.Release:
 		return FailedRelease(result.Err, sentBy(result)...)
 	case result.Err != nil:
-		return Failed(result.Err, sentBy(result)...)
+		return failedRun(result)
 	case result.Kept():
 		return programmedUnless(draft, []string{"left as another controller made it (--on-takeover=keep); not changed: " + HeldText(draft.Plan.Blocked)})
 	case len(draft.Plan.Blocked) > 0:

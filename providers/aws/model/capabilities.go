@@ -31,19 +31,19 @@ func capabilities() []providers.Capability {
 		{
 			Kind: CLB, Doc: "Classic Load Balancer", Protocols: []corev1.Protocol{corev1.ProtocolTCP},
 			Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: true, Limits: providers.Limits{Ports: classicListeners, Rules: rulesAtMost},
-			Advice: providers.Advice{Protocol: "TCP; UDP needs " + typeKey.Name + `: "nlb"`, Family: unserved, Rules: quota},
+			Advice: providers.Advice{Protocol: "TCP; UDP needs " + typeKey.Name + `: "nlb"`, Address: "remove the field; only Network Load Balancers have fixed addresses, by " + eipKey.Name, Family: unserved, Rules: quota},
 		},
 		{
 			Kind: NLB, Doc: "Network Load Balancer with instances behind it", Asked: typeKey.Name + ": " + typeNLB, Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP},
 			Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: true, Limits: providers.Limits{Ports: networkListeners, Rules: rulesAtMost},
-			Advice: providers.Advice{Address: "take the field away; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name, Family: unserved, Rules: quota},
+			Advice: providers.Advice{Address: "remove the field; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name, Family: unserved, Rules: quota},
 		},
 		{
 			Kind: LBC, Doc: "Network Load Balancer of the AWS Load Balancer Controller, with pods or instances behind it",
 			Asked: "spec.loadBalancerClass: " + classLBC, Optional: "where the cloud config says LoadBalancerController = true in the section [Berth]",
 			Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, Mixed: true,
 			Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, Limits: providers.Limits{Ports: networkListeners, Rules: rulesAtMost},
-			Advice: providers.Advice{Address: "take the field away; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name},
+			Advice: providers.Advice{Address: "remove the field; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name},
 		},
 	}
 }
