@@ -29,8 +29,8 @@ func failedRun(result reconcile.Result) status.Condition {
 	return plain
 }
 
-// keysIn lists the annotations and fields of the Service whose values are words of a text, without
-// those that the text names already.
+// keysIn lists the annotations and fields of the Service whose values are words of a text, except
+// the ones in the text.
 func keysIn(draft *reconcile.Draft, text string) []string {
 	if draft == nil || draft.Request.Service == nil {
 		return nil
