@@ -3,14 +3,13 @@ package reconcile
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/observed"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -38,7 +37,7 @@ func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) error {
 	for _, l := range scope.Own {
 		d.looked = append(d.looked, l.Kind)
 	}
-	for _, res := range r.shared.list(r.options.Now()) {
+	for _, res := range r.observed.Shared() {
 		if _, read := d.Have.Get(res.Key); !read {
 			d.Have.Put(res)
 		}
@@ -56,7 +55,7 @@ func (d *Draft) dropUnwanted() {
 	}
 	d.Have.Resources = slices.DeleteFunc(d.Have.Resources, func(res stack.Resource) bool {
 		_, wanted := d.Want.Get(res.Key)
-		return shareable(res) && !wanted
+		return res.Ownership == stack.Shared && res.In == (stack.Key{}) && !wanted
 	})
 }
 
@@ -73,16 +72,13 @@ func (r *Reconciler) exceedsBasis(d *Draft) bool {
 	})
 }
 
-// lateCalls is how long after its end the calls of another process may still take effect.
-const lateCalls = 2 * time.Minute
-
 // mayHaveMore tells whether a Service may have more than this process knows of: it is
 // older than the process, and nobody has looked since what another one had under way
 // can have taken effect. Where nobody has looked at all, whatever it carried may have
 // been taken off by hand, and may have named a load balancer of another kind.
 func (r *Reconciler) mayHaveMore(d *Draft) bool {
 	older := d.Job.Service.CreationTimestamp.Time.Before(r.started)
-	return older && (d.origin == Assumed || d.read.Before(r.started.Add(lateCalls)))
+	return older && (d.origin == Assumed || d.read.Before(r.started.Add(observed.LateCalls)))
 }
 
 // untilLate is how long to wait before the last look at a Service that a predecessor may
@@ -124,7 +120,7 @@ func contradicted(report engine.Report) bool {
 // the first plan has made is found by the read; what it was refused is treated as
 // anything else that is found, or told as a mistake.
 func (r *Reconciler) runAnew(ctx context.Context, d *Draft, gates engine.Gates) Result {
-	r.shared.clear()
+	r.observed.ForgetShared()
 	r.snapshots.distrust(d.Owner)
 	job := d.Job
 	job.NeverProvisioned, job.NothingMade = false, false
@@ -134,84 +130,4 @@ func (r *Reconciler) runAnew(ctx context.Context, d *Draft, gates engine.Gates) 
 	}
 	again.learned = d.learned
 	return r.Run(ctx, again, gates)
-}
-
-// shareable resources are the cluster's as a whole, not an entry in something else.
-func shareable(res stack.Resource) bool {
-	return res.Ownership == stack.Shared && res.In == (stack.Key{})
-}
-
-// commons remember the shared things that any Service was seen to have, so that a
-// new one need not look for them. It is safe for concurrent use.
-type commons struct {
-	age time.Duration // after which nothing is believed any more
-
-	mu    sync.Mutex
-	known map[stack.Key]common
-}
-
-type common struct {
-	resource stack.Resource
-	at       time.Time
-}
-
-func newCommons(age time.Duration) *commons {
-	return &commons{age: age, known: map[stack.Key]common{}}
-}
-
-// list lists what is known, in the order of keys.
-func (c *commons) list(now time.Time) []stack.Resource {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var out []stack.Resource
-	for _, known := range c.known {
-		if now.Sub(known.at) < c.age {
-			out = append(out, known.resource)
-		}
-	}
-	slices.SortFunc(out, func(a, b stack.Resource) int { return a.Key.Compare(b.Key) })
-	return out
-}
-
-// see notes what a read that began at a time has shown, but for what was removed since.
-func (c *commons) see(have *stack.Stack, began time.Time, book *ledger.Ledger) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, res := range have.Resources {
-		if !shareable(res) || res.Proof == stack.None || res.State != stack.Ready {
-			continue
-		}
-		if _, removed := book.RemovedSince(res, began); !removed {
-			c.known[res.Key] = common{resource: res, at: began}
-		}
-	}
-}
-
-// drop forgets a thing that is about to be removed.
-func (c *commons) drop(k stack.Key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.known, k)
-}
-
-// learn notes what a run has made, changed or removed.
-func (c *commons) learn(report engine.Report, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, done := range report.Results {
-		target := done.Step.Target
-		if !shareable(target) || done.Step.ID.Action == plan.Forget {
-			continue
-		}
-		delete(c.known, target.Key)
-		if res, there := report.Have.Get(target.Key); there && done.State == engine.Done && res.Proof != stack.None {
-			c.known[target.Key] = common{resource: res, at: now}
-		}
-	}
-}
-
-func (c *commons) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.known)
 }

@@ -67,7 +67,7 @@ func (r *Reconciler) judge(ctx context.Context, d *Draft) error {
 	if err := r.build(ctx, d); err != nil || d.Intent == LeaveAlone {
 		return err
 	}
-	if err := r.loadRemoved(ctx, d); err != nil || d.Intent == LeaveAlone {
+	if err := r.loadDeleted(ctx, d); err != nil || d.Intent == LeaveAlone {
 		return err
 	}
 	if d.Intent == Serve && d.Basis == Remembered && unprovenBeyond(d.Want, d.Have, d.strange) {
@@ -117,7 +117,7 @@ func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 			r.reader.Gather(ctx) // others may be released as well
 		}
 		d.remembered(snap)
-		d.Have, d.Blind = r.written.upon(d.Have, d.read), snap.blind
+		d.Have, d.Blind = r.observed.Overlay(d.Have, d.read), snap.blind
 	} else if err := r.read(ctx, d, r.ownedScope(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (r *Reconciler) load(ctx context.Context, d *Draft) error {
 			return err
 		}
 		d.remembered(snap)
-		d.Have = r.written.upon(d.Have, d.read)
+		d.Have = r.observed.Overlay(d.Have, d.read)
 		if snap.basis == Glimpsed {
 			d.Basis = Glimpsed
 		}
@@ -117,9 +117,9 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	d.known(found.Have.Clone(), began, Read)
 	d.Have.Owner, d.Facts, d.Blind = d.Owner, found.Facts, found.Blind
 	if d.Intent != Release {
-		r.removed.outOf(d.Have, d.Owner, began)
+		r.observed.DropDeleted(d.Have, began)
 	}
-	r.shared.see(d.Have, d.read, r.ledger)
+	r.observed.Listed(d.Have, began)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
+	"github.com/berth-lb/berth/stack/observed"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -61,11 +62,8 @@ type Reconciler struct {
 	engine    *engine.Engine
 	reader    *reader
 	snapshots *snapshots
-	shared    *commons
-	written   *written
-	removed   *removed
+	observed  *observed.Store
 	refused   *refusedReplacements
-	newcomer  *newcomer
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, as the API server tells when something was made
 }
@@ -104,16 +102,13 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		ledger:    counts,
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
-		shared:    newCommons(o.DriftInterval),
-		written:   newWritten(2 * o.DriftInterval),
-		removed:   newRemoved(),
+		observed:  observed.New(observed.Options{Now: o.Now, Interval: o.DriftInterval}),
 		refused:   newRefusedReplacements(o.Now),
 		nodes:     nodeports.NewInterner(),
-		newcomer:  newNewcomer(o.Now()),
 		started:   o.Now().Truncate(time.Second),
 	}
 	r.reader.each = cloud.EachRead
-	r.engine = engine.New(r.noteRemovals(cloud.Apply), counts, o.Engine)
+	r.engine = engine.New(r.observeWrites(cloud.Apply), counts, o.Engine)
 	return r
 }
 

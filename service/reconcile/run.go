@@ -86,13 +86,10 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 
 // record keeps what the steps of a run have shown and changed.
 func (r *Reconciler) record(d *Draft, report engine.Report) {
-	now := r.options.Now()
-	r.shared.learn(report, now)
 	if d.Basis >= Remembered {
 		r.hold(d.Owner, report.Have)
 	}
 	r.ownAfter(d, report)
-	r.written.note(report, now)
 	r.refused.note(d.Owner, d.Asked, report)
 }
 
@@ -131,7 +128,7 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
 	}
 	known := d.Job.Service.Status.LoadBalancer.Ingress
-	if res.doubtful = r.newcomer.keeps(d, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
+	if res.doubtful = r.keepsAddresses(d, have, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
 		res.Status.Ingress = known
 	}
 	r.fillTraffic(d, have, res)
@@ -191,9 +188,9 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		clean = d.Digest
 	}
 	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.snapshots.last(d.Owner)
-	switch snap.doubted = r.newcomer.doubts(d, snap.have); {
+	switch snap.doubted = r.recheckAt(d, snap.have); {
 	case res.doubtful:
-		snap.doubted = r.newcomer.until
+		snap.doubted = r.observed.StaleUntil()
 	case snap.doubted.IsZero() && res.Report.Used():
 		snap.used = max(sharedWait, 2*last.used)
 		if snap.used < r.options.DriftInterval {
@@ -257,7 +254,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		left = r.leaveNamesake(d.Owner, shown)
 	}
 	if len(blind) == 0 && !r.proven(d.Owner, left) {
-		if res.Wait = r.removed.unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
+		if res.Wait = r.observed.Unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
 			res.Wait, res.Released = 0, true
 			r.Forget(d.Owner)
 			return

@@ -55,8 +55,6 @@ type Ledger struct {
 	owned   map[stack.Owner]map[Identity]bool
 	ownerOf map[Identity]stack.Owner
 	doubted map[stack.Owner]bool // see Doubt
-	// removals are the entries that calls remove or have removed.
-	removals map[entryID]*removal
 }
 
 // New returns an empty ledger that is not ready.
@@ -64,8 +62,8 @@ func New() *Ledger {
 	return &Ledger{
 		owners:  map[stack.Owner][]stack.Resource{},
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
-		unknown: map[stack.Owner]func(stack.Resource) bool{}, removals: map[entryID]*removal{},
-		held: map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
+		unknown: map[stack.Owner]func(stack.Resource) bool{},
+		held:    map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
 		owned: map[stack.Owner]map[Identity]bool{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
 	}
 }

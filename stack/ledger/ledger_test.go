@@ -171,37 +171,6 @@ func TestLastOneOut(t *testing.T) {
 	}
 }
 
-// TestRemovedSince: what was known before a removal ended is in doubt, what was read
-// after it is not.
-func TestRemovedSince(t *testing.T) {
-	l := ledger.New()
-	start := time.Unix(1e9, 0)
-	doubted := func(known time.Time) (bool, bool) {
-		ongoing, removed := l.RemovedSince(entry("80"), known)
-		return ongoing != nil, removed
-	}
-	check := func(what string, known time.Time, wantOngoing, wantRemoved bool) {
-		t.Helper()
-		if ongoing, removed := doubted(known); ongoing != wantOngoing || removed != wantRemoved {
-			t.Errorf("%s: ongoing %v, removed %v", what, ongoing, removed)
-		}
-	}
-	check("never removed", start, false, false)
-	l.BeginRemoval(entry("80"))
-	l.BeginRemoval(entry("80"))
-	ongoing, _ := l.RemovedSince(entry("80"), start)
-	l.EndRemoval(entry("80"), start.Add(time.Second))
-	check("one of two calls has ended", start.Add(time.Hour), true, true)
-	l.EndRemoval(entry("80"), start.Add(2*time.Second))
-	<-ongoing
-	check("known before the end", start.Add(2*time.Second), false, true)
-	check("read afterwards", start.Add(3*time.Second), false, false)
-	l.EndRemoval(entry("81"), start.Add(48*time.Hour)) // one that never began
-	l.BeginRemoval(entry("81"))
-	l.EndRemoval(entry("81"), start.Add(48*time.Hour))
-	check("long ago", start, false, false)
-}
-
 // TestOlder: of those that want the same place in something shared the oldest one is told
 // to all others, equally old ones by name; nobody is told of who came later, or of places
 // in what is one's own.

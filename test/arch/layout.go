@@ -43,6 +43,8 @@ func core() []row {
 			reason: "a plan follows from two stacks, the rules and the ledger, and from nothing else"},
 		{dir: "stack/engine", local: []string{"stack", "stack/plan", "providers/fault"}, std: []string{"context"}, pure: true,
 			reason: "the engine runs steps through a function it is given; it knows no cloud and no loop"},
+		{dir: "stack/observed", local: []string{"stack", "stack/plan", "stack/engine"}, pure: true,
+			reason: "observations of the cloud are recorded and queried; no call is made"},
 		{dir: "stack/traffic", local: []string{"stack"}, pure: true,
 			reason: "what stacks let through follows from stacks; a cloud's model computes it"},
 		{dir: "stack/preview", local: []string{"stack", "stack/plan", "stack/engine", "stack/traffic"}, pure: true,

@@ -1,0 +1,78 @@
+package reconcile
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// observeWrites records every batch and its outcomes, also of a call that panics.
+func (r *Reconciler) observeWrites(apply engine.Apply) engine.Apply {
+	return func(ctx context.Context, b plan.Batch) (outcomes []plan.Outcome) {
+		r.observed.Begin(b)
+		defer func() { r.observed.Wrote(b, outcomes) }()
+		return apply(ctx, b)
+	}
+}
+
+// loadDeleted reads again if a call has been deleting a shared resource that the draft desires
+// and has found, after that call has ended. The Service is in the ledger by then, so that no
+// further call deletes it.
+func (r *Reconciler) loadDeleted(ctx context.Context, d *Draft) error {
+	again := false
+	for _, want := range d.Want.Resources {
+		if _, found := d.Have.Get(want.Key); !found || want.Ownership != stack.Shared {
+			continue
+		}
+		ongoing, removed := r.observed.RemovedSince(want, d.read)
+		again = again || removed
+		if ongoing == nil {
+			continue
+		}
+		select {
+		case <-ongoing:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if !again {
+		return nil
+	}
+	d.Job.NeverProvisioned = false
+	return r.buildAnew(ctx, d)
+}
+
+// keepsAddresses reports whether the addresses in the status are kept although a read has found
+// others. Just after the start a read may show a load balancer that a previous process has
+// deleted, and lack the one that it has created. A plan with steps finds out by itself.
+func (r *Reconciler) keepsAddresses(d *Draft, have *stack.Stack, res *Result) bool {
+	known, found := d.Job.Service.Status.LoadBalancer.Ingress, res.Status.Ingress
+	if len(known) == 0 || len(found) == 0 || reflect.DeepEqual(known, found) || d.Plan.Writes() || !d.read.Before(r.observed.StaleUntil()) {
+		return false
+	}
+	return !slices.ContainsFunc(res.Serves, func(key stack.Key) bool {
+		serving, _ := have.Get(key)
+		return r.observed.IsOurs(d.Owner, serving)
+	})
+}
+
+// recheckAt returns when to read again the shared resources that a Service uses, because a
+// previous process may have deleted them; zero: there is no reason to. If that process had served
+// the Service, it has not deleted what the Service uses.
+func (r *Reconciler) recheckAt(d *Draft, have *stack.Stack) time.Time {
+	if d.Job.Applied != "" || !d.read.Before(r.observed.StaleUntil()) {
+		return time.Time{}
+	}
+	for _, res := range have.Resources {
+		_, wanted := d.Want.Get(res.Key)
+		if wanted && res.Ownership == stack.Shared && res.Proof != stack.None && !r.observed.IsOurs(d.Owner, res) {
+			return r.observed.StaleUntil()
+		}
+	}
+	return time.Time{}
+}
