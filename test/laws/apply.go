@@ -34,17 +34,13 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 	if how == Lost {
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "no answer"), Sent: plan.MaybeSent}
 	}
-	world, out := x.world.performed(b, s)
-	x.world = world
+	world, out := x.performed(b, s)
 	if out.Err != nil {
 		x.clashes = append(x.clashes, s.ID.String()+": "+out.Err.Error())
 		return out
 	}
-	x.steps = append(x.steps, s)
-	x.judge(s)
-	if x.watch != nil {
-		x.watch()
-	}
+	x.world = world
+	x.pass(s)
 	switch how {
 	case Unanswered:
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "no answer"), Sent: plan.MaybeSent}
@@ -53,6 +49,15 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 	case None, Refused, Lost:
 	}
 	return out
+}
+
+// pass records a performed step, and judges the traffic after it.
+func (x *run) pass(s plan.Step) {
+	x.steps, x.trail = append(x.steps, s), append(x.trail, x.world)
+	x.judge(s)
+	if x.watch != nil {
+		x.watch()
+	}
 }
 
 // perform changes the world as a step says; claimed: another Service wants what it deletes.

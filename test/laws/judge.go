@@ -2,6 +2,7 @@ package laws
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 // expectation is what the laws demand of every run of some moves.
 type expectation struct {
 	before, wanted []traffic.Flow
+	shapes         map[shape]int  // of wanted
 	today          []traffic.Flow // before, with the nodes of today behind it
 	needs          []need
 	exact          map[traffic.ID][]netip.Prefix // clients that may reach addresses that exist before or after
@@ -51,7 +53,7 @@ type Violation struct {
 
 // expectationOf derives the demands from the flows before and after an undisturbed run.
 func expectationOf(before, today, wanted []traffic.Flow) *expectation {
-	e := &expectation{before: before, wanted: wanted, today: today, exact: map[traffic.ID][]netip.Prefix{}, ports: map[port][]netip.Prefix{}}
+	e := &expectation{before: before, wanted: wanted, shapes: shapesOf(wanted), today: today, exact: map[traffic.ID][]netip.Prefix{}, ports: map[port][]netip.Prefix{}}
 	after := map[port][]netip.Prefix{}
 	stays := map[traffic.ID]traffic.Flow{}
 	for _, f := range wanted {
@@ -78,33 +80,54 @@ func expectationOf(before, today, wanted []traffic.Flow) *expectation {
 	return e
 }
 
-// judge holds the traffic after a step against the laws of every prefix.
+// verdict is what one state means for an expectation.
+type verdict struct {
+	of        *expectation
+	served    []bool // by need
+	opened    string // what is open to clients that must not be admitted; empty: nothing
+	asDesired bool   // but for addresses that the cloud chooses
+}
+
+// verdict judges the state once.
+func (x *run) verdict() *verdict {
+	if v := x.world.memo.verdict; v != nil && v.of == x.expected {
+		return v
+	}
+	now := x.flows()
+	v := &verdict{of: x.expected, served: make([]bool, len(x.expected.needs)), asDesired: maps.Equal(shapesOf(now), x.expected.shapes)}
+	for i, n := range x.expected.needs {
+		v.served[i] = isServed(n, now)
+	}
+	for _, f := range now {
+		if may := x.expected.clientsOf(f, x.subject.AdmitsPorts); !traffic.Contains(may, f.From) {
+			v.opened = fmt.Sprintf("%s of %s is open to %s", f.Name(), f.Owner, traffic.RangesText(traffic.Subtract(f.From, may)))
+			break
+		}
+	}
+	x.world.memo.verdict = v
+	return v
+}
+
+// judge holds the traffic after a step against the laws of every prefix: what is served, and
+// that no client is let in that is let in neither before nor as desired.
 func (x *run) judge(s plan.Step) {
 	if x.expected == nil {
 		return
 	}
-	now := x.flows()
+	v := x.verdict()
 	for i, n := range x.expected.needs {
 		switch {
-		case isServed(n, now):
+		case v.served[i]:
 			x.excused[i] = false
 		case x.excused[i]:
 		case s.Impact != plan.NoImpact && s.ID.Owner == n.flow.Owner:
 			x.excused[i] = true
 		default:
-			x.violate(NothingLost, now, "%s is lost after %s", n.flow.Name(), s.ID)
+			x.violate(NothingLost, x.flows(), "%s is lost after %s", n.flow.Name(), s.ID)
 		}
 	}
-	x.judgeOpen(now, "after "+s.ID.String())
-}
-
-// judgeOpen demands that no client is let in that is let in neither before nor as desired.
-func (x *run) judgeOpen(now []traffic.Flow, when string) {
-	for _, f := range now {
-		may := x.expected.clientsOf(f, x.subject.AdmitsPorts)
-		if !traffic.Contains(may, f.From) {
-			x.violate(NothingOpened, now, "%s of %s is open to %s %s", f.Name(), f.Owner, traffic.RangesText(traffic.Subtract(f.From, may)), when)
-		}
+	if v.opened != "" {
+		x.violate(NothingOpened, x.flows(), "%s after %s", v.opened, s.ID)
 	}
 }
 
@@ -150,8 +173,9 @@ func (x *run) judgeRest(settled bool) {
 	if !settled {
 		x.violate(Settles, now, "it keeps changing")
 	}
-	for _, n := range x.expected.needs {
-		if !isServed(n, now) && !x.rebuilt(n) {
+	served := x.verdict().served
+	for i, n := range x.expected.needs {
+		if !served[i] && !x.rebuilt(n) {
 			x.violate(NothingLost, now, "%s is lost for as long as the refusal lasts", n.flow.Name())
 		}
 	}
@@ -308,7 +332,7 @@ func (x *run) judgeEnd(settled bool) {
 	if x.stuck {
 		x.violate(Settles, now, "the cloud refuses the remaining steps")
 	}
-	if a, b := shapesOf(now), shapesOf(x.expected.wanted); !reflect.DeepEqual(a, b) {
+	if !x.verdict().asDesired {
 		x.violate(Settles, now, "the traffic is not as desired in the end")
 	}
 	for _, m := range x.scenario.Moves {

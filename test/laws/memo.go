@@ -2,6 +2,7 @@ package laws
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -11,11 +12,15 @@ import (
 // memo is what has been computed from one state of the cloud. Most runs of a move differ in
 // one refusal and pass through the same states, so each is planned, performed and judged once.
 type memo struct {
-	flows  []traffic.Flow
-	judged bool // flows are computed
-	next   map[plan.StepID][]transition
-	builds map[build]*stack.Stack
-	plans  map[build]planned
+	flows     []traffic.Flow
+	judged    bool // flows are computed
+	next      map[plan.StepID][]transition
+	planned   map[planStep]transition
+	builds    map[build]*stack.Stack
+	statuses  map[build]*World
+	plans     map[planKey]*planned
+	knowledge map[stack.Owner][]*stack.Stack // what processes knew of a Service, each once
+	verdict   *verdict                       // of one expectation
 }
 
 // transition is a performed step and the state that it leads to.
@@ -26,41 +31,93 @@ type transition struct {
 	world   *World
 }
 
-// build names a stack that is built from what is observed.
+// build names a stack that is built from known resources.
 type build struct {
-	owner    stack.Owner
-	from, to int // cases
-	day      Day
+	at   int // case
+	day  Day
+	have *stack.Stack // of the owner
+}
+
+// planKey names a plan for known resources. It depends on what other Services want and have.
+type planKey struct {
+	move   Move
+	day    Day
+	have   *stack.Stack
+	others entries
 }
 
 // planned is a plan, and the desired and the observed stack that it is for.
 type planned struct {
 	plan          plan.Plan
 	desired, have *stack.Stack
+	runs          map[runKey]*performance
+}
+
+// planStep is a step of a plan.
+type planStep struct {
+	of      *planned
+	id      plan.StepID
+	claimed bool
+}
+
+// runKey says how a plan is performed.
+type runKey struct {
+	order Order
+	first plan.StepID
+	open  bool
+}
+
+// performance is a run of the engine in which every step was performed.
+type performance struct {
+	steps  []plan.Step
+	worlds []*World // after each step
+	have   *stack.Stack
 }
 
 func newMemo() *memo {
-	return &memo{next: map[plan.StepID][]transition{}, builds: map[build]*stack.Stack{}, plans: map[build]planned{}}
+	return &memo{
+		next: map[plan.StepID][]transition{}, planned: map[planStep]transition{}, builds: map[build]*stack.Stack{}, statuses: map[build]*World{},
+		plans: map[planKey]*planned{}, knowledge: map[stack.Owner][]*stack.Stack{},
+	}
 }
 
-// performed returns the state after a step, and the outcome. It does not change the world,
-// unless the subject remembers.
-func (w *World) performed(b plan.Batch, s plan.Step) (*World, plan.Outcome) {
+// performed returns the state after a step, and the outcome. It does not change the world.
+func (x *run) performed(b plan.Batch, s plan.Step) (*World, plan.Outcome) {
 	claimed := s.ID.Action == plan.Delete && s.Target.Ownership == stack.Shared && b.Claims != nil && len(b.Claims.Others(s.ID.Owner, s.Target)) > 0
-	if w.subject.Remembers {
-		out := w.perform(s, claimed)
-		w.memo = newMemo()
-		return w, out
+	m := x.world.memo
+	at := planStep{x.current, s.ID, claimed}
+	if x.current == nil || !x.current.has(s) {
+		t := m.find(x.world, s, claimed)
+		return t.world, t.outcome
 	}
-	for _, t := range w.memo.next[s.ID] {
+	t, ok := m.planned[at]
+	if !ok {
+		t = m.find(x.world, s, claimed)
+		m.planned[at] = t
+	}
+	return t.world, t.outcome
+}
+
+// has reports whether the step is one of the plan, and not one in place of it.
+func (p *planned) has(s plan.Step) bool {
+	return slices.ContainsFunc(p.plan.Steps, func(o plan.Step) bool {
+		return o.ID == s.ID && o.Reason == s.Reason && o.Why == s.Why && o.Pair == s.Pair && len(o.Changes) == len(s.Changes)
+	})
+}
+
+// find returns the transition of a step, which is performed once.
+func (m *memo) find(w *World, s plan.Step, claimed bool) transition {
+	for _, t := range m.next[s.ID] {
 		if t.claimed == claimed && sameStep(t.step, s) {
-			return t.world, t.outcome
+			return t
 		}
 	}
 	t := transition{step: s, claimed: claimed, world: w.clone()}
-	t.outcome = t.world.perform(s, claimed)
-	w.memo.next[s.ID] = append(w.memo.next[s.ID], t)
-	return t.world, t.outcome
+	if t.outcome = t.world.perform(s, claimed); t.outcome.Err == nil {
+		t.world = t.world.known()
+	}
+	m.next[s.ID] = append(m.next[s.ID], t)
+	return t
 }
 
 // sameStep reports whether two steps with one identifier write the same.
@@ -69,12 +126,25 @@ func sameStep(a, b plan.Step) bool {
 		reflect.DeepEqual(a.Changes, b.Changes) && reflect.DeepEqual(a.With, b.With)
 }
 
-// built returns what a case wants. It builds once from what is observed.
-func (x *run) built(at int, o stack.Owner, have *stack.Stack) *stack.Stack {
-	if x.subject.Remembers || have != x.world.Observed(o) {
-		return x.subject.Cases[at].Build(x.world, o, x.day, have)
+// canonical returns the stack with the same resources that was known of a Service in this
+// state before, or what is observed, or the stack itself.
+func (x *run) canonical(o stack.Owner, have *stack.Stack) *stack.Stack {
+	if read := x.world.Observed(o); have == read || sameResources(have, read) {
+		return read
 	}
-	key := build{owner: o, to: at, day: x.day}
+	m := x.world.memo
+	for _, known := range m.knowledge[o] {
+		if known == have || sameResources(known, have) {
+			return known
+		}
+	}
+	m.knowledge[o] = append(m.knowledge[o], have)
+	return have
+}
+
+// built returns what a case wants. It builds once from the same resources.
+func (x *run) built(at int, o stack.Owner, have *stack.Stack) *stack.Stack {
+	key := build{at, x.day, have}
 	want, known := x.world.memo.builds[key]
 	if !known {
 		want = x.subject.Cases[at].Build(x.world, o, x.day, have)
@@ -83,22 +153,59 @@ func (x *run) built(at int, o stack.Owner, have *stack.Stack) *stack.Stack {
 	return want
 }
 
-// plan returns what is to do for a Service, and the observed stack that it is for. Without
-// neighbours that depends on the state of the cloud and the process's knowledge alone.
-func (x *run) plan(m Move) (plan.Plan, *stack.Stack) {
+// publish has a Service publish what its case says of what the process knows.
+func (x *run) publish(m Move, at int) {
+	if at < 0 || x.subject.Cases[at].Publish == nil {
+		return
+	}
+	have, memo := x.have(m.Owner), x.world.memo
+	key := build{at, x.day, have}
+	if memo.statuses[key] == nil {
+		memo.statuses[key] = x.world.publish(m.Owner, x.subject.Cases[at].Publish(x.world, m.Owner, x.day, have))
+	}
+	x.world = memo.statuses[key]
+}
+
+// plan returns what is to do for a Service, and the stacks that it is for. It depends on the
+// state of the cloud and on what the process knows.
+func (x *run) plan(m Move) *planned {
 	have := x.have(m.Owner)
-	if x.subject.Remembers || len(x.scenario.Moves) > 1 || have != x.world.Observed(m.Owner) {
-		return x.newPlan(m, have)
-	}
-	key := build{owner: m.Owner, from: m.From, to: m.To, day: x.day}
-	known, ok := x.world.memo.plans[key]
-	if !ok {
-		known.plan, known.have = x.newPlan(m, have)
-		known.desired = x.desired
+	key := planKey{move: m, day: x.day, have: have, others: x.process.entries}
+	key.others[indexOf(m.Owner)] = entry{}
+	known := x.world.memo.plans[key]
+	if known == nil {
+		known = x.newPlan(m, have)
 		x.world.memo.plans[key] = known
+		return known
 	}
-	x.desired = known.desired
-	return known.plan, known.have
+	x.enterPlan(m, known.desired, have)
+	return known
+}
+
+// replay repeats a run of the engine in which every step was performed, and reports whether it
+// was known.
+func (x *run) replay(p *planned) (*stack.Stack, bool) {
+	known := p.runs[x.runKey()]
+	if known == nil || x.disturbs(p) {
+		return nil, false
+	}
+	for i, s := range known.steps {
+		x.world = known.worlds[i]
+		x.pass(s)
+	}
+	return known.have, true
+}
+
+func (x *run) runKey() runKey { return runKey{x.scenario.Order, x.scenario.First, x.process.open} }
+
+// disturbs reports whether the scenario may change the run of a plan.
+func (x *run) disturbs(p *planned) bool {
+	if x.cuts && len(x.steps)+len(p.plan.Steps) >= x.scenario.Restart {
+		return true
+	}
+	return slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool {
+		return slices.ContainsFunc(x.scenario.Refuse, func(r Refusal) bool { return r.Step == s.ID }) && x.peek(s) >= 0
+	})
 }
 
 // sameResources reports whether two stacks have the same resources, in any order.

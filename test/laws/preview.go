@@ -38,19 +38,20 @@ func (w *sweep) comparePreview(t *testing.T, moves []Move) int {
 	t.Helper()
 	x := &run{subject: w.subject, scenario: Scenario{Moves: moves, Open: true}, world: w.start(moves), day: Today}
 	x.begin(moves, true)
-	p, have := x.plan(moves[0])
-	before := have.Clone()
+	x.publish(moves[0], moves[0].To)
+	planned := x.plan(moves[0])
+	p, before := planned.plan, planned.have.Clone()
 	prefixes := [][]traffic.Flow{x.flows()}
 	x.watch = func() { prefixes = append(prefixes, x.flows()) }
-	report := x.process.engine.Run(t.Context(), p, have, plan.OpenGates)
+	report := x.process.engine.Run(t.Context(), p, planned.have, plan.OpenGates)
 	if !report.Clean() || len(x.steps) != len(p.Steps) {
 		return 0
 	}
 	p.Steps = x.steps // in the order in which they were performed
-	shown := preview.Ports(before, x.desired, p, w.subject.Flows)
+	shown := preview.Ports(before, planned.desired, p, w.subject.Flows)
 	var desired []traffic.Flow
-	if x.desired != nil {
-		desired = w.subject.Flows([]*stack.Stack{x.desired})
+	if planned.desired != nil {
+		desired = w.subject.Flows([]*stack.Stack{planned.desired})
 	}
 	if done := preview.PortsOf(p, prefixes, desired); !reflect.DeepEqual(shown, done) {
 		t.Errorf("%s: %s:\nshown:\n%sdone:\n%s", w.subject.Name, w.subject.describe(x.scenario), portsText(shown), portsText(done))

@@ -36,9 +36,10 @@ type run struct {
 	cuts    bool        // the process ends at the restart of the scenario
 	day     Day
 	broken  []Violation
-	excused []bool       // by need: an interrupting step is under way
-	desired *stack.Stack // of the last plan
-	watch   func()       // called after each performed step; nil: nothing is
+	excused []bool   // by need: an interrupting step is under way
+	watch   func()   // called after each performed step; nil: nothing is
+	current *planned // the plan that the engine runs
+	trail   []*World // after each performed step
 }
 
 // process is the memory of one process.
@@ -47,7 +48,14 @@ type process struct {
 	engine *engine.Engine
 	known  map[stack.Owner]*stack.Stack
 	open   bool // gates
+	// entries are what the ledger has.
+	entries entries
 }
+
+// entries are what each Service wants and was found to have, as the ledger has it.
+type entries [maxOwners]entry
+
+type entry struct{ want, found *stack.Stack }
 
 // begin starts a process that knows no more than a new one: which Services exist, and what
 // each wants and was found to have.
@@ -62,9 +70,9 @@ func (x *run) begin(moves []Move, was bool) {
 		if at < 0 {
 			continue
 		}
+		x.publish(m, at)
 		if want := x.built(at, m.Owner, x.world.Observed(m.Owner)); want != nil {
-			x.process.ledger.EnterSince(m.Owner, time.Unix(int64(i), 0), x.kept(want.Resources))
-			x.hold(m.Owner, x.world.Observed(m.Owner))
+			x.enter(m.Owner, time.Unix(int64(i), 0), entry{want, x.world.Observed(m.Owner)})
 		}
 	}
 	x.process.ledger.SetReady()
@@ -149,11 +157,19 @@ func (x *run) cut() bool { return x.cuts && len(x.steps) >= x.scenario.Restart }
 
 // reconcile plans one Service and performs the plan.
 func (x *run) reconcile(m Move) {
-	p, have := x.plan(m)
-	if len(p.Steps) == 0 {
+	x.publish(m, m.To)
+	p := x.plan(m)
+	if len(p.plan.Steps) == 0 {
 		return
 	}
-	p.Steps = x.ordered(p.Steps)
+	if have, ok := x.replay(p); ok {
+		x.learn(m, have, false)
+		return
+	}
+	x.current = p
+	from, clashes := len(x.steps), len(x.clashes)
+	ordered := p.plan
+	ordered.Steps = x.ordered(p.plan.Steps)
 	gates := func(plan.Gate) time.Duration {
 		if x.process.open {
 			return 0
@@ -161,40 +177,75 @@ func (x *run) reconcile(m Move) {
 		x.gated = true
 		return time.Minute
 	}
-	report := x.process.engine.Run(context.Background(), p, have, gates)
-	if m.To >= 0 {
-		x.hold(m.Owner, report.Have)
+	report := x.process.engine.Run(context.Background(), ordered, p.have, gates)
+	have := x.canonical(m.Owner, report.Have)
+	if report.Clean() && len(x.steps)-from == len(ordered.Steps) && len(x.clashes) == clashes && !report.Stale() {
+		p.runs[x.runKey()] = &performance{steps: slices.Clone(x.steps[from:]), worlds: slices.Clone(x.trail[from:]), have: have}
 	}
-	if report.Stale() || x.scenario.Forgets {
+	x.learn(m, have, report.Stale())
+}
+
+// learn takes over what a run of the engine has left.
+func (x *run) learn(m Move, have *stack.Stack, stale bool) {
+	if m.To >= 0 {
+		at := &x.process.entries[indexOf(m.Owner)]
+		if at.found != have {
+			at.found = have
+			x.hold(m.Owner, have)
+		}
+	}
+	if stale || x.scenario.Forgets {
 		delete(x.process.known, m.Owner)
 		return
 	}
-	x.process.known[m.Owner] = report.Have
+	x.process.known[m.Owner] = have
 }
 
 // newPlan plans from an observed stack, and returns that with matched keys as well.
-func (x *run) newPlan(m Move, have *stack.Stack) (plan.Plan, *stack.Stack) {
+func (x *run) newPlan(m Move, have *stack.Stack) *planned {
+	out := &planned{plan: plan.Plan{Owner: m.Owner}, have: have, runs: map[runKey]*performance{}}
 	want := &stack.Stack{Owner: m.Owner}
-	if m.To < 0 {
-		x.process.ledger.Leave(m.Owner)
-	} else {
+	if m.To >= 0 {
 		want = x.built(m.To, m.Owner, have)
 		if want == nil && m.From >= 0 { // refused: the last accepted configuration remains
 			want = x.built(m.From, m.Owner, have)
 		}
 		if want == nil {
-			return plan.Plan{Owner: m.Owner}, have
+			return out
 		}
 		want.Owner = m.Owner
-		x.hold(m.Owner, have)
-		if x.subject.Match != nil {
-			have = x.subject.Match(want, have)
-		}
-		since := slices.IndexFunc(x.scenario.Moves, func(o Move) bool { return o.Owner == m.Owner })
-		x.process.ledger.EnterSince(m.Owner, time.Unix(int64(since), 0), x.kept(want.Resources))
 	}
-	x.desired = want
-	return diff.Compare(want, have, x.rules(m, have), x.process.ledger), have
+	out.desired = want
+	x.enterPlan(m, want, have)
+	if m.To >= 0 && x.subject.Match != nil {
+		out.have = x.subject.Match(want, have)
+	}
+	out.plan = diff.Compare(want, out.have, x.rules(m, out.have), x.process.ledger)
+	return out
+}
+
+// enterPlan enters what a plan wants into the ledger, and what it was found to have.
+func (x *run) enterPlan(m Move, want, have *stack.Stack) {
+	switch {
+	case m.To < 0:
+		x.process.ledger.Leave(m.Owner)
+		x.process.entries[indexOf(m.Owner)] = entry{}
+	case want != nil:
+		since := slices.IndexFunc(x.scenario.Moves, func(o Move) bool { return o.Owner == m.Owner })
+		x.enter(m.Owner, time.Unix(int64(since), 0), entry{want, have})
+	}
+}
+
+// enter writes to the ledger what has changed for a Service.
+func (x *run) enter(o stack.Owner, since time.Time, next entry) {
+	at := &x.process.entries[indexOf(o)]
+	if at.want != next.want {
+		x.process.ledger.EnterSince(o, since, x.kept(next.want.Resources))
+	}
+	if at.found != next.found {
+		x.hold(o, next.found)
+	}
+	*at = next
 }
 
 // rules returns the rules with which an observed stack of a Service is compared.
@@ -221,7 +272,7 @@ func (x *run) hold(o stack.Owner, have *stack.Stack) {
 // have returns what the process knows of a Service. Shared resources are always read.
 func (x *run) have(o stack.Owner) *stack.Stack {
 	read, known := x.world.Observed(o), x.process.known[o]
-	if known == nil {
+	if known == nil || known == read {
 		return read
 	}
 	out := &stack.Stack{Owner: o}
@@ -235,10 +286,7 @@ func (x *run) have(o stack.Owner) *stack.Stack {
 			out.Resources = append(out.Resources, r)
 		}
 	}
-	if sameResources(out, read) {
-		return read
-	}
-	return out
+	return x.canonical(o, out)
 }
 
 // ordered puts the steps into the order in which they are to be performed where their
@@ -274,6 +322,16 @@ func rankOf(s plan.Step) int {
 
 // refusalOf returns what the scenario has for a step.
 func (x *run) refusalOf(s plan.Step) How {
+	at := x.peek(s)
+	if at < 0 {
+		return None
+	}
+	x.met[at]++
+	return x.scenario.Refuse[at].How
+}
+
+// peek returns the refusal that a step would meet; -1: none.
+func (x *run) peek(s plan.Step) int {
 	for i, r := range x.scenario.Refuse {
 		if x.lifted || r.Step != s.ID || r.Once && x.met[i] > 0 {
 			continue
@@ -281,10 +339,9 @@ func (x *run) refusalOf(s plan.Step) How {
 		if s.ID.Action == plan.Create && !sameSpec(r.Spec, s.Target.Spec) {
 			continue // what existed before is restored
 		}
-		x.met[i]++
-		return r.How
+		return i
 	}
-	return None
+	return -1
 }
 
 // flows returns what the cloud lets through now.

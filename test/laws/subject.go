@@ -37,9 +37,6 @@ type Subject struct {
 	// Refuses returns an error for a step that the cloud cannot perform in this state, such
 	// as a name that is taken.
 	Refuses func(w *World, s plan.Step) error
-	// Remembers says that Build depends on the past of a run, such as on an address that a
-	// Service has published. Runs of such a cloud share no states.
-	Remembers bool
 	// Neighbours names pairs of cases of which each can be had while another Service has
 	// the other; empty: no case shares anything.
 	Neighbours [][2]string
@@ -64,6 +61,10 @@ type Case struct {
 	// Today returns the observed stack with the nodes of the day. Nil: what is to be deleted
 	// keeps the nodes that it has.
 	Today func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack
+	// Publish returns what the Service publishes of what it is known to have, such as the
+	// addresses in its status, for later calls of [World.Published]; nil: what it has published
+	// stays. It is called before Build.
+	Publish func(w *World, o stack.Owner, day Day, have *stack.Stack) any
 }
 
 // Law names what a run has violated.

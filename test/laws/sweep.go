@@ -67,11 +67,19 @@ func newSweep(s *Subject, b Bounds) *sweep {
 	return &sweep{subject: s, bounds: b, seen: map[string]bool{}, starts: map[string]*World{}, known: make([]int, len(s.Known))}
 }
 
+// maxOwners is the number of Services of a run, at most.
+const maxOwners = 3
+
+// ownerNames lists the names of the Services of the runs.
+func ownerNames() []string { return []string{"web", "api", "log"} }
+
 // OwnerOf returns the Service number i of the runs.
 func OwnerOf(i int) stack.Owner {
-	name := []string{"web", "api", "log"}[i]
-	return stack.Owner{Namespace: "shop", Name: name, UID: string(rune('1'+i)) + "0000000-0000-4000-8000-000000000000"} // clouds cut it at the end
+	return stack.Owner{Namespace: "shop", Name: ownerNames()[i], UID: string(rune('1'+i)) + "0000000-0000-4000-8000-000000000000"} // clouds cut it at the end
 }
+
+// indexOf returns the number of a Service, which its UID begins with.
+func indexOf(o stack.Owner) int { return int(o.UID[0] - '1') }
 
 func (w *sweep) all() {
 	for _, list := range [][][]Move{w.alone(), w.shared()} {
@@ -144,15 +152,15 @@ func (w *sweep) start(moves []Move) *World {
 		key += "/" + w.subject.caseName(m.From)
 		all += "/" + w.subject.caseName(m.From) + "/" + w.subject.caseName(m.To)
 	}
-	if w.origin != nil && all == w.moved && !w.subject.Remembers {
+	if w.origin != nil && all == w.moved {
 		return w.origin
 	}
 	if w.starts[key] == nil {
 		x := &run{subject: w.subject, world: NewWorld(w.subject), scenario: Scenario{Moves: before, Open: true}, day: Before}
 		x.perform()
-		w.starts[key] = x.world.clone() // without what was computed on the way
+		w.starts[key] = x.world.origin() // without what was computed on the way
 	}
-	w.origin, w.moved = w.starts[key].clone(), all
+	w.origin, w.moved = w.starts[key].origin(), all
 	return w.origin
 }
 

@@ -2,7 +2,9 @@ package laws
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
@@ -14,7 +16,9 @@ type World struct {
 	subject *Subject
 	objects []*object // oldest first; written to by copy
 	made    map[string]int
+	status  map[stack.Owner]any          // what the Services publish
 	views   map[stack.Owner]*stack.Stack // valid until the next write
+	states  *states
 	memo    *memo
 }
 
@@ -24,11 +28,12 @@ type object struct {
 	owner  stack.Owner // zero: shared, or existing before all Services
 	parent int         // number of the object that it is part of; 0: none
 	r      stack.Resource
+	digest uint64 // of owner and resource, with the seed of its states; 0: not computed
 }
 
 // NewWorld returns the cloud before any Service exists.
 func NewWorld(s *Subject) *World {
-	w := &World{subject: s, made: map[string]int{}, views: map[stack.Owner]*stack.Stack{}, memo: newMemo()}
+	w := &World{subject: s, made: map[string]int{}, status: map[stack.Owner]any{}, views: map[stack.Owner]*stack.Stack{}, states: newStates(), memo: newMemo()}
 	for _, r := range s.Existing {
 		w.add(stack.Owner{}, r)
 	}
@@ -37,7 +42,85 @@ func NewWorld(s *Subject) *World {
 
 // clone returns a copy that changes independently.
 func (w *World) clone() *World {
-	return &World{subject: w.subject, objects: slices.Clone(w.objects), made: maps.Clone(w.made), views: maps.Clone(w.views), memo: newMemo()}
+	return &World{
+		subject: w.subject, objects: slices.Clone(w.objects), made: maps.Clone(w.made), status: maps.Clone(w.status),
+		views: maps.Clone(w.views), states: w.states, memo: newMemo(),
+	}
+}
+
+// origin returns a copy in which runs begin. They share the states that they pass through.
+func (w *World) origin() *World {
+	out := w.clone()
+	out.states = newStates()
+	for i, o := range out.objects {
+		plain := *o
+		plain.digest = 0
+		out.objects[i] = &plain
+	}
+	return out.known()
+}
+
+// known returns the world with the same state that was reached before, or the world itself:
+// runs that differ in the order of steps meet again.
+func (w *World) known() *World {
+	at := w.digest()
+	if same := w.states.reached[at]; same != nil {
+		return same
+	}
+	w.states.reached[at] = w
+	return w
+}
+
+// states are the ones that runs from one start have passed through, by digest.
+type states struct {
+	seed    maphash.Seed
+	reached map[uint64]*World
+}
+
+func newStates() *states { return &states{maphash.MakeSeed(), map[uint64]*World{}} }
+
+// digest identifies the state: which resources exist, under which parent, how often each key
+// was created, and what is published. The age of resources matters only under one key.
+func (w *World) digest() uint64 {
+	type place struct {
+		owner stack.Owner
+		key   stack.Key
+	}
+	older, byNumber := map[place]uint64{}, make(map[int]uint64, len(w.objects))
+	seed := w.states.seed
+	var sum uint64
+	for i, o := range w.objects {
+		if o.digest == 0 {
+			hashed := *o
+			hashed.digest = maphash.String(seed, fmt.Sprintf("%v %#v", o.owner, o.r))
+			o = &hashed
+			w.objects[i] = o
+		}
+		byNumber[o.number] = o.digest
+		at := place{o.owner, o.r.Key}
+		sum += maphash.Comparable(seed, [3]uint64{o.digest, byNumber[o.parent], older[at]})
+		older[at]++
+	}
+	for name, n := range w.made {
+		sum += maphash.String(seed, name) * uint64(n)
+	}
+	for o, v := range w.status {
+		sum += maphash.String(seed, fmt.Sprintf("%v %#v", o, v))
+	}
+	return sum
+}
+
+// Published returns what a Service has published, as the [Case] says; nil: nothing yet.
+func (w *World) Published(o stack.Owner) any { return w.status[o] }
+
+// publish returns the world after a Service has published something. Nil changes nothing.
+func (w *World) publish(o stack.Owner, status any) *World {
+	if status == nil || reflect.DeepEqual(w.status[o], status) {
+		return w
+	}
+	next := w.clone()
+	next.status[o] = status
+	return next.known()
 }
 
 // NewID returns an identifier for a resource that the cloud creates. It depends on the
@@ -78,7 +161,7 @@ func (w *World) add(o stack.Owner, r stack.Resource) *object {
 func (w *World) put(old *object, r stack.Resource) {
 	i := slices.Index(w.objects, old)
 	changed := *old
-	changed.r = r
+	changed.r, changed.digest = r, 0
 	w.objects[i] = &changed
 	w.changed(old)
 }

@@ -51,10 +51,10 @@ kube-system-uid = kubesystem-uid1
 		t.Fatal(err, problems)
 	}
 	cloud := Cloud()
-	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep, Remembers: true}
-	status := &published{}
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep}
 	for _, n := range sortedNames(services) {
-		s.Cases = append(s.Cases, laws.Case{Name: n, Build: (&lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[string]input{}, published: status}).build})
+		c := &lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[ofDay]input{}}
+		s.Cases = append(s.Cases, laws.Case{Name: n, Build: c.build, Publish: c.publish})
 	}
 	return s
 }
@@ -65,13 +65,18 @@ type lawsCase struct {
 	cloud  *providers.Cloud[Config, *Facts]
 	config Config
 	svc    *corev1.Service
-	known  map[string]input
-	*published
+	known  map[ofDay]input
 }
 
-func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) *stack.Stack {
-	key := fmt.Sprint(o, day)
-	in, ok := c.known[key]
+// ofDay names what a Service is built from.
+type ofDay struct {
+	owner stack.Owner
+	day   laws.Day
+}
+
+// input returns what a Service is built from, with the status that it has published.
+func (c *lawsCase) input(w *laws.World, o stack.Owner, day laws.Day) input {
+	in, ok := c.known[ofDay{o, day}]
 	if !ok {
 		svc := c.svc.DeepCopy()
 		svc.Namespace, svc.Name, svc.UID = o.Namespace, o.Name, types.UID(o.UID)
@@ -80,11 +85,16 @@ func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack
 		if problems.Errors() {
 			c.t.Fatal(problems.Strings())
 		}
-		c.known[key] = in
+		c.known[ofDay{o, day}] = in
 	}
 	svc := *in.Service
-	svc.Status.LoadBalancer.Ingress = c.published.learn(w, in, have)
+	svc.Status.LoadBalancer.Ingress, _ = w.Published(o).([]corev1.LoadBalancerIngress)
 	in.Service = &svc
+	return in
+}
+
+func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) *stack.Stack {
+	in := c.input(w, o, day)
 	want, problems, err := build(in, lawsFacts(w, in), have)
 	if err != nil {
 		c.t.Fatal(err)
@@ -93,6 +103,14 @@ func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack
 		return nil
 	}
 	return want
+}
+
+// publish returns the addresses of the load balancer; nil if none serves.
+func (c *lawsCase) publish(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) any {
+	if now := addresses(c.input(w, o, day), have).Ingress; len(now) > 0 {
+		return now
+	}
+	return nil
 }
 
 func sortedNames(services map[string]*corev1.Service) []string {
@@ -144,23 +162,6 @@ func lawsFacts(w *laws.World, in providers.Input[Config]) *Facts {
 		}
 	}
 	return f
-}
-
-// published is what the Services of one world carry in their status.
-type published struct {
-	world *laws.World
-	by    map[stack.Owner][]corev1.LoadBalancerIngress
-}
-
-// learn returns the status of a Service, which is that of its last load balancer that served.
-func (p *published) learn(w *laws.World, in input, have *stack.Stack) []corev1.LoadBalancerIngress {
-	if p.world != w {
-		p.world, p.by = w, map[stack.Owner][]corev1.LoadBalancerIngress{}
-	}
-	if now := addresses(in, have).Ingress; len(now) > 0 {
-		p.by[have.Owner] = now
-	}
-	return p.by[have.Owner]
 }
 
 // specsIn returns the specs of a type of all owners.
