@@ -10,7 +10,6 @@ import (
 
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
-	"github.com/berth-lb/berth/service/settings"
 )
 
 const planHelp = `Plan reads Services and the cloud, and shows every step the controller would take,
@@ -35,13 +34,12 @@ Exit codes:
 
 // planFlags are those of the verb.
 type planFlags struct {
-	services      serviceFlags
-	target        offline.Target
-	provider      string
-	release, only string
-	summary       bool
-	brief         bool
-	look          outputFlags
+	services serviceFlags
+	targetFlags
+	only    string
+	summary bool
+	brief   bool
+	look    outputFlags
 }
 
 func newPlan() *cobra.Command {
@@ -60,22 +58,14 @@ func newPlan() *cobra.Command {
 	set.StringSliceVar(&f.services.input.NodeFiles, "nodes", nil, "file with the Nodes of the cluster; may be given several times")
 	f.services.input.RegisterConnection(set)
 	set.BoolVarP(&f.services.input.AllNamespaces, "all-namespaces", "A", false, "plan the Services of every namespace of the cluster")
-	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
-	set.StringVar(&f.provider, "provider", "", "cloud to plan for: "+strings.Join(names(), ", "))
-	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
-	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
+	f.targetFlags.register(cmd)
 	set.BoolVar(&f.summary, "summary", false, "one line for each Service, the gravest impact first; the same as -o summary")
 	set.BoolVar(&f.brief, "brief", false, "one line for each step and port; the same as -o brief")
 	set.BoolVar(&f.services.input.Offline, "offline", false, "with -f: plan new Services, without the cluster of the current context")
 	set.StringVar(&f.only, "only", "", "show only the plans with "+strings.Join(offline.Onlys(), ", "))
-	f.target.Settings.Register(set)
-	shareFlag(cmd, &f.target.Share)
-	cmd.MarkFlagsOneRequired("provider", "release")
-	cmd.MarkFlagsMutuallyExclusive("provider", "release")
 	cmd.MarkFlagsMutuallyExclusive("summary", "brief")
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
-	complete(cmd, map[string][]string{"provider": names(), "output": offline.Report{}.Formats(), "only": offline.Onlys()})
-	complete(cmd, settings.Values())
+	complete(cmd, map[string][]string{"output": offline.Report{}.Formats(), "only": offline.Onlys()})
 	completeNames(cmd, &f.services.input)
 	cmd.RunE = f.run
 	return cmd
@@ -86,17 +76,9 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.release != "" {
-		release, err := offline.ReadRelease(cmd.Context(), f.services.input, f.release)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = release.Close() }() // a folder of ours that is left harms nobody
-		release.Share = f.target.Share
-		say(cmd, release.Notes)
-		f.target, f.provider = release.Target, release.Provider
-	}
-	if f.target.Cloud, err = all.Find(f.provider); err != nil {
+	closeRelease, err := f.open(cmd, f.services.input)
+	defer closeRelease()
+	if err != nil {
 		return err
 	}
 	f.target.Progress = progress(cmd)

@@ -127,6 +127,11 @@ func (t Target) open(ctx context.Context, ids func(context.Context) (providers.C
 		defer func() { _ = f.Close() }() // it was only read
 		file = f
 	}
+	return t.openWith(ctx, file, ids, live)
+}
+
+// openWith connects to the cloud with a configuration; nil: none.
+func (t Target) openWith(ctx context.Context, file io.Reader, ids func(context.Context) (providers.ClusterIDs, error), live kubernetes.Interface) (providers.Bound, annotations.Problems, error) {
 	env := providers.Env{Cluster: t.ClusterName, UserAgent: "berth", Now: time.Now, ClusterIDs: ids, Share: t.Share}
 	if live != nil {
 		env.Notes, env.Pods, env.Tokens = service.NewNotes(live), service.ListPods(live), service.AccountTokens(live)

@@ -90,6 +90,29 @@ func (p place) positionOf(where string) Position {
 	return Position{File: p.file, Line: p.offset + node.Line, Column: node.Column}
 }
 
+// contains reports whether the object has the annotation, label or field.
+func (p place) contains(where string) bool {
+	_, metadata := entry(p.node, "metadata")
+	for _, in := range []string{"annotations", "labels"} {
+		_, keys := entry(metadata, in)
+		if key, _ := entry(keys, where); key != nil {
+			return true
+		}
+	}
+	found := walk(p.node, where)
+	above, _, nested := cutLast(where, ".")
+	return found != nil && (!nested || found != walk(p.node, above))
+}
+
+// cutLast cuts a text around the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
+
 func (p place) find(where string) *yaml.Node {
 	_, metadata := entry(p.node, "metadata")
 	_, keys := entry(metadata, "annotations")

@@ -213,3 +213,10 @@ func validKey(k stack.Key) stack.Key {
 func validOwner(o stack.Owner) stack.Owner {
 	return stack.Owner{Namespace: valid(o.Namespace), Name: valid(o.Name), UID: valid(o.UID)}
 }
+
+// Describe converts a resource to its public form: plain values, and a mark in place of the
+// values of secret fields.
+func Describe(r stack.Resource) ResourceDoc { return plainer{}.resource(r, r.Key) }
+
+// ValueText returns a value of a document on one line, for people. Strings are quoted.
+func ValueText(v any) string { return valueText(v) }

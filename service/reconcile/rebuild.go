@@ -1,0 +1,51 @@
+package reconcile
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Variation is a change of the inputs of a draft.
+type Variation struct {
+	Service      *corev1.Service // replaces that of the draft
+	NoNodes      bool            // no node receives traffic
+	NoPods       bool            // the Service has no EndpointSlices
+	NothingFound bool            // no load balancer exists
+}
+
+// Rebuild returns the desired stack of a draft with other inputs, from the facts of the draft. It
+// has no effect on the draft, on the ledger or on the cloud. A stack of nil means that the
+// Service would not be served.
+func (r *Reconciler) Rebuild(d *Draft, v Variation) (*stack.Stack, annotations.Problems, error) {
+	svc := v.Service
+	choice := r.cloud.Choose(svc)
+	if choice.Elsewhere != "" {
+		return nil, nil, nil
+	}
+	bag, problems := r.cloud.Annotations.Parse(choice.Kind, annotations.SourceOf(svc))
+	req := providers.Request{
+		Owner: OwnerOf(svc), Service: svc, Kind: choice.Kind, Values: bag,
+		NamespaceLabels: d.Request.NamespaceLabels, Objects: d.Request.Objects, Over: r.until(d),
+	}
+	if problems.Errors() {
+		return nil, problems, nil
+	}
+	nodes, slices := r.nodes.Select(r.cloud.Select(req)), d.Job.Slices
+	if v.NoNodes {
+		nodes = nodeports.NodeSet{}
+	}
+	if v.NoPods || !r.FollowsEndpoints(svc) {
+		slices = nil
+	}
+	req.Backends = nodeports.BackendsOf(svc, nodes, slices, nodeports.FallbackOf(svc))
+	have := d.Have
+	if v.NothingFound || have == nil {
+		have = &stack.Stack{Owner: req.Owner}
+	}
+	want, built, err := r.cloud.Build(req, d.Facts, have)
+	return want, append(problems, built...), err
+}
