@@ -20,7 +20,7 @@ const (
 	FromSeveral  annotations.From = "several"  // annotations or fields that request the same
 )
 
-// Hints are what is known of an input besides its effect.
+// Hints describe an input besides its effect.
 type Hints struct {
 	At     string             `json:"at,omitempty"`     // file:line:column
 	Legal  string             `json:"legal,omitempty"`  // the legal values

@@ -11,7 +11,7 @@ import (
 
 // Human shows an explanation to people. Of one resource it shows each field, with the inputs on
 // which it depends and the values without them; of several only the inputs of each. An
-// explanation of a single field also has what is known of the inputs.
+// explanation of a single field also describes the inputs.
 func Human(e Explanation) string {
 	var b strings.Builder
 	common := e.common()

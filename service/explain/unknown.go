@@ -13,15 +13,15 @@ import (
 func (e Explanation) unknown(selector string) error {
 	legal, noun := e.selectable(selector)
 	text := ""
-	if near := nearest(selector, legal); near != "" {
+	if near := nearestSelector(selector, legal); near != "" {
 		text = fmt.Sprintf("did you mean %s? ", near)
 	}
 	return fmt.Errorf("%q matches nothing: %s%s of the Service: %s", selector, text, noun, strings.Join(legal, ", "))
 }
 
-// nearest returns the candidate that a selector most likely means, or "": a similar one, or one
+// nearestSelector returns the candidate that a selector most likely means, or "": a similar one, or one
 // that contains its kind.
-func nearest(selector string, candidates []string) string {
+func nearestSelector(selector string, candidates []string) string {
 	kind, field, _ := strings.Cut(selector, ".")
 	if near := annotations.Nearest(kind, candidates); near != "" {
 		return strings.TrimSuffix(near+"."+field, ".")
