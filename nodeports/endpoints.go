@@ -15,8 +15,9 @@ type Endpoint struct {
 	Port        int32  // the pod's port, a named target port already resolved
 	Node        string // empty for endpoints outside the cluster
 	Zone        string // empty if not known
-	Terminating bool   // used only because no endpoint was ready
+	Terminating bool   // used because no endpoint was ready, or because of the fallback
 	Pod         string // UID; empty for endpoints that are no pods
+	Name        string // of the pod; empty for endpoints that are no pods
 }
 
 // PortEndpoints are the endpoints of one Service port in one family.
@@ -47,6 +48,9 @@ const (
 	// FallbackPerNode uses them on each node without a ready endpoint, as kube-proxy
 	// does for externalTrafficPolicy Local.
 	FallbackPerNode
+	// KeepTerminating returns them beside ready ones, for load balancers that let open
+	// connections end.
+	KeepTerminating
 )
 
 // FallbackOf returns the fallback that kube-proxy uses for the Service. A kind of
@@ -171,21 +175,22 @@ func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
 		if !ready && !lingers {
 			continue
 		}
+		pod, name := podOf(e)
 		out = append(out, candidate{ready: ready, Endpoint: Endpoint{
 			Addr: addr, Port: port,
 			Node: orElse(e.NodeName, ""), Zone: orElse(e.Zone, ""), Terminating: !ready,
-			Pod: podOf(e),
+			Pod: pod, Name: name,
 		}})
 	}
 	return out
 }
 
-// podOf returns the UID of the pod of an endpoint; empty: none.
-func podOf(e discoveryv1.Endpoint) string {
+// podOf returns the UID and the name of the pod of an endpoint; empty: none.
+func podOf(e discoveryv1.Endpoint) (uid, name string) {
 	if e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
-		return ""
+		return "", ""
 	}
-	return string(e.TargetRef.UID)
+	return string(e.TargetRef.UID), e.TargetRef.Name
 }
 
 // unique sorts and keeps each address and port once. While an endpoint moves
@@ -224,7 +229,7 @@ func choose(found []candidate, fallback Fallback) []Endpoint {
 	}
 	out := make([]Endpoint, 0, len(found)) // usually all: they are kept for long
 	for _, c := range found {
-		if c.ready || !hasReady[bound(c)] {
+		if c.ready || fallback == KeepTerminating || !hasReady[bound(c)] {
 			out = append(out, c.Endpoint)
 		}
 	}

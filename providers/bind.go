@@ -74,7 +74,8 @@ type Bound struct {
 	Outputs        Outputs
 	Endpoints      bool
 	EndpointsOf    func(*corev1.Service) bool // nil: of all
-	PodsIn         func(*stack.Stack) bool    // as of the Cloud
+	Fallback       func(Request) nodeports.Fallback
+	PodsIn         func(*stack.Stack) bool // as of the Cloud
 	Labels         Labels
 	Gates          PodGates
 	Read           func(context.Context, []Scope) []Read
@@ -131,6 +132,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Outputs:        cloud.Outputs,
 		Endpoints:      cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
 		EndpointsOf:    endpointsOf(cloud, config),
+		Fallback:       fallbackOf(cloud, input),
 		PodsIn:         cloud.PodsIn,
 		Labels:         labelsOf(cloud, config),
 		Gates:          cloud.Gates,
@@ -231,6 +233,14 @@ func endpointsOf[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) bo
 		return nil
 	}
 	return func(svc *corev1.Service) bool { return cloud.EndpointsOf(config, svc) }
+}
+
+// fallbackOf returns Cloud.Fallback, or that of kube-proxy.
+func fallbackOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request) nodeports.Fallback {
+	if cloud.Fallback == nil {
+		return func(r Request) nodeports.Fallback { return nodeports.FallbackOf(r.Service) }
+	}
+	return func(r Request) nodeports.Fallback { return cloud.Fallback(input(r)) }
 }
 
 // refersOf is Refers without the types of the cloud; nil if Services refer to nothing.

@@ -305,6 +305,9 @@ type Cloud[C, F any] struct {
 	// EndpointsOf reports whether the pods of a Service matter; otherwise a change of pods
 	// does not trigger a reconcile. Nil: all matter.
 	EndpointsOf func(C, *corev1.Service) bool
+	// Fallback returns which terminating endpoints of a Service count. Nil: the ones that
+	// kube-proxy uses.
+	Fallback func(Input[C]) nodeports.Fallback
 	// PodsIn reports whether observed resources have pods as members, so that pods matter
 	// even if EndpointsOf excludes the Service. Nil: never.
 	PodsIn func(have *stack.Stack) bool

@@ -16,6 +16,8 @@ func keyCases(seed simalibaba.Seed) []account.KeyCase {
 	intranet := []string{"address-type", "intranet"}
 	web := []string{"protocol-port", "http:80", "health-check-flag", "on"}
 	secure := []string{"protocol-port", "https:80", "cert-id", seed.Certificates[0]}
+	listed := []string{"acl-status", "on", "acl-id", seed.Lists[0], "acl-type", "white"}
+	reused := []string{"id", seed.Users}
 	sticky := append(slices.Clone(web), "sticky-session", "on", "sticky-session-type", "insert", "cookie-timeout", "60")
 	return []account.KeyCase{
 		{"address-type", "intranet", nil}, {"network-type", "classic", intranet}, {"vswitch-id", seed.VSwitches[2].ID, intranet}, {"ip", "192.168.1.77", intranet},
@@ -28,31 +30,35 @@ func keyCases(seed simalibaba.Seed) []account.KeyCase {
 		{"idle-timeout", "20", web}, {"request-timeout", "20", web}, {"sticky-session", "on", []string{"protocol-port", "http:80", "sticky-session-type", "server", "cookie", "s"}},
 		{"sticky-session-type", "insert", []string{"protocol-port", "http:80", "cookie-timeout", "60"}}, {"cookie", "s", sticky}, {"cookie-timeout", "60", web},
 		{"xforwardedfor-proto", "on", web}, {"xforwardedfor-slbport", "on", web}, {"xforwardedfor-clientsrcport", "on", web},
-		{"cert-id", seed.Certificates[1], secure}, {"tls-cipher-policy", "tls_cipher_policy_1_2", secure},
+		{"cert-id", seed.Certificates[1], secure}, {"tls-cipher-policy", "tls_cipher_policy_1_2", secure}, {"http2-enabled", "off", secure},
 		{"health-check-flag", "on", []string{"protocol-port", "http:80"}}, {"health-check-switch", "off", nil}, {"health-check-type", "http", nil},
 		{"health-check-uri", "/live", web}, {"health-check-connect-port", "8080", nil}, {"healthy-threshold", "5", nil}, {"unhealthy-threshold", "5", nil}, {"health-check-interval", "5", nil},
 		{"health-check-connect-timeout", "9", nil}, {"health-check-timeout", "9", web}, {"health-check-domain", "shop.example.com", web}, {"health-check-httpcode", "http_2xx,http_3xx", web}, {"health-check-method", "get", web},
 		{"default-weight", "50", nil}, {"backend-label", "kubernetes.io/hostname=berthdemo-node-2", nil},
+		{"ip-version", "ipv6", nil}, {"acl-status", "on", []string{"acl-id", seed.Lists[0], "acl-type", "white"}}, {"acl-id", seed.Lists[1], listed}, {"acl-type", "black", listed},
+		{"domain-extensions", "shop.example.com:" + seed.Certificates[1], secure}, {"forward-port", "80:443", []string{"protocol-port", "http:80,https:443", "cert-id", seed.Certificates[0]}},
+		{"id", seed.Users, nil}, {"force-override-listeners", "true", reused}, {"vgroup-port", seed.UsersGroup + ":80", reused}, {"weight", "60", append(slices.Clone(reused), "vgroup-port", seed.UsersGroup+":80")},
 	}
 }
 
 // TestEveryKeyWorks: each key that works changes the cloud.
 func TestEveryKeyWorks(t *testing.T) {
-	opt := withNodes(6)
+	opt := withUsers(6)
 	opt.Clock = account.StillClock()
 	onAlibaba().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Cases: keyCases(onAlibaba().Start(t, opt).Cloud.Seed), Elsewhere: map[string]string{
-		"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "ip-version": "TestRefused",
+		"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "external-ip-type": "TestElasticAddress", "backend-ip-version": "TestPodsOfIPv6", "graceful-shutdown": "TestGraceful",
 		"ignore-weight-update": "TestIgnoreWeights", "type": "TestElsewhere", "tunnel-type": "TestElsewhere",
 	}})
 }
 
 // TestKeysAlone: a key without what it needs changes the desired stack, or is reported.
 func TestKeysAlone(t *testing.T) {
-	onAlibaba().KeysAlone(t, withNodes(6), keyCases(onAlibaba().Start(t, withNodes(6)).Cloud.Seed), common.Alone{
+	onAlibaba().KeysAlone(t, withUsers(6), keyCases(onAlibaba().Start(t, withUsers(6)).Cloud.Seed), common.Alone{
 		Kinds: map[string]func(*corev1.Service){model.CLB: nil},
 		Except: map[string]string{
-			prefix + "hostname": "TestHostname", prefix + "preserve-lb-on-delete": "TestPreserved", prefix + "remove-unscheduled-backend": "TestCordoned", prefix + "ignore-weight-update": "TestIgnoreWeights", prefix + "ip-version": "TestRefused: the only legal value is the default",
-			prefix + "type": "TestElsewhere", prefix + "tunnel-type": "TestElsewhere", domain + "class": "TestElsewhere", domain + "backend-type": "TestRefused: the only legal value is the default",
+			prefix + "hostname": "TestHostname", prefix + "preserve-lb-on-delete": "TestPreserved", prefix + "remove-unscheduled-backend": "TestCordoned", prefix + "ignore-weight-update": "TestIgnoreWeights",
+			prefix + "external-ip-type": "TestElasticAddress", prefix + "backend-ip-version": "TestPodsOfIPv6", prefix + "graceful-shutdown": "TestGraceful",
+			prefix + "type": "TestElsewhere", prefix + "tunnel-type": "TestElsewhere", domain + "class": "TestElsewhere", domain + "backend-type": "TestPods",
 		},
 	})
 }

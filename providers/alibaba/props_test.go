@@ -14,6 +14,15 @@ import (
 // withUDP has one port of UDP.
 func withUDP(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
+// defaultSeed returns the seed of the properties.
+func defaultSeed() simalibaba.Seed {
+	cloud, err := simalibaba.New(simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 1}})
+	if err != nil {
+		panic(err)
+	}
+	return cloud.Seed
+}
+
 func allCases() []props.Case {
 	return []props.Case{
 		props.Service("plain", nil),
@@ -23,6 +32,8 @@ func allCases() []props.Case {
 		props.Service("by http", withKeys("protocol-port", "http:80", "idle-timeout", "30", "health-check-flag", "on", "health-check-method", "get")),
 		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
 		props.Service("other node port", withKeys("default-weight", "50"), func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
+		props.Service("listed", withKeys("acl-status", "on", "acl-id", defaultSeed().Lists[0], "acl-type", "white")),
+		props.Service("redirected", withKeys("protocol-port", "http:80,https:443", "cert-id", defaultSeed().Certificates[0], "forward-port", "80:443", "domain-extensions", "shop.example.com:"+defaultSeed().Certificates[1])),
 		props.Service("by size", withKeys("instance-charge-type", "PayBySpec", "spec", "slb.s2.small", "charge-type", "paybybandwidth", "bandwidth", "20")),
 	}
 }

@@ -19,27 +19,29 @@ import (
 func TestRefused(t *testing.T) {
 	old := domain + "alicloud-loadbalancer-"
 	onAlibaba().Refused(t, withNodes(3), account.Refusals{
-		"an intranet in another case":  {withKeys("address-type", "Intranet"), nil, `address-type: "Intranet" is not "intranet", case matters`},
-		"IPv6":                         {withKeys("ip-version", "ipv6"), nil, "is not served yet"},
-		"pods":                         {map[string]string{domain + "backend-type": "eni"}, nil, "asks for pods, which are not served yet"},
-		"a load balancer of others":    {withKeys("id", "lb-1"), nil, "load balancers of others are not used yet"},
-		"the same in the old spelling": {map[string]string{old + "id": "lb-1"}, nil, old + `id: "lb-1" is not served yet`},
-		"access control":               {withKeys("acl-status", "on", "acl-id", "acl-1", "acl-type", "white"), nil, "access control is not applied yet"},
-		"a size without PayBySpec":     {withKeys("spec", "slb.s1.small"), nil, "only for a load balancer that is paid by its size"},
-		"a size that does not exist":   {withKeys("instance-charge-type", "PayBySpec", "spec", "slb.huge"), nil, `"slb.huge"`},
-		"https without a certificate":  {withKeys("protocol-port", "https:80"), nil, "needs a certificate"},
-		"an unknown protocol":          {withKeys("protocol-port", "tls:80"), nil, `has the protocol "tls"`},
-		"a protocol without a port":    {withKeys("protocol-port", "http"), nil, "is not a protocol and a port"},
-		"udp for a port of TCP":        {withKeys("protocol-port", "udp:80"), nil, "a protocol over that of the port"},
-		"a cookie without a name":      {withKeys("protocol-port", "http:80", "sticky-session", "on", "sticky-session-type", "server"), nil, "needs " + prefix + "cookie"},
-		"a path without a slash":       {withKeys("health-check-uri", "live"), nil, "is not a path"},
-		"a class of answers":           {withKeys("health-check-httpcode", "200"), nil, "is not a class of answers"},
-		"a weight above the range":     {withKeys("default-weight", "101"), nil, "default-weight"},
-		"labels without a value":       {withKeys("backend-label", "edge"), nil, "is not a label and its value"},
-		"eleven tags":                  {withKeys("additional-resource-tags", "a,b,c,d,e,f,g,h,i"), nil, "makes 11 tags"},
-		"source ranges":                {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
-		"an address":                   {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "for an address of the vSwitch"},
-		"SCTP":                         {nil, func(s *corev1.ServiceSpec) { s.Ports[0].Protocol = corev1.ProtocolSCTP }, "has a protocol that load balancers of kind clb do not serve"},
+		"an intranet in another case":         {withKeys("address-type", "Intranet"), nil, `address-type: "Intranet" is not "intranet", case matters`},
+		"a load balancer that does not exist": {withKeys("id", "lb-1"), nil, "is no load balancer of this account and region"},
+		"the same in the old spelling":        {map[string]string{old + "id": "lb-1"}, nil, old + `id: "lb-1" is no load balancer`},
+		"a list that does not exist":          {withKeys("acl-status", "on", "acl-id", "acl-1", "acl-type", "white"), nil, "has acl-1, which is no access control list"},
+		"access control without lists":        {withKeys("acl-status", "on"), nil, "needs " + prefix + "acl-id"},
+		"a redirect to a port without HTTPS":  {withKeys("protocol-port", "http:80", "forward-port", "80:8443"), nil, "redirects to the port 8443, which has no listener of HTTPS"},
+		"a redirect without a port":           {withKeys("forward-port", "80"), nil, "is not a pair with a colon"},
+		"two groups for a port":               {withKeys("id", "lb-1", "vgroup-port", "rsp-1:80,rsp-2:80"), nil, "has two server groups for the port 80"},
+		"a size without PayBySpec":            {withKeys("spec", "slb.s1.small"), nil, "only for a load balancer that is paid by its size"},
+		"a size that does not exist":          {withKeys("instance-charge-type", "PayBySpec", "spec", "slb.huge"), nil, `"slb.huge"`},
+		"https without a certificate":         {withKeys("protocol-port", "https:80"), nil, "needs a certificate"},
+		"an unknown protocol":                 {withKeys("protocol-port", "tls:80"), nil, `has the protocol "tls"`},
+		"a protocol without a port":           {withKeys("protocol-port", "http"), nil, "is not a protocol and a port"},
+		"udp for a port of TCP":               {withKeys("protocol-port", "udp:80"), nil, "a protocol over that of the port"},
+		"a cookie without a name":             {withKeys("protocol-port", "http:80", "sticky-session", "on", "sticky-session-type", "server"), nil, "needs " + prefix + "cookie"},
+		"a path without a slash":              {withKeys("health-check-uri", "live"), nil, "is not a path"},
+		"a class of answers":                  {withKeys("health-check-httpcode", "200"), nil, "is not a class of answers"},
+		"a weight above the range":            {withKeys("default-weight", "101"), nil, "default-weight"},
+		"labels without a value":              {withKeys("backend-label", "edge"), nil, "is not a label and its value"},
+		"eleven tags":                         {withKeys("additional-resource-tags", "a,b,c,d,e,f,g,h,i"), nil, "makes 11 tags"},
+		"source ranges":                       {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
+		"an address":                          {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "for an address of the vSwitch"},
+		"SCTP":                                {nil, func(s *corev1.ServiceSpec) { s.Ports[0].Protocol = corev1.ProtocolSCTP }, "has a protocol that load balancers of kind clb do not serve"},
 		"51 ports": {nil, func(s *corev1.ServiceSpec) {
 			for i := range int32(49) {
 				s.Ports = append(s.Ports, corev1.ServicePort{Name: fmt.Sprint("p", i), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})
@@ -53,7 +55,7 @@ func TestRefused(t *testing.T) {
 func TestImmutable(t *testing.T) {
 	onAlibaba().Immutable(t, withNodes(4), nil, map[string]map[string]string{
 		"intranet": withKeys("address-type", "intranet"), "another zone": withKeys("master-zoneid", "cn-hangzhou-k"), "another resource group": withKeys("resource-group-id", "rg-2"),
-		"a load balancer of others": withKeys("id", "lb-1"), "access control": withKeys("acl-status", "on"),
+		"a load balancer of others": withKeys("id", "lb-1"), "access control": withKeys("acl-status", "on"), "IPv6": withKeys("ip-version", "ipv6"),
 	})
 }
 

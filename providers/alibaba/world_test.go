@@ -45,7 +45,7 @@ func (s simulated) Forwards() []account.Forward {
 		if f.Protocol == "udp" {
 			protocol = "UDP"
 		}
-		out = append(out, account.Forward{Address: f.Address, Port: f.Port, Protocol: protocol, Public: f.Public, To: f.Servers})
+		out = append(out, account.Forward{Address: f.Address, Port: f.Port, Protocol: protocol, Public: f.Public && len(f.Admits)+len(f.Denies) == 0, To: f.Servers})
 	}
 	return out
 }
@@ -53,6 +53,11 @@ func (s simulated) Forwards() []account.Forward {
 // withNodes are the options of an account with so many nodes.
 func withNodes(n int) simalibaba.Options {
 	return simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: n}}
+}
+
+// withUsers are the options of an account in which a user has a load balancer.
+func withUsers(n int) simalibaba.Options {
+	return simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: n, Users: true}}
 }
 
 func beginWorld(t testing.TB, opt simalibaba.Options) *world {

@@ -210,7 +210,15 @@ func (r *Reconciler) backends(d *Draft) nodeports.Backends {
 	} else {
 		d.Problems = append(d.Problems, strays(d.Job.Strays)...)
 	}
-	return nodeports.BackendsOf(d.Request.Service, set, epslices, nodeports.FallbackOf(d.Request.Service))
+	return nodeports.BackendsOf(d.Request.Service, set, epslices, r.fallback(d.Request))
+}
+
+// fallback returns which terminating endpoints of the Service count.
+func (r *Reconciler) fallback(request providers.Request) nodeports.Fallback {
+	if r.cloud.Fallback == nil { // a cloud that was not bound
+		return nodeports.FallbackOf(request.Service)
+	}
+	return r.cloud.Fallback(request)
 }
 
 // build says what is wanted and enters it into the ledger.

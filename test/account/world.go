@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -18,7 +19,8 @@ import (
 type World[S Simulator] struct {
 	testing.TB
 	Subject[S]
-	Machines []nodeports.Node // the Nodes that a process starts with
+	Machines []nodeports.Node             // the Nodes that a process starts with
+	Slices   []*discoveryv1.EndpointSlice // the endpoints of each Service
 	Process  *reconcile.Reconciler
 }
 
@@ -44,7 +46,7 @@ func (w *World[S]) Restart(known ...*corev1.Service) {
 // Once plans and runs a Service one time, and writes on it what the loop would write.
 func (w *World[S]) Once(svc *corev1.Service, release bool) (reconcile.Result, error) {
 	w.Helper()
-	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release})
+	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release, Slices: w.Slices})
 	if err == nil && !release && res.Draft.Want != nil {
 		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
 		svc.Annotations = mergeMaps(svc.Annotations, res.Status.Annotations)

@@ -3,8 +3,6 @@ package model
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
@@ -20,6 +18,8 @@ const (
 // Headings of the reference page.
 const (
 	groupKind     = "Kind and place"
+	groupReuse    = "Existing load balancers"
+	groupAccess   = "Access control"
 	groupBilling  = "Billing and size"
 	groupListener = "Listeners"
 	groupHealth   = "Health checks"
@@ -47,7 +47,7 @@ func collectKeys() (*annotations.Set, error) {
 		settings = append(settings, s.key)
 	}
 	return annotations.Collect("alibaba", []string{domain + "alibaba-cloud-", domain + "alicloud-"}, nil,
-		placeKeys(), billingKeys(), protocolKeys(), settings, backendKeys(), laterKeys(), networkKeys(), objectKeys())
+		placeKeys(), reuseKeys(), billingKeys(), protocolKeys(), settings, backendKeys(), networkKeys(), objectKeys())
 }
 
 // textKey declares a key whose value is a text.
@@ -79,6 +79,12 @@ const (
 	vpc      = "vpc"
 )
 
+// Values of ip-version and backend-ip-version.
+const (
+	ipv4 = "ipv4"
+	ipv6 = "ipv6"
+)
+
 // cloudChooses is the default of a key that is left to the cloud.
 const cloudChooses = "the cloud chooses"
 
@@ -102,11 +108,9 @@ var (
 	backupKey = textKey("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
 		"cn-hangzhou-i", "Secondary zone of the load balancer.", cloudChooses)
 	ipVersionKey = &annotations.Key[string]{
-		Name: prefix + "ip-version", Aliases: []string{oldPrefix + "ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "ipv4",
-		Doc: "Address family of the load balancer.",
-		Forms: []annotations.Form[string]{{
-			Type: annotations.Custom("family", "ipv4", parseFamily), Default: "ipv4", Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
-		}},
+		Name: prefix + "ip-version", Aliases: []string{oldPrefix + "ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: ipv6,
+		Doc:   "Address family of the load balancer.",
+		Forms: []annotations.Form[string]{{Type: annotations.Enum(ipv6, ipv4), Default: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source}},
 	}
 	nameKey = textKey("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
 		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters")
@@ -130,6 +134,7 @@ var (
 			Doc: `Any text counts, "false" and "off" as well.`,
 		}},
 	}
+	statusKey   = wordKey("external-ip-type", groupKind, annotations.InPlace, "Shows the elastic IP addresses of the load balancer in the status, if it has any.", "the address of the load balancer", "eip")
 	hostnameKey = textKey("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address")
 )
 
@@ -147,7 +152,7 @@ func onIntranet(k *annotations.Key[string]) *annotations.Key[string] {
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		addressTypeKey, networkTypeKey, vswitchKey, addressKey, zoneKey, backupKey, ipVersionKey, nameKey, groupKey, tagsKey, deleteProtectionKey, modificationProtectionKey, preserveKey, hostnameKey,
+		addressTypeKey, networkTypeKey, vswitchKey, addressKey, zoneKey, backupKey, ipVersionKey, nameKey, groupKey, tagsKey, deleteProtectionKey, modificationProtectionKey, preserveKey, statusKey, hostnameKey,
 		classKey, tunnelKey, typeKey,
 	}
 }
@@ -199,16 +204,6 @@ func parseName(raw string) (string, error) {
 	return raw, nil
 }
 
-func parseFamily(raw string) (string, error) {
-	switch raw {
-	case "ipv4":
-		return raw, nil
-	case "ipv6":
-		return "", errors.New("is not served yet")
-	}
-	return "", errors.New("is not a family")
-}
-
 // Keys of backends.
 var (
 	weightKey = numberKey("default-weight", groupBackends, "50", "Weight of each node with externalTrafficPolicy Cluster.", 0, 100, "100")
@@ -228,26 +223,30 @@ var (
 		}},
 	}
 	typeOfBackendsKey = &annotations.Key[string]{
-		Name: domain + "backend-type", Names: annotations.NamesNothing(), Group: groupBackends, Example: ServerECS,
-		Doc: "Whether nodes or pods are backends.",
+		Name: domain + "backend-type", Names: annotations.NamesNothing(), Group: groupBackends, Example: ServerENI,
+		Doc: "Whether nodes (ecs) or pods, by their network interfaces (eni), are backends.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Custom("type", "ecs, for nodes", parseBackendType), DefaultDoc: "serviceBackendType of the configuration, else nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
+			Type: annotations.Enum(ServerENI, ServerECS), DefaultDoc: "serviceBackendType of the configuration, else nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
 		}},
 	}
+	backendFamilyKey = annotations.Needing(&annotations.Key[string]{
+		Name: prefix + "backend-ip-version", Aliases: []string{oldPrefix + "backend-ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: ipv6,
+		Doc: "Address family of the pods that are backends, or that count as weight.",
+		Forms: []annotations.Form[string]{{
+			Type: annotations.EnumFold(ipv6, ipv4), DefaultDoc: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go",
+		}},
+	}, annotations.Need{ipVersionKey.Is(ipv6)}, annotations.Need{annotations.Setting(settingDual, gateOn)})
+	gracefulKey = annotations.Needing(&annotations.Key[bool]{
+		Name: prefix + "graceful-shutdown", Aliases: []string{oldPrefix + "graceful-shutdown"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: "true",
+		Doc: "Keeps pods that terminate and still serve in the server group, with weight 0.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.BoolWords([]string{"true"}, []string{"false"}, false), Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud v2.15.0, release notes",
+		}},
+	}, annotations.Need{typeOfBackendsKey.Is(ServerENI), annotations.Setting(settingBackends, ServerENI)})
 )
 
 func backendKeys() []annotations.Declaration {
-	return []annotations.Declaration{weightKey, labelKey, unscheduledKey, ignoreWeightKey, typeOfBackendsKey}
-}
-
-func parseBackendType(raw string) (string, error) {
-	switch raw {
-	case ServerECS:
-		return raw, nil
-	case ServerENI:
-		return "", errors.New("asks for pods, which are not served yet")
-	}
-	return "", errors.New("is not a type of backends")
+	return []annotations.Declaration{weightKey, labelKey, unscheduledKey, ignoreWeightKey, typeOfBackendsKey, backendFamilyKey, gracefulKey}
 }
 
 func parseLabels(raw string) (map[string]string, error) {
@@ -262,57 +261,11 @@ func parseLabels(raw string) (map[string]string, error) {
 	return out, nil
 }
 
-// refusedLater are keys of load balancers of this kind that do not work yet. A Service that has
-// one is refused, because without it more might be opened, changed or deleted than is meant.
-func refusedLater() map[string]string {
-	const reuse = "load balancers of others are not used yet"
-	return map[string]string{
-		"id": reuse, "force-override-listeners": reuse, "vgroup-port": reuse, "weight": reuse,
-		"external-ip-type":   "elastic IP addresses are not read yet",
-		"domain-extensions":  "certificates by domain are not managed yet",
-		"forward-port":       "redirects are not created yet",
-		"acl-status":         "access control is not applied yet",
-		"acl-id":             "access control is not applied yet",
-		"acl-type":           "access control is not applied yet",
-		"backend-ip-version": "IPv6 is not served yet",
-		"graceful-shutdown":  "pods are not backends yet",
-	}
-}
-
-// laterDocs say what the keys that do not work yet are for.
-func laterDocs() map[string]string {
-	return map[string]string{
-		"id": "Uses an existing load balancer.", "force-override-listeners": "Manages listeners of the load balancer that is used.", "vgroup-port": "Uses existing server groups, by port.",
-		"weight":           "Weight of all backends of the Service in a server group of others.",
-		"external-ip-type": "Shows the elastic IP addresses of the load balancer in the status.", "domain-extensions": "More certificates of HTTPS listeners, by domain.",
-		"forward-port": "Redirects HTTP ports to HTTPS ports.", "acl-status": "Switches access control of the listeners on.", "acl-id": "Access control lists of the listeners.",
-		"acl-type": "Whether the lists admit or deny clients.", "backend-ip-version": "Address family of the backends.",
-		"graceful-shutdown": "Keeps terminating pods with weight 0.",
-	}
-}
-
 func laterKey(name, group, doc, reason string, names annotations.Names) *annotations.Key[string] {
 	return &annotations.Key[string]{
 		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: "example", Doc: doc,
 		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Later, Reason: reason, Source: source}},
 	}
-}
-
-func laterKeys() []annotations.Declaration {
-	var out []annotations.Declaration
-	docs := laterDocs()
-	reasons := refusedLater()
-	for _, name := range slices.Sorted(maps.Keys(reasons)) {
-		names := annotations.NamesNothing()
-		switch name {
-		case "id":
-			names = annotations.NamesThe(annotations.ThingLoadBalancer)
-		case "acl-id":
-			names = annotations.NamesThe(annotations.ThingSecurityGroup)
-		}
-		out = append(out, laterKey(name, groupKind, docs[name], reasons[name], names))
-	}
-	return out
 }
 
 // networkKeys are keys of network load balancers, which have no effect on this kind.

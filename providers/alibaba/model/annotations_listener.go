@@ -52,6 +52,7 @@ func listenerSettings() []setting {
 		settingOf(forwardedSourceKey, "XForwardedFor_ClientSrcPort", layer7()),
 		settingOf(certificateKey, "ServerCertificateId", []string{https}),
 		settingOf(cipherKey, "TLSCipherPolicy", []string{https}),
+		settingOf(http2Key, "EnableHttp2", []string{https}),
 		settingOf(healthFlagKey, "HealthCheck", layer7()),
 		settingOf(healthSwitchKey, "HealthCheckSwitch", layer4()),
 		settingOf(healthTypeKey, "HealthCheckType", []string{tcp}),
@@ -65,6 +66,9 @@ func listenerSettings() []setting {
 		settingOf(healthDomainKey, "HealthCheckDomain", []string{tcp, http, https}),
 		settingOf(healthCodesKey, "HealthCheckHttpCode", []string{tcp, http, https}),
 		settingOf(healthMethodKey, "HealthCheckMethod", layer7()),
+		settingOf(accessKey, paramAccess, allProtocols()),
+		settingOf(listsKey, paramLists, allProtocols()),
+		settingOf(listTypeKey, paramListType, allProtocols()),
 	}
 }
 
@@ -105,6 +109,7 @@ var (
 	forwardedPortKey   = wordKey("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off"+keepsLive, on, off)
 	forwardedSourceKey = wordKey("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off"+keepsLive, on, off)
 	certificateKey     = textKey("cert-id", groupListener, annotations.NamesThe(annotations.ThingCertificate), annotations.String().Legally("the id of a server certificate of CLB"), annotations.InPlace, "1234567890123456_15d5eb0ceb3_-1523456789_1234567", "Certificate of HTTPS listeners.", "none")
+	http2Key           = wordKey("http2-enabled", groupListener, annotations.InPlace, "Whether HTTPS listeners accept HTTP/2.", "on"+keepsLive, off, on)
 	cipherKey          = wordKey("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0"+keepsLive,
 		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3")
 )
@@ -126,7 +131,9 @@ var (
 	healthMethodKey   = wordKey("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head"+keepsLive, "get", "head")
 )
 
-func protocolKeys() []annotations.Declaration { return []annotations.Declaration{protocolKey} }
+func protocolKeys() []annotations.Declaration {
+	return []annotations.Declaration{protocolKey, forwardKey, domainsKey}
+}
 
 // parseProtocols reads protocols by port. Of two items of a port the last one counts.
 func parseProtocols(raw string) (map[int32]string, error) {

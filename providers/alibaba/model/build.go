@@ -16,6 +16,7 @@ import (
 // builder assembles the desired stack of one Service.
 type builder struct {
 	in       Input
+	facts    *Facts
 	have     *stack.Stack
 	out      *stack.Stack
 	problems annotations.Problems
@@ -23,8 +24,11 @@ type builder struct {
 
 // Build returns the desired stack of a Service. With a problem that is an error there is no
 // stack, and the last good one stays.
-func Build(in Input, _ *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-	b := &builder{in: in, have: have, out: &stack.Stack{Owner: in.Owner}}
+func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if facts == nil {
+		facts = &Facts{}
+	}
+	b := &builder{in: in, facts: facts, have: have, out: &stack.Stack{Owner: in.Owner}}
 	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
 		return nil, beyond, nil
 	}
@@ -45,39 +49,30 @@ func Build(in Input, _ *Facts, have *stack.Stack) (*stack.Stack, annotations.Pro
 // check judges what does not follow from one annotation.
 func (b *builder) check() {
 	can, _ := providers.CapabilityOf(Capabilities(), CLB)
+	can.NodePorts = !usesPods(b.in)
 	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
-	b.checkLater()
-	if _, _, given := typeOfBackendsKey.Lookup(b.in.Values); b.in.Config.PodBackends && !given {
-		b.problems.Refuse("Global.serviceBackendType", ServerENI, "of the cloud configuration asks for pods, which are not served yet", typeOfBackendsKey.Name+": ecs")
-	}
-	if _, _, given := sizeKey.Lookup(b.in.Values); given && chargeKey.Get(b.in.Values) != payBySize {
-		b.problems = append(b.problems, sizeKey.Refusal(b.in.Values, "is possible only for a load balancer that is paid by its size", chargeKey.Name+": "+payBySize))
-	}
+	b.checkSize()
 	b.checkRanges()
 	b.checkProtocols()
+	b.checkPorts()
 }
 
-// checkLater refuses keys that do not work yet, in both spellings. A key whose present spelling
-// exists is not read in the deprecated one.
-func (b *builder) checkLater() {
-	reasons := refusedLater()
-	for _, name := range slices.Sorted(maps.Keys(reasons)) {
-		key := prefix + name
-		value, given := b.in.Service.Annotations[key]
-		if !given {
-			key = oldPrefix + name
-			value = b.in.Service.Annotations[key]
-		}
-		if value != "" {
-			b.problems.Refuse(key, value, "is not served yet: "+reasons[name], "no such annotation")
-		}
+// checkSize refuses a size for a load balancer that is paid by use. A live one keeps how it is
+// paid.
+func (b *builder) checkSize() {
+	charge, _, asked := chargeKey.Lookup(b.in.Values)
+	if found, _, live := b.found(); live && !asked {
+		charge = found.ChargeType
+	}
+	if _, _, given := sizeKey.Lookup(b.in.Values); given && charge != payBySize {
+		b.problems = append(b.problems, sizeKey.Refusal(b.in.Values, "is possible only for a load balancer that is paid by its size", chargeKey.Name+": "+payBySize))
 	}
 }
 
 // checkRanges judges ranges of clients, which a Classic Load Balancer does not know.
 func (b *builder) checkRanges() {
 	ranges, source, err := nodeports.SourceRanges(b.in.Service)
-	const effect = "cannot be applied: a Classic Load Balancer accepts all clients"
+	effect := "cannot be applied: a Classic Load Balancer has no ranges; use " + listsKey.Name + " with an access control list"
 	switch _, _, live := b.found(); {
 	case err != nil:
 		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "no ranges")
@@ -113,12 +108,23 @@ func (b *builder) found() (Balancer, stack.Resource, bool) {
 
 // balancer adds the load balancer.
 func (b *builder) balancer() {
-	spec, _, live := b.found()
+	spec, lb, live := b.found()
+	id := idKey.Get(b.in.Values)
+	if live && lb.Ownership == stack.External && lb.ID != id && b.refuseFormer(lb) {
+		return
+	}
+	if former, ok := b.have.Get(stack.Key{Kind: KindBalancer, Name: FormerBalancer}); ok && b.refuseFormer(former) {
+		return
+	}
+	if live = live && (lb.Ownership != stack.External || lb.ID == id); id != "" {
+		b.share(spec, lb, live)
+		return
+	}
 	if !live && b.in.Config.NoPublic && isPublic(b.in) {
 		b.problems = append(b.problems, addressTypeKey.Refusal(b.in.Values, "asks for a public load balancer, which disablePublicSLB of the cloud configuration forbids", intranet))
 		return
 	}
-	want := b.asked()
+	want := b.asked(map[string]string{TagOwner: DefaultName(b.in.Owner), TagCluster: b.in.Config.ClusterID})
 	if len(want.Tags) > mostTags {
 		b.problems = append(b.problems, tagsKey.Refusal(b.in.Values, fmt.Sprintf("makes %d tags with the two of the controller", len(want.Tags)), fmt.Sprintf("at most %d tags", mostTags-2)))
 		return
@@ -131,20 +137,20 @@ func (b *builder) balancer() {
 	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
 }
 
-// asked returns the load balancer as the annotations ask for it.
-func (b *builder) asked() Balancer {
+// asked returns the load balancer as the annotations ask for it, with the tags of the controller.
+func (b *builder) asked(own map[string]string) Balancer {
 	v := b.in.Values
 	want := Balancer{
 		Name: nameKey.Get(v), AddressType: addressTypeKey.Get(v), NetworkType: networkTypeKey.Get(v), IPVersion: ipVersionKey.Get(v), Address: addressKey.Get(v),
 		VSwitch: vswitchKey.Get(v), Zone: zoneKey.Get(v), Backup: backupKey.Get(v), Group: groupKey.Get(v),
 		ChargeType: chargeKey.Get(v), Size: sizeKey.Get(v), DeleteProtection: deleteProtectionKey.Get(v), ModificationProtection: modificationProtectionKey.Get(v),
-		Tags: map[string]string{TagOwner: DefaultName(b.in.Owner), TagCluster: b.in.Config.ClusterID},
+		Tags: own,
 	}
 	if isPublic(b.in) {
 		want.TrafficCharge, want.Bandwidth, want.NetworkType, want.VSwitch, want.Address = trafficKey.Get(v), bandwidthKey.Get(v), "", "", ""
 	}
 	for key, value := range tagsKey.Get(v) {
-		if key != TagOwner && key != TagCluster {
+		if !slices.Contains([]string{TagOwner, TagCluster, TagReused}, key) {
 			want.Tags[key] = value
 		}
 	}
@@ -222,7 +228,7 @@ func (b *builder) keepLive(want *Balancer, found Balancer) {
 func (b *builder) sharedGroups() {
 	for _, r := range b.have.Of(KindGroup) {
 		spec, _ := r.Spec.(VServerGroup)
-		if _, wanted := b.out.Get(r.Key); wanted || !spec.Shared || r.Proof == stack.None {
+		if _, wanted := b.out.Get(r.Key); wanted || !spec.Shared || r.Proof == stack.None || r.In != balancerKey() {
 			continue
 		}
 		spec.Servers = nil

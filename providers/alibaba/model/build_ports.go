@@ -1,63 +1,74 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
 
-// ports adds a server group for each node port, and a listener for each port.
+// ports adds a server group for each backend port, and a listener for each port.
 func (b *builder) ports() {
 	used := map[string]bool{}
 	for _, p := range b.in.Backends.Ports {
 		if b.in.Ended() {
 			return
 		}
-		if p.NodePort == 0 {
-			continue // reported by check
+		protocol := protocolOf(b.in, p)
+		forward := b.forwardOf(p.Port, protocol)
+		var group stack.Ref
+		if port := backendPort(b.in, p); forward.IsZero() || !b.manages() {
+			if port == "" {
+				continue
+			}
+			key, ok := b.group(p, port)
+			if !ok {
+				continue
+			}
+			group = stack.RefTo(key)
 		}
-		port := strconv.Itoa(int(p.NodePort))
-		key := GroupKey(port)
-		if _, done := b.out.Get(key); !done {
-			found, _ := b.have.Get(key)
-			existing, _ := found.Spec.(VServerGroup)
-			b.out.Put(stack.Resource{Key: key, In: balancerKey(), Spec: VServerGroup{
-				Name: GroupName(port, b.in.Owner, b.in.Config.ClusterID), Servers: b.keepWeights(serversOf(b.in, p), existing.Servers), Shared: existing.Shared,
-			}})
+		if b.manages() {
+			b.listener(p, Listener{Protocol: protocol, Group: group, Forward: forward}, used)
 		}
-		b.listener(p, key, used)
+	}
+	if !b.manages() {
+		b.keepListeners()
+		return
 	}
 	b.reportUnused(used)
 }
 
 // listener adds the listener of a port. Parameters that it takes are entered into used.
-func (b *builder) listener(p nodeports.ServicePort, group stack.Key, used map[string]bool) {
-	protocol := protocolOf(b.in, p)
-	key := ListenerKey(protocol, p.Port)
-	want := Listener{
-		Protocol: protocol, Port: p.Port, Description: ListenerDescription(p.Port, b.in.Owner, b.in.Config.ClusterID), Group: stack.RefTo(group), Running: true,
-		Settings: map[string]string{},
-	}
+func (b *builder) listener(p nodeports.ServicePort, want Listener, used map[string]bool) {
+	key := ListenerKey(want.Protocol, p.Port)
+	want.Port, want.Description, want.Running = p.Port, ListenerDescription(p.Port, b.in.Owner, b.in.Config.ClusterID), true
+	want.Settings = map[string]string{}
 	found, _ := b.have.Get(key)
-	if existing, live := found.Spec.(Listener); !live || existing.Protocol != protocol {
-		want.Settings = standardSettings(protocol)
+	existing, live := found.Spec.(Listener)
+	same := live && existing.Protocol == want.Protocol && existing.Forward.IsZero() == want.Forward.IsZero()
+	if !same && want.Forward.IsZero() {
+		want.Settings = standardSettings(want.Protocol)
+	}
+	if !same {
+		existing = Listener{}
 	}
 	for _, s := range listenerSettings() {
-		if value, _, given := s.read(b.in.Values); given && slices.Contains(s.of, protocol) {
-			want.Settings[s.param] = value
+		if value, _, given := s.read(b.in.Values); given && slices.Contains(s.of, want.Protocol) {
 			used[s.param] = true
+			if want.Forward.IsZero() {
+				want.Settings[s.param] = value
+			}
 		}
 	}
 	b.checkListener(p, want)
+	if want.Forward.IsZero() {
+		b.access(&want, existing)
+	}
 	b.reportTaken(p, key)
-	b.out.Put(stack.Resource{Key: key, In: balancerKey(), Slot: SlotOf(protocol, p.Port), Spec: want})
+	b.out.Put(stack.Resource{Key: key, In: balancerKey(), Slot: SlotOf(want.Protocol, p.Port), Spec: want})
+	b.domains(key, want.Protocol, p.Port, used)
 }
 
 // standardSettings returns what new listeners of a protocol have without an annotation.
@@ -131,87 +142,7 @@ func (b *builder) reportUnused(used map[string]bool) {
 			b.problems.Warn(origin.Key, origin.Raw, "has no effect: no listener of the Service has one of the protocols "+strings.Join(s.of, ", "), protocolKey.Name+" with one of them")
 		}
 	}
-}
-
-// serversOf returns the backends of a port: all nodes, or with externalTrafficPolicy Local those
-// with endpoints, with the number of them as weight.
-// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/vgroups.go.
-func serversOf(in Input, p nodeports.ServicePort) []Server {
-	pods := map[string]int{}
-	local := nodeports.LocalOnly(in.Service)
-	if local {
-		for _, e := range in.Backends.Endpoints.For(corev1.IPv4Protocol, p.Name) {
-			pods[e.Node]++
-		}
+	if _, _, given := domainsKey.Lookup(b.in.Values); given && !used[domainsKey.Name] {
+		b.problems = append(b.problems, domainsKey.Warning(b.in.Values, "has no effect: no listener of the Service is one of HTTPS", protocolKey.Name+" with https"))
 	}
-	weight := weightOf(in)
-	var out []Server
-	for n := range in.Backends.Nodes.All() {
-		s := Server{ID: InstanceOf(n.ProviderID), Type: ServerECS, Port: p.NodePort, Weight: weight}
-		if local {
-			s.Weight = min(pods[n.Name], mostWeight)
-		}
-		if s.Weight > 0 || !local {
-			out = append(out, s)
-		}
-	}
-	slices.SortFunc(out, CompareServers)
-	return slices.CompactFunc(out, sameServer)
-}
-
-// mostWeight is the greatest weight of a server. Source: API of SLB, AddVServerGroupBackendServers.
-const mostWeight = 100
-
-// weightOf returns the weight of nodes.
-func weightOf(in Input) int {
-	if value, _, given := weightKey.Lookup(in.Values); given {
-		return value
-	}
-	return mostWeight
-}
-
-// keepWeights returns servers with the weights that the found ones have, where the Service says
-// that weights are not its own.
-func (b *builder) keepWeights(servers, found []Server) []Server {
-	if !ignoreWeightKey.Get(b.in.Values) {
-		return servers
-	}
-	for i := range servers {
-		if at := slices.IndexFunc(found, func(s Server) bool { return sameServer(s, servers[i]) }); at >= 0 {
-			servers[i].Weight = found[at].Weight
-		}
-	}
-	return servers
-}
-
-// sameServer reports whether two servers are one, whatever their weights.
-// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/vgroups.go.
-func sameServer(a, b Server) bool {
-	a.Weight, b.Weight = 0, 0
-	return a == b
-}
-
-// CompareServers orders servers by id, address, port and weight.
-func CompareServers(a, b Server) int {
-	return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Weight, b.Weight))
-}
-
-// SplitServers compares the servers of a group with the desired ones, and returns those to add,
-// to remove and to give another weight.
-func SplitServers(want, have []Server) (add, remove, weigh []Server) {
-	for _, w := range want {
-		at := slices.IndexFunc(have, func(s Server) bool { return sameServer(s, w) })
-		switch {
-		case at < 0:
-			add = append(add, w)
-		case have[at].Weight != w.Weight:
-			weigh = append(weigh, w)
-		}
-	}
-	for _, h := range have {
-		if !slices.ContainsFunc(want, func(s Server) bool { return sameServer(s, h) }) {
-			remove = append(remove, h)
-		}
-	}
-	return add, remove, weigh
 }

@@ -1,9 +1,6 @@
 package model
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 )
 
@@ -16,6 +13,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Capabilities: Capabilities(),
 		Annotations:  Annotations(),
 		Config:       ReadConfig,
+		Settings:     Settings,
 		Choose:       Choose,
 		Left:         Left,
 		Reach:        Reach,
@@ -33,7 +31,9 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Status:       Addresses,
 		Outputs:      providers.Outputs{Labels: []string{labelBalancer, labelHash}, Finalizers: []string{finalizerCLB}},
 		Endpoints:    true,
-		EndpointsOf:  func(_ Config, svc *corev1.Service) bool { return nodeports.LocalOnly(svc) },
+		EndpointsOf:  followsPods,
+		PodsIn:       podsIn,
+		Fallback:     fallbackOf,
 		EachRead:     true,
 	}
 }

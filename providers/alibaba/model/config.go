@@ -26,7 +26,35 @@ type Config struct {
 	PodBackends   bool   // backends are pods unless a Service asks for nodes
 	NoPublic      bool   // no load balancer of the Internet is created
 	TypeKey       bool   // the annotation loadbalancer-type is read
-	Endpoint      string // of the SLB API in place of that of the region
+	DualStack     bool   // backends may have IPv6 addresses
+	// Endpoints are addresses in place of those of the region, by API.
+	Endpoints map[string]string
+}
+
+// APIs of the cloud, by the names of their hosts.
+const (
+	APIBalancer = "slb"
+	APIMachine  = "ecs"
+	APINetwork  = "vpc"
+)
+
+// Settings that annotations depend on, and the value of an enabled feature gate.
+const (
+	settingDual     = "featureGates IPv6DualStack"
+	settingBackends = "serviceBackendType"
+	gateOn          = "true"
+)
+
+// Settings returns the values of the configuration that annotations depend on.
+func Settings(c Config) map[string]string {
+	out := map[string]string{}
+	if c.DualStack {
+		out[settingDual] = gateOn
+	}
+	if c.PodBackends {
+		out[settingBackends] = ServerENI
+	}
+	return out
 }
 
 // defaultCluster stands for a cluster without an id.
@@ -36,26 +64,29 @@ const defaultCluster = "clusterid"
 // be reported.
 type configFile struct {
 	Global struct {
-		UID             string `json:"uid"`
-		KeyID           string `json:"accessKeyID"`
-		Secret          string `json:"accessKeySecret"`
-		ClusterID       string `json:"clusterID"`
-		ClusterTag      string `json:"kubernetesClusterTag"`
-		Region          string `json:"region"`
-		VPC             string `json:"vpcid"`
-		VSwitches       string `json:"vswitchid"`
-		Zone            string `json:"zoneid"`
-		ResourceGroup   string `json:"resourceGroupID"`
-		BackendType     string `json:"serviceBackendType"`
-		DisablePublic   bool   `json:"disablePublicSLB"`
-		Services        int    `json:"serviceMaxConcurrentReconciles"`
-		Nodes           int    `json:"nodeMaxConcurrentReconciles"`
-		NodePeriod      int64  `json:"nodeMonitorPeriod"`
-		NodeAddrPeriod  int64  `json:"nodeAddrSyncPeriod"`
-		RouteTables     string `json:"routeTableIDs"`
-		Routes          int    `json:"routeMaxConcurrentReconciles"`
-		FeatureGates    string `json:"featureGates"`
-		BalancerAddress string `json:"slbEndpoint"` // Berth's own
+		UID            string `json:"uid"`
+		KeyID          string `json:"accessKeyID"`
+		Secret         string `json:"accessKeySecret"`
+		ClusterID      string `json:"clusterID"`
+		ClusterTag     string `json:"kubernetesClusterTag"`
+		Region         string `json:"region"`
+		VPC            string `json:"vpcid"`
+		VSwitches      string `json:"vswitchid"`
+		Zone           string `json:"zoneid"`
+		ResourceGroup  string `json:"resourceGroupID"`
+		BackendType    string `json:"serviceBackendType"`
+		DisablePublic  bool   `json:"disablePublicSLB"`
+		Services       int    `json:"serviceMaxConcurrentReconciles"`
+		Nodes          int    `json:"nodeMaxConcurrentReconciles"`
+		NodePeriod     int64  `json:"nodeMonitorPeriod"`
+		NodeAddrPeriod int64  `json:"nodeAddrSyncPeriod"`
+		RouteTables    string `json:"routeTableIDs"`
+		Routes         int    `json:"routeMaxConcurrentReconciles"`
+		FeatureGates   string `json:"featureGates"`
+		// The addresses are Berth's own keys.
+		BalancerAddress string `json:"slbEndpoint"`
+		MachineAddress  string `json:"ecsEndpoint"`
+		NetworkAddress  string `json:"vpcEndpoint"`
 	} `json:"Global"`
 }
 
@@ -76,7 +107,9 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	g := file.Global
 	c := Config{
 		Region: g.Region, ClusterID: g.ClusterID, VPC: g.VPC, VSwitches: vswitchesOf(g.VSwitches), ResourceGroup: strings.TrimSpace(g.ResourceGroup),
-		PodBackends: g.BackendType == ServerENI, NoPublic: g.DisablePublic, TypeKey: gateOf(g.FeatureGates, "LoadBalancerTypeAnnotation"), Endpoint: g.BalancerAddress,
+		PodBackends: g.BackendType == ServerENI, NoPublic: g.DisablePublic, TypeKey: gateOf(g.FeatureGates, "LoadBalancerTypeAnnotation", false),
+		DualStack: gateOf(g.FeatureGates, "IPv6DualStack", false) && gateOf(g.FeatureGates, "EndpointSlice", true),
+		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress},
 	}
 	if c.ClusterID == "" {
 		c.ClusterID = defaultCluster
@@ -112,14 +145,14 @@ func vswitchesOf(list string) []string {
 	return out
 }
 
-// gateOf reports whether a list of feature gates enables one.
-func gateOf(list, name string) bool {
+// gateOf reports whether a list of feature gates enables one, which is otherwise as it is by default.
+func gateOf(list, name string, standard bool) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		if key, value, _ := strings.Cut(strings.TrimSpace(item), "="); key == name {
 			return value == "true"
 		}
 	}
-	return false
+	return standard
 }
 
 // unknownKeys returns a warning for each key of the file that no controller reads.

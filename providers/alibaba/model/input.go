@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
 )
 
 // Input is that of the contract with this cloud's configuration.
@@ -75,6 +76,42 @@ func InstanceOf(providerID string) string {
 		return ""
 	}
 	return id
+}
+
+// usesPods reports whether pods are the backends.
+func usesPods(in Input) bool {
+	if value, _, given := typeOfBackendsKey.Lookup(in.Values); given {
+		return value == ServerENI
+	}
+	return in.Config.PodBackends
+}
+
+// followsPods reports whether the pods of a Service matter: they are its backends, or the weight
+// of nodes.
+func followsPods(c Config, svc *corev1.Service) bool {
+	kind := svc.Annotations[typeOfBackendsKey.Name]
+	return nodeports.LocalOnly(svc) || kind == ServerENI || kind == "" && c.PodBackends
+}
+
+// podsIn reports whether an observed stack has pods as backends.
+func podsIn(have *stack.Stack) bool {
+	return slices.ContainsFunc(have.Of(KindGroup), func(r stack.Resource) bool {
+		g, _ := r.Spec.(VServerGroup)
+		return slices.ContainsFunc(g.Servers, isPod)
+	})
+}
+
+func isPod(s Server) bool { return s.Type == ServerENI }
+
+// fallbackOf returns which terminating pods count: with graceful shutdown every serving one.
+func fallbackOf(in Input) nodeports.Fallback {
+	switch {
+	case usesPods(in) && gracefulKey.Get(in.Values):
+		return nodeports.KeepTerminating
+	case usesPods(in):
+		return nodeports.FallbackPerService
+	}
+	return nodeports.FallbackOf(in.Service)
 }
 
 // isPublic reports whether clients of the Internet reach the load balancer.

@@ -9,15 +9,19 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// KeepServing returns the existing stack with today's nodes as servers.
-func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+// KeepServing returns the existing stack with today's nodes and pods as servers.
+func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
-		if r.Proof == stack.None {
+		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
 		}
 		if spec, ok := r.Spec.(VServerGroup); ok && len(spec.Servers) > 0 {
-			spec.Servers = followNodes(in, r.Key.Name, spec.Servers)
+			if slices.ContainsFunc(spec.Servers, isPod) {
+				spec.Servers = followPods(in, facts, r.Key.Name, spec.Servers)
+			} else {
+				spec.Servers = followNodes(in, r.Key.Name, spec.Servers)
+			}
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -40,7 +44,7 @@ func followNodes(in Input, port string, found []Server) []Server {
 		return found
 	}
 	var others []Server
-	nodes := serversOf(in, p)
+	nodes := nodesOf(in, p)
 	for _, s := range found {
 		if s.Type != ServerECS {
 			others = append(others, s)
@@ -53,6 +57,30 @@ func followNodes(in Input, port string, found []Server) []Server {
 	out := providers.Follow(found, append(nodes, others...), func(s Server) bool { return s.Type == ServerECS })
 	slices.SortFunc(out, CompareServers)
 	return out
+}
+
+// followPods returns today's pods in place of the found ones, which keep their weights. Where pods
+// or interfaces are not known, the found ones stay.
+func followPods(in Input, facts *Facts, port string, found []Server) []Server {
+	if facts == nil || !usesPods(in) {
+		return found
+	}
+	for _, p := range in.Backends.Ports {
+		if backendPort(in, p) != port {
+			continue
+		}
+		pods := podsOf(in, facts, p)
+		for i := range pods {
+			if at := slices.IndexFunc(found, func(s Server) bool { return sameServer(s, pods[i]) }); at >= 0 {
+				pods[i].Weight = found[at].Weight
+			}
+		}
+		if len(pods) == 0 && len(in.Backends.Endpoints.For(familyOf(in), p.Name)) > 0 {
+			return found
+		}
+		return pods
+	}
+	return found
 }
 
 // MatchFound returns the found stack as it is: keys follow from ports.

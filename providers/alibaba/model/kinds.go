@@ -15,6 +15,15 @@ const (
 	KindBalancer stack.Kind = "load-balancer"
 	KindGroup    stack.Kind = "vserver-group"
 	KindListener stack.Kind = "listener"
+	// KindAttributes is what the Service sets on a load balancer of others: name, tags,
+	// billing and protections.
+	KindAttributes stack.Kind = "attributes"
+	// KindDomain is a further certificate of a listener.
+	KindDomain stack.Kind = "domain-extension"
+	// KindList is an access control list of others.
+	KindList stack.Kind = "access-control-list"
+	// KindPublic is the elastic IP addresses of a load balancer.
+	KindPublic stack.Kind = "elastic-ips"
 )
 
 // Balancer is a Classic Load Balancer. In the desired state of a live one, an empty field means
@@ -45,11 +54,12 @@ type Balancer struct {
 	Spares []string `stack:"aside"`
 }
 
-// VServerGroup is the backends of one node port.
+// VServerGroup is the backends of one node port, or of one target port of pods.
 type VServerGroup struct {
-	Name    string
+	Name    string   // also the description of the Service's servers in a group of others
 	Servers []Server // the Service's own
-	// Shared reports that the group has servers that the user added. It is never deleted.
+	// Shared reports that the group is the user's, has servers that the user added, or is used
+	// by a listener of others. It is never deleted.
 	Shared bool `stack:"evidence"`
 }
 
@@ -82,11 +92,46 @@ type Listener struct {
 	Port        int32
 	Description string
 	Group       stack.Ref
-	Running     bool
+	// Forward is the listener of HTTPS that clients are redirected to. Such a listener has no
+	// server group.
+	Forward stack.Ref
+	Running bool
 	// Settings are parameters by their names in the API. The desired state has the
 	// requested parameters. Others are kept.
 	Settings map[string]string
 }
+
+// Domain is a certificate for one domain of a listener.
+type Domain struct {
+	Name        string
+	Certificate string
+}
+
+// List is an access control list.
+type List struct {
+	Entries []string // ranges of addresses
+}
+
+// Public is the elastic IP addresses of a load balancer.
+type Public struct {
+	Addresses []string
+}
+
+// DomainKey returns the key of a domain of the listener of a port.
+func DomainKey(port int32, domain string) stack.Key {
+	return stack.Key{Kind: KindDomain, Name: fmt.Sprintf("%d/%s", port, domain)}
+}
+
+// ListKey returns the key of an access control list.
+func ListKey(id string) stack.Key { return stack.Key{Kind: KindList, Name: id} }
+
+// Other load balancers that a read finds.
+const (
+	// NamedBalancer is the one that the Service names beside its own.
+	NamedBalancer = "named"
+	// FormerBalancer is the one of others that has parts of the Service.
+	FormerBalancer = "former"
+)
 
 func balancerKey() stack.Key { return stack.Key{Kind: KindBalancer} }
 

@@ -12,6 +12,8 @@ import (
 const (
 	TagOwner   = "kubernetes.do.not.delete"
 	TagCluster = "ack.aliyun.com"
+	// TagReused is on load balancers of others that a Service uses.
+	TagReused = "kubernetes.reused.by.user"
 )
 
 // Labels that the official controller writes on Services.

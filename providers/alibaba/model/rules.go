@@ -26,19 +26,15 @@ const (
 func Rules() diff.Rules {
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			KindBalancer: {
-				// Build refuses a change of these before anything is written.
-				Ignore: []string{"AddressType", "NetworkType", "IPVersion", "VPC", "VSwitch", "Address", "Zone", "Backup", "Group"},
-				Sticky: []string{"Name", "ChargeType", "Size", "TrafficCharge", "Bandwidth", "DeleteProtection", "ModificationProtection"},
-				Subset: []string{"Tags"},
-				Parts: map[string]string{
-					"Name": PartName, "ChargeType": PartCharge, "Size": PartCharge, "TrafficCharge": PartInternet, "Bandwidth": PartInternet,
-					"DeleteProtection": PartDelete, "ModificationProtection": PartModify, "Tags": PartTags, "Returned": PartReturn,
-				},
-				Clash:  diff.Doubled,
-				Role:   diff.EntryPoint,
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			KindBalancer:   balancerRule(),
+			KindAttributes: attributesRule(),
+			KindDomain: {
+				Within:    diff.Within{Cascade: true},
+				Immutable: []string{"Name"},
+				Clash:     diff.Doubled,
 			},
+			KindList:   {},
+			KindPublic: {},
 			KindGroup: {
 				Role: diff.Members, FollowsBackends: true,
 				Within: diff.Within{Cascade: true},
@@ -50,7 +46,7 @@ func Rules() diff.Rules {
 			KindListener: {
 				Role:      diff.Port,
 				Within:    diff.Within{Cascade: true},
-				Immutable: []string{"Protocol", "Port"},
+				Immutable: []string{"Protocol", "Port", "Forward"},
 				Parts:     map[string]string{"Running": PartStart},
 				Equal:     map[string]diff.Equal{"Settings": hasSettings},
 				Replace:   diff.DeleteFirst, // a port has one listener of TCP
@@ -60,6 +56,31 @@ func Rules() diff.Rules {
 		},
 		Lock: lockBalancer,
 	}
+}
+
+// balancerRule returns the rule of load balancers.
+func balancerRule() diff.Rule {
+	return diff.Rule{
+		// Build refuses a change of these before anything is written.
+		Ignore: []string{"AddressType", "NetworkType", "IPVersion", "VPC", "VSwitch", "Address", "Zone", "Backup", "Group"},
+		Sticky: []string{"Name", "ChargeType", "Size", "TrafficCharge", "Bandwidth", "DeleteProtection", "ModificationProtection"},
+		Subset: []string{"Tags"},
+		Parts: map[string]string{
+			"Name": PartName, "ChargeType": PartCharge, "Size": PartCharge, "TrafficCharge": PartInternet, "Bandwidth": PartInternet,
+			"DeleteProtection": PartDelete, "ModificationProtection": PartModify, "Tags": PartTags, "Returned": PartReturn,
+		},
+		Clash:  diff.Doubled,
+		Role:   diff.EntryPoint,
+		Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+	}
+}
+
+// attributesRule returns the rule of what a Service sets on a load balancer of others.
+func attributesRule() diff.Rule {
+	rule := balancerRule()
+	rule.Within = diff.Within{Inherent: true}
+	rule.Role, rule.Clash, rule.Impact = 0, diff.Refused, nil
+	return rule
 }
 
 // hasSettings reports whether a listener has the desired settings. Others are those of the cloud
@@ -78,7 +99,10 @@ func hasSettings(want, have any) bool {
 // lockBalancer allows one change at a time in a load balancer.
 func lockBalancer(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
 	key := r.Key
-	if r.In != (stack.Key{}) {
+	switch {
+	case r.Key.Kind == KindDomain: // a part of a listener
+		key = balancerKey()
+	case r.In != (stack.Key{}):
 		key = r.In
 	}
 	if lb, ok := found(key); ok && lb.ID != "" {

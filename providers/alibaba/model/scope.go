@@ -1,6 +1,9 @@
 package model
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
@@ -14,6 +17,17 @@ const (
 	// ByName is the name of a load balancer without an owner tag. One with the tag is
 	// preferred.
 	ByName = "name"
+	// ByID is the id of a load balancer of others, or of a server group with the name of the
+	// Service's servers in it and the port, with blanks between.
+	ByID = "id"
+	// ByLabel is the id of the load balancer that the Service was on last.
+	ByLabel = "label"
+	// ByServed says that the Service is served and not released.
+	ByServed = "served"
+	// ByAssociation is the elastic IP addresses of the load balancer.
+	ByAssociation = "association"
+	// ByListener is the further certificates of listeners.
+	ByListener = "listener"
 )
 
 // preserveName is the end of the key that keeps a load balancer when the Service is deleted.
@@ -24,21 +38,38 @@ const preserveName = "preserve-lb-on-delete"
 func OwnedScope(id Identity) providers.Scope {
 	name := DefaultName(id.Owner)
 	s := providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{Kind: KindBalancer, By: ByTag, Value: name}}}
-	if !isPreserved(id.Places) {
-		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByName, Value: name})
+	if isPreserved(id.Places) {
+		return s
+	}
+	s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByName, Value: name})
+	if lb := placeOf(id.Places, idName); lb != "" {
+		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: lb})
+		groups, _ := parseGroupPorts(placeOf(id.Places, groupPortsName)) // what is wrong was never applied
+		for _, p := range id.Ports {
+			if group := groups[p.Port]; group != "" {
+				s.Own = append(s.Own, groupLookup(id, group, fmt.Sprint(p.NodePort), p.Port), groupLookup(id, group, p.TargetPort.String(), p.Port))
+			}
+		}
 	}
 	return s
 }
 
-// isPreserved reports whether annotations ask to keep the load balancer: an empty value of the
-// present spelling hides the deprecated one.
-func isPreserved(notes map[string]string) bool {
-	keep, given := notes[prefix+preserveName]
-	if !given {
-		keep = notes[oldPrefix+preserveName]
-	}
-	return keep != ""
+// groupLookup looks a server group of others up.
+func groupLookup(id Identity, group, port string, of int32) providers.Lookup {
+	return providers.Lookup{Kind: KindGroup, By: ByID, Value: strings.Join([]string{group, port, fmt.Sprint(of), GroupName(port, id.Owner, id.Config.ClusterID)}, " ")}
 }
+
+// placeOf returns an annotation in its present or deprecated spelling. An empty value of the
+// present one hides the deprecated one.
+func placeOf(notes map[string]string, name string) string {
+	if value, given := notes[prefix+name]; given {
+		return value
+	}
+	return notes[oldPrefix+name]
+}
+
+// isPreserved reports whether annotations ask to keep the load balancer.
+func isPreserved(notes map[string]string) bool { return placeOf(notes, preserveName) != "" }
 
 // BeforeDelete returns the observed resources of a Service that keeps its load balancer: nothing is
 // deleted, and the load balancer is given back.
@@ -58,7 +89,9 @@ func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 }
 
 // OnDelete are the annotations that decide what is deleted with a Service.
-func OnDelete() []string { return []string{prefix + preserveName, oldPrefix + preserveName} }
+func OnDelete() []string {
+	return []string{prefix + preserveName, oldPrefix + preserveName, prefix + idName, oldPrefix + idName, prefix + groupPortsName, oldPrefix + groupPortsName}
+}
 
 // Scope returns what to look up for a Service that is served.
 func Scope(in Input) (providers.Scope, error) {
@@ -66,7 +99,51 @@ func Scope(in Input) (providers.Scope, error) {
 	id.Places = nil
 	s := OwnedScope(id)
 	s.Nodes = in.Backends.Nodes
+	own := func(kind stack.Kind, by, value string) {
+		s.Own = append(s.Own, providers.Lookup{Kind: kind, By: by, Value: value})
+	}
+	own(KindBalancer, ByServed, "")
+	lb := idKey.Get(in.Values)
+	if lb != "" {
+		own(KindBalancer, ByID, lb)
+		for _, p := range in.Backends.Ports {
+			if group := groupPortsKey.Get(in.Values)[p.Port]; group != "" {
+				s.Own = append(s.Own, groupLookup(in.Identity, group, backendPort(in, p), p.Port))
+			}
+		}
+	}
+	if last := in.Service.Labels[labelBalancer]; last != "" && last != lb {
+		own(KindBalancer, ByLabel, last)
+	}
+	if statusKey.Get(in.Values) != "" {
+		own(KindPublic, ByAssociation, "")
+	}
+	if _, _, given := domainsKey.Lookup(in.Values); given {
+		own(KindDomain, ByListener, "")
+	}
+	s.Facts = factsFor(in)
 	return s, nil
+}
+
+// factsFor returns the look-ups of facts of a Service.
+func factsFor(in Input) []providers.Lookup {
+	var out []providers.Lookup
+	for _, id := range SplitIDs(listsKey.Get(in.Values)) {
+		out = append(out, providers.Lookup{Kind: FactList, Value: id})
+	}
+	if !usesPods(in) {
+		return out
+	}
+	asked := map[providers.Lookup]bool{}
+	for _, p := range in.Backends.Ports {
+		for _, e := range in.Backends.Endpoints.For(familyOf(in), p.Name) {
+			if l := (providers.Lookup{Kind: FactInterface, By: e.Pod, Value: e.Addr.String()}); !asked[l] {
+				asked[l] = true
+				out = append(out, l)
+			}
+		}
+	}
+	return out
 }
 
 // MayWant reports whether a Service that cannot be built might need a shared entry: no kind

@@ -13,14 +13,26 @@ import (
 func Addresses(in Input, have *stack.Stack) status.Result {
 	lb, ok := have.Get(balancerKey())
 	spec, _ := lb.Spec.(Balancer)
-	if !ok || spec.Address == "" || lb.Proof == stack.None {
+	if !ok || spec.Address == "" || lb.Proof == stack.None && lb.Ownership != stack.External {
 		return status.Result{}
 	}
 	out := status.Result{Labels: map[string]string{labelBalancer: lb.ID}}
 	if name := hostnameKey.Get(in.Values); name != "" {
 		out.Ingress = []corev1.LoadBalancerIngress{status.Hostname(name)}
+	} else if public, _ := have.Get(publicKey()); len(publicOf(public)) > 0 {
+		for _, address := range publicOf(public) {
+			out.Ingress = append(out.Ingress, status.IP(address, corev1.LoadBalancerIPModeVIP))
+		}
 	} else {
 		out.Ingress = []corev1.LoadBalancerIngress{status.IP(spec.Address, corev1.LoadBalancerIPModeVIP)}
 	}
 	return out
+}
+
+func publicKey() stack.Key { return stack.Key{Kind: KindPublic} }
+
+// publicOf returns elastic IP addresses that were found.
+func publicOf(r stack.Resource) []string {
+	spec, _ := r.Spec.(Public)
+	return spec.Addresses
 }

@@ -28,7 +28,7 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 // verbTable is the table of all writing calls.
 func verbTable() kit.Verbs[*Session] {
 	create, update, remove := plan.Create, plan.Update, plan.Delete
-	return kit.Verbs[*Session]{
+	table := kit.Verbs[*Session]{
 		{Kind: model.KindBalancer, Action: create}:                           kit.With(createBalancer),
 		{Kind: model.KindBalancer, Action: update, Part: model.PartName}:     kit.With(updateName),
 		{Kind: model.KindBalancer, Action: update, Part: model.PartCharge}:   kit.With(updateCharge),
@@ -45,13 +45,24 @@ func verbTable() kit.Verbs[*Session] {
 		{Kind: model.KindListener, Action: update}:                           kit.With(updateListener),
 		{Kind: model.KindListener, Action: update, Part: model.PartStart}:    kit.With(startListener),
 		{Kind: model.KindListener, Action: remove}:                           deleteListener,
+		{Kind: model.KindDomain, Action: create}:                             kit.With(createDomain),
+		{Kind: model.KindDomain, Action: update}:                             kit.With(updateDomain),
+		{Kind: model.KindDomain, Action: remove}:                             deleteDomain,
 	}
+	for _, part := range []string{model.PartName, model.PartCharge, model.PartInternet, model.PartDelete, model.PartModify, model.PartTags} {
+		table[kit.Verb{Kind: model.KindAttributes, Action: update, Part: part}] = table[kit.Verb{Kind: model.KindBalancer, Action: update, Part: part}]
+	}
+	return table
 }
 
 // parentOf returns the id of the load balancer that a step is about.
 func parentOf(c *change) string {
-	if c.Step.Target.In == (stack.Key{}) {
+	switch {
+	case c.Step.Target.In == (stack.Key{}):
 		return c.ID()
+	case c.Step.ID.Key.Kind == model.KindDomain:
+		lb, _, _ := strings.Cut(c.Parent(), "/") // of the listener
+		return lb
 	}
 	return c.Parent()
 }

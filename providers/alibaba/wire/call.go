@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// apiVersion is that of the SLB API.
-const apiVersion = "2014-05-15"
+// apiVersions returns the versions of the APIs, by the names of their hosts.
+func apiVersions() map[string]string {
+	return map[string]string{model.APIBalancer: "2014-05-15", model.APIMachine: "2014-05-26", model.APINetwork: "2016-04-28"}
+}
 
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 16 << 20
@@ -33,15 +36,16 @@ func (r *refusedError) Error() string { return fmt.Sprintf("HTTP %d", r.status) 
 // send makes a call, with all parameters in the query as the official SDK does, and reads its
 // answer into out, which may be nil.
 func (s *Session) send(ctx context.Context, action string, params url.Values, out any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/?"+encodeParams(s.signed(action, params)), http.NoBody)
+	api, name, _ := strings.Cut(action, ".")
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.bases[api]+"/?"+encodeParams(s.signed(name, apiVersions()[api], params)), http.NoBody)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("User-Agent", strings.TrimSpace("berth "+s.agent))
-	r.Header.Set("X-Acs-Action", action)
-	r.Header.Set("X-Acs-Version", apiVersion)
+	r.Header.Set("X-Acs-Action", name)
+	r.Header.Set("X-Acs-Version", apiVersions()[api])
 	answer, err := s.client.Do(r)
 	if err != nil {
 		return err
@@ -104,5 +108,11 @@ func (s *Session) change(ctx context.Context, balancer, action string, params ur
 
 // nameOf names a call by its action.
 func nameOf(r *http.Request) providers.Call {
-	return providers.Call{API: "slb", Operation: r.URL.Query().Get("Action")}
+	api := ""
+	for name, version := range apiVersions() {
+		if r.Header.Get("X-Acs-Version") == version {
+			api = name
+		}
+	}
+	return providers.Call{API: api, Operation: r.Header.Get("X-Acs-Action")}
 }

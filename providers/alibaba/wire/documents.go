@@ -79,12 +79,12 @@ func serverDocs(group string, servers []model.Server) (string, error) {
 	return string(text), err
 }
 
-// groupSpec returns a server group as it was found: the servers with the group's name as
-// description are the Service's.
-func groupSpec(d groupDoc, servers []serverDoc) model.VServerGroup {
-	out := model.VServerGroup{Name: d.Name}
+// groupSpec returns a server group as it was found: the servers with the name as description are
+// the Service's.
+func groupSpec(name string, servers []serverDoc) model.VServerGroup {
+	out := model.VServerGroup{Name: name}
 	for _, m := range servers {
-		if m.Description != d.Name {
+		if m.Description != name {
 			out.Shared = true
 			continue
 		}
@@ -106,6 +106,10 @@ type listenerDoc struct {
 	Description string                     `json:"Description"`
 	Group       string                     `json:"VServerGroupId"`
 	Scheduler   string                     `json:"Scheduler"`
+	Access      string                     `json:"AclStatus"`
+	AccessType  string                     `json:"AclType"`
+	AccessList  string                     `json:"AclId"`
+	AccessLists []string                   `json:"AclIds"`
 	Bandwidth   int                        `json:"Bandwidth"`
 	TCP         map[string]json.RawMessage `json:"TCPListenerConfig"`
 	UDP         map[string]json.RawMessage `json:"UDPListenerConfig"`
@@ -122,13 +126,25 @@ func listenerSpec(d listenerDoc, group stack.Ref) model.Listener {
 		Protocol: d.Protocol, Port: d.Port, Description: d.Description, Group: group, Running: d.Status == running,
 		Settings: map[string]string{"Scheduler": d.Scheduler, "Bandwidth": strconv.Itoa(d.Bandwidth)},
 	}
+	if lists := append(d.AccessLists, model.SplitIDs(d.AccessList)...); d.Access != "" {
+		out.Settings["AclStatus"], out.Settings["AclType"], out.Settings["AclId"] = d.Access, d.AccessType, model.JoinIDs(lists)
+	}
 	config := map[string]map[string]json.RawMessage{"tcp": d.TCP, "udp": d.UDP, "http": d.HTTP, "https": d.HTTPS}[d.Protocol]
 	for name, raw := range config {
 		if value, ok := textOf(raw); ok {
 			out.Settings[name] = value
 		}
 	}
+	if out.Settings["ListenerForward"] == "on" {
+		out.Group, out.Forward = stack.Ref{}, stack.RefID(out.Settings["ForwardPort"])
+	}
 	return out
+}
+
+type domainDoc struct {
+	ID          string `json:"DomainExtensionId"`
+	Domain      string `json:"Domain"`
+	Certificate string `json:"ServerCertificateId"`
 }
 
 // textOf returns a number, a switch or a text as the text of a parameter; false: it is empty, or

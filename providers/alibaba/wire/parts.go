@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
@@ -127,7 +128,7 @@ func listenerParams(c *change, l model.Listener) url.Values {
 func createListener(c *change, spec model.Listener) plan.Outcome {
 	params := listenerParams(c, spec)
 	params.Set("Description", spec.Description)
-	params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
+	setTarget(c, params, spec)
 	for name, value := range spec.Settings {
 		params.Set(spellParam(name, spec.Protocol), value)
 	}
@@ -140,6 +141,20 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 		}
 	}
 	return c.Created(listenerID(c.Parent(), spec.Protocol, spec.Port), stack.Derived, spec)
+}
+
+// setTarget sets where a listener sends its clients: to a server group, or to another port. The
+// latter has none of the other parameters.
+func setTarget(c *change, params url.Values, spec model.Listener) {
+	if spec.Forward.IsZero() {
+		params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
+		return
+	}
+	port := c.Batch.ID(c.Step, spec.Forward)
+	params.Set("ListenerForward", "on")
+	params.Set("ForwardPort", port[strings.LastIndex(port, "/")+1:])
+	params.Set("StickySession", "off")
+	params.Set("HealthCheck", "off")
 }
 
 // spellParam returns a parameter as the calls that create listeners of TCP and UDP spell it.
@@ -177,8 +192,10 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 		}
 	}
 	params.Set("Description", spec.Description)
-	params.Set("VServerGroup", "on")
-	params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
+	if spec.Forward.IsZero() {
+		params.Set("VServerGroup", "on")
+		params.Set("VServerGroupId", c.Batch.ID(c.Step, spec.Group))
+	}
 	err := writeTo(c, actSetListener(spec.Protocol), params, nil)
 	spec.Settings, spec.Running = all, found.Running
 	return c.Updated(spec, err)
@@ -186,7 +203,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 
 // isFoundOnly reports whether a setting is in answers alone.
 func isFoundOnly(name string) bool {
-	return slices.Contains([]string{"ListenerForward", "ForwardPort", "ForwardCode", "MasterSlaveServerGroupId", "MasterSlaveModeEnabled", "MasterServerGroupId", "SlaveServerGroupId", "FailoverThreshold", "FailoverStrategy", "MaxConnection", "QuicVersion"}, name)
+	return slices.Contains([]string{"ListenerForward", "ForwardPort", "ForwardCode", "MasterSlaveServerGroupId", "MasterSlaveModeEnabled", "MasterServerGroupId", "SlaveServerGroupId", "FailoverThreshold", "FailoverStrategy", "MaxConnection", "QuicVersion", "RedirectPort"}, name)
 }
 
 func deleteListener(c *change) plan.Outcome {
@@ -194,4 +211,24 @@ func deleteListener(c *change) plan.Outcome {
 	params := listenerParams(c, spec)
 	params.Set("ListenerProtocol", spec.Protocol)
 	return kit.Deleted(writeTo(c, actDeleteListener, params, nil))
+}
+
+func createDomain(c *change, spec model.Domain) plan.Outcome {
+	listener := strings.Split(c.Parent(), "/")
+	var made domainDoc
+	err := writeTo(c, actCreateDomain, url.Values{
+		"LoadBalancerId": {listener[0]}, "ListenerPort": {listener[len(listener)-1]}, "Domain": {spec.Name}, "ServerCertificateId": {spec.Certificate},
+	}, &made)
+	if err != nil {
+		return kit.Failed(err)
+	}
+	return c.Created(made.ID, stack.Derived, spec)
+}
+
+func updateDomain(c *change, spec model.Domain) plan.Outcome {
+	return c.Updated(spec, writeTo(c, actSetDomain, url.Values{"DomainExtensionId": {c.ID()}, "ServerCertificateId": {spec.Certificate}}, nil))
+}
+
+func deleteDomain(c *change) plan.Outcome {
+	return kit.Deleted(writeTo(c, actDeleteDomain, url.Values{"DomainExtensionId": {c.ID()}}, nil))
 }

@@ -20,7 +20,7 @@ import (
 // Session is an open connection to one account in one region. It is safe for concurrent use.
 type Session struct {
 	config        model.Config
-	base          string // of the SLB API, without a path
+	bases         map[string]string // addresses of the APIs, without a path
 	keyID, secret string
 	client        *http.Client
 	limits        *kit.Limits
@@ -29,7 +29,17 @@ type Session struct {
 	locks         *kit.Locks
 	tokens        *kit.Tokens
 	process       string // makes tokens those of this process
+	lists         *kit.Known[string, model.List]
+	interfaces    *kit.Known[string, string]
 }
+
+// How long access control lists and network interfaces are cached, and how long missing ones. A pod
+// keeps its interface.
+const (
+	listAge          = time.Minute
+	interfaceAge     = time.Hour
+	interfaceMissing = 20 * time.Second
+)
 
 // callTimeout bounds a call.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base, timeout of its clients.
@@ -41,11 +51,10 @@ const tokenAge = 24 * time.Hour
 // Variables of the environment that the official controller reads.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base.
 const (
-	envKeyID    = "ACCESS_KEY_ID"
-	envSecret   = "ACCESS_KEY_SECRET" //nolint:gosec // the name of a variable
-	envEndpoint = "SLB_ENDPOINT"
-	envScheme   = "ALICLOUD_CLIENT_SCHEME"
-	envPods     = "SERVICE_FORCE_BACKEND_ENI"
+	envKeyID  = "ACCESS_KEY_ID"
+	envSecret = "ACCESS_KEY_SECRET" //nolint:gosec // the name of a variable
+	envScheme = "ALICLOUD_CLIENT_SCHEME"
+	envPods   = "SERVICE_FORCE_BACKEND_ENI"
 )
 
 // Open returns a session with the credentials of the configuration, or else of the environment.
@@ -54,7 +63,7 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	if force := os.Getenv(envPods); force != "" {
 		c.PodBackends = force == "true"
 	}
-	s := &Session{config: c, base: endpointOf(c), keyID: c.KeyID, secret: c.Secret, now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
+	s := &Session{config: c, bases: endpointsOf(c), keyID: c.KeyID, secret: c.Secret, now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -71,53 +80,67 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	}
 	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
 	// The answer to a token that was used before names the same load balancer, so none is refused.
+	s.lists = kit.NewKnown[string, model.List](listAge, listAge/2, nil)
+	s.interfaces = kit.NewKnown[string, string](interfaceAge, interfaceMissing, nil)
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return fault.Is(err, fault.Exists) })
 	return s, c, nil
 }
 
-// endpointOf returns the address of the SLB API: the configured one, that of the environment, or
-// that of the region for callers in a VPC.
-func endpointOf(c model.Config) string {
-	if c.Endpoint != "" {
-		return strings.TrimSuffix(c.Endpoint, "/")
-	}
+// endpointsOf returns the addresses of the APIs: the configured ones, those of the environment, or
+// those of the region for callers in a VPC.
+func endpointsOf(c model.Config) map[string]string {
 	scheme := "https://"
 	if strings.EqualFold(os.Getenv(envScheme), "http") {
 		scheme = "http://"
 	}
-	host := "slb-vpc." + c.Region + ".aliyuncs.com"
-	if given := os.Getenv(envEndpoint); given != "" {
-		if _, rest, ok := strings.Cut(given, "://"); ok {
-			given = rest
+	out := map[string]string{}
+	for api := range apiVersions() {
+		if given := c.Endpoints[api]; given != "" {
+			out[api] = strings.TrimSuffix(given, "/")
+			continue
 		}
-		host, _, _ = strings.Cut(given, "/")
+		host := api + "-vpc." + c.Region + ".aliyuncs.com"
+		if given := os.Getenv(strings.ToUpper(api) + "_ENDPOINT"); given != "" {
+			if _, rest, ok := strings.Cut(given, "://"); ok {
+				given = rest
+			}
+			host, _, _ = strings.Cut(given, "/")
+		}
+		out[api] = scheme + host
 	}
-	return scheme + host
+	return out
 }
 
-// Actions of the SLB API that are used.
+// Actions that are used, after the names of their APIs.
 const (
-	actListBalancers  = "DescribeLoadBalancers"
-	actListListeners  = "DescribeLoadBalancerListeners"
-	actListGroups     = "DescribeVServerGroups"
-	actGetGroup       = "DescribeVServerGroupAttribute"
-	actCreateBalancer = "CreateLoadBalancer"
-	actDeleteBalancer = "DeleteLoadBalancer"
-	actSetName        = "SetLoadBalancerName"
-	actSetCharge      = "ModifyLoadBalancerInstanceChargeType"
-	actSetSize        = "ModifyLoadBalancerInstanceSpec"
-	actSetInternet    = "ModifyLoadBalancerInternetSpec"
-	actSetDelete      = "SetLoadBalancerDeleteProtection"
-	actSetModify      = "SetLoadBalancerModificationProtection"
-	actTag            = "TagResources"
-	actUntag          = "UntagResources"
-	actCreateGroup    = "CreateVServerGroup"
-	actAddServers     = "AddVServerGroupBackendServers"
-	actRemoveServers  = "RemoveVServerGroupBackendServers"
-	actSetServers     = "SetVServerGroupAttribute"
-	actDeleteGroup    = "DeleteVServerGroup"
-	actStartListener  = "StartLoadBalancerListener"
-	actDeleteListener = "DeleteLoadBalancerListener"
+	actListBalancers  = "slb.DescribeLoadBalancers"
+	actListListeners  = "slb.DescribeLoadBalancerListeners"
+	actListGroups     = "slb.DescribeVServerGroups"
+	actGetGroup       = "slb.DescribeVServerGroupAttribute"
+	actCreateBalancer = "slb.CreateLoadBalancer"
+	actDeleteBalancer = "slb.DeleteLoadBalancer"
+	actSetName        = "slb.SetLoadBalancerName"
+	actSetCharge      = "slb.ModifyLoadBalancerInstanceChargeType"
+	actSetSize        = "slb.ModifyLoadBalancerInstanceSpec"
+	actSetInternet    = "slb.ModifyLoadBalancerInternetSpec"
+	actSetDelete      = "slb.SetLoadBalancerDeleteProtection"
+	actSetModify      = "slb.SetLoadBalancerModificationProtection"
+	actTag            = "slb.TagResources"
+	actUntag          = "slb.UntagResources"
+	actCreateGroup    = "slb.CreateVServerGroup"
+	actAddServers     = "slb.AddVServerGroupBackendServers"
+	actRemoveServers  = "slb.RemoveVServerGroupBackendServers"
+	actSetServers     = "slb.SetVServerGroupAttribute"
+	actDeleteGroup    = "slb.DeleteVServerGroup"
+	actStartListener  = "slb.StartLoadBalancerListener"
+	actDeleteListener = "slb.DeleteLoadBalancerListener"
+	actGetList        = "slb.DescribeAccessControlListAttribute"
+	actListDomains    = "slb.DescribeDomainExtensions"
+	actCreateDomain   = "slb.CreateDomainExtension"
+	actSetDomain      = "slb.SetDomainExtensionAttribute"
+	actDeleteDomain   = "slb.DeleteDomainExtension"
+	actListAddresses  = "vpc.DescribeEipAddresses"
+	actListInterfaces = "ecs.DescribeNetworkInterfaces"
 )
 
 // allActions returns the classes of calls: the cloud counts each action.
@@ -125,6 +148,7 @@ func allActions() []string {
 	out := []string{
 		actListBalancers, actListListeners, actListGroups, actGetGroup, actCreateBalancer, actDeleteBalancer, actSetName, actSetCharge, actSetSize, actSetInternet, actSetDelete,
 		actSetModify, actTag, actUntag, actCreateGroup, actAddServers, actRemoveServers, actSetServers, actDeleteGroup, actStartListener, actDeleteListener,
+		actGetList, actListDomains, actCreateDomain, actSetDomain, actDeleteDomain, actListAddresses, actListInterfaces,
 	}
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		out = append(out, actCreateListener(protocol), actSetListener(protocol))
@@ -133,9 +157,9 @@ func allActions() []string {
 }
 
 func actCreateListener(protocol string) string {
-	return "CreateLoadBalancer" + strings.ToUpper(protocol) + "Listener"
+	return "slb.CreateLoadBalancer" + strings.ToUpper(protocol) + "Listener"
 }
 
 func actSetListener(protocol string) string {
-	return "SetLoadBalancer" + strings.ToUpper(protocol) + "ListenerAttribute"
+	return "slb.SetLoadBalancer" + strings.ToUpper(protocol) + "ListenerAttribute"
 }

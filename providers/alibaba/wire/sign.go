@@ -13,9 +13,9 @@ import (
 
 // signed returns the parameters of an RPC call with its signature.
 // Source: Alibaba Cloud, "Request syntax and signature method V2 for RPC API".
-func (s *Session) signed(action string, params url.Values) url.Values {
+func (s *Session) signed(action, version string, params url.Values) url.Values {
 	out := url.Values{
-		"Action": {action}, "Version": {apiVersion}, "Format": {"JSON"}, "RegionId": {s.config.Region}, "Timestamp": {s.now().UTC().Format(time.RFC3339)},
+		"Action": {action}, "Version": {version}, "Format": {"JSON"}, "RegionId": {s.config.Region}, "Timestamp": {s.now().UTC().Format(time.RFC3339)},
 		"SignatureMethod": {"HMAC-SHA1"}, "SignatureVersion": {"1.0"}, "SignatureNonce": {uuid.NewString()}, "AccessKeyId": {s.keyID},
 	}
 	for name, values := range params {

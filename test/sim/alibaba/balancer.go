@@ -144,6 +144,10 @@ func (v *visit) place(lb rest.Object) error {
 		if v.text("VSwitchId") != "" || v.text("Address") != "" {
 			return refuseInvalid("VSwitchId", "a public load balancer has none")
 		}
+		if lb.Text("AddressIPVersion") == "ipv6" {
+			lb["NetworkType"], lb["Address"] = "vpc", fmt.Sprintf("2408:4005::%x", v.State.made+1)
+			return nil
+		}
 		lb["NetworkType"], lb["Address"] = "vpc", fmt.Sprintf("47.98.%d.%d", v.State.made/250%250, v.State.made%250+1)
 		return nil
 	}
@@ -181,7 +185,7 @@ func deleteBalancer(v *visit, lb rest.Object) (any, error) {
 	if lb.Text("DeleteProtection") == "on" {
 		return nil, rest.Refuse(http.StatusBadRequest, "OperationDenied.DeleteProtectionIsOn", "The operation is denied because the delete protection of the load balancer %s is on.", id)
 	}
-	for _, c := range []string{listeners, groups} {
+	for _, c := range []string{listeners, groups, domains} {
 		for _, o := range v.State.Having(c, owner, id) {
 			v.State.Drop(c, o.Text("id"))
 		}

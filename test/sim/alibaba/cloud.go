@@ -1,6 +1,7 @@
 package alibaba
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,8 +13,17 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// apiSLB is the API, as the journal names it.
-const apiSLB = "slb"
+// The APIs, as the journal names them.
+const (
+	apiSLB = "slb"
+	apiECS = "ecs"
+	apiVPC = "vpc"
+)
+
+// apiOf returns the API of a version; empty: there is none.
+func apiOf(version string) string {
+	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC}[version]
+}
 
 // Options configures the cloud. The zero value is an account in cn-hangzhou with the default seed
 // without nodes, whose load balancers are never busy.
@@ -25,7 +35,9 @@ type Options struct {
 	Busy time.Duration
 	// BusyReads refuses reads about a busy load balancer as well.
 	BusyReads bool
-	Limits    Limits
+	// Gates are the feature gates of the configuration.
+	Gates  string
+	Limits Limits
 }
 
 // Limits are quotas. Source: Alibaba Cloud, quotas of CLB.
@@ -70,14 +82,16 @@ func New(opt Options) (*Cloud, error) {
 }
 
 // ServeHTTP answers the control API, and takes an RPC call, which is a POST of the root with its
-// action as a parameter, to its route.
+// version and action as parameters or headers, to its route.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
 		c.Server.ServeHTTP(w, r)
 		return
 	}
 	routed := r.Clone(r.Context())
-	routed.URL.Path = "/" + url.PathEscape(r.URL.Query().Get("Action"))
+	query := r.URL.Query()
+	version, action := cmp.Or(query.Get("Version"), r.Header.Get("X-Acs-Version")), cmp.Or(query.Get("Action"), r.Header.Get("X-Acs-Action"))
+	routed.URL.Path = "/" + cmp.Or(apiOf(version), "unknown") + "/" + url.PathEscape(action)
 	c.Server.ServeHTTP(w, routed)
 }
 

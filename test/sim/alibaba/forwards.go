@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -14,7 +15,9 @@ type Forward struct {
 	Public   bool
 	Port     int
 	Protocol string   // tcp, udp, http or https
-	Servers  []string // instance:port
+	Servers  []string // instance:port, or redirect:port
+	// Admits and Denies are the entries of access control lists; none: all clients are admitted.
+	Admits, Denies []string
 }
 
 // Forwards returns what the load balancers pass on: every running listener whose group has a
@@ -39,6 +42,11 @@ func (c *Cloud) Forwards() []Forward {
 func (c *Cloud) forwardOf(lb, l rest.Object) Forward {
 	f := Forward{Address: lb.Text("Address"), Public: lb.Text("AddressType") == "internet", Protocol: l.Text("ListenerProtocol")}
 	f.Port, _ = l.Number("ListenerPort")
+	c.addAccess(&f, l)
+	if port, ok := l.Object("settings").Number("ForwardPort"); ok {
+		f.Servers = []string{fmt.Sprint("redirect:", port)}
+		return f
+	}
 	g, _ := c.Live.Get(groups, l.Text("VServerGroupId"))
 	for _, s := range g.Objects("servers") {
 		port, _ := s.Number("Port")
@@ -48,4 +56,22 @@ func (c *Cloud) forwardOf(lb, l rest.Object) Forward {
 	}
 	slices.Sort(f.Servers)
 	return f
+}
+
+// addAccess adds the entries of the lists of a listener. An empty list admits everyone.
+func (c *Cloud) addAccess(f *Forward, l rest.Object) {
+	if l.Text("AclStatus") != "on" {
+		return
+	}
+	var entries []string
+	for id := range strings.SplitSeq(l.Text("AclId"), ",") {
+		list, _ := c.Live.Get(lists, id)
+		entries = append(entries, list.Texts("entries")...)
+	}
+	slices.Sort(entries)
+	if l.Text("AclType") == "black" {
+		f.Denies = entries
+	} else {
+		f.Admits = entries
+	}
 }

@@ -3,6 +3,7 @@ package alibaba
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,9 @@ func (v *visit) checkServer(s rest.Object) error {
 	}
 	if _, ok := v.State.Get(instances, s.Text("ServerId")); s.Text("Type") == "ecs" && !ok {
 		return refuseMissing("ServerId", s.Text("ServerId"))
+	}
+	if card, ok := v.State.Get(interfaces, s.Text("ServerId")); s.Text("Type") == "eni" && (!ok || !slices.Contains(addressesOf(card), s.Text("ServerIp"))) {
+		return refuseMissing("ServerId", s.Text("ServerId")+" "+s.Text("ServerIp"))
 	}
 	return nil
 }

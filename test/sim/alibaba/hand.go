@@ -112,3 +112,66 @@ func (c *Cloud) DoubleBalancer(lb string) {
 		c.Live.Put(balancers, o.With(rest.Object{"id": id, "LoadBalancerId": id}))
 	})
 }
+
+// AddBalancer creates a load balancer as a user does in the console, and returns its id.
+func (c *Cloud) AddBalancer(name, addressType string) (id string) {
+	c.Locked(func() { id = c.Live.userBalancer(c.opt.Region, name, addressType) })
+	return id
+}
+
+func (s *state) userBalancer(region, name, addressType string) string {
+	id := s.id("lb-bp1")
+	s.Put(balancers, rest.Object{
+		"id": id, "LoadBalancerId": id, "LoadBalancerName": name, "LoadBalancerStatus": "active", "RegionId": region, "PayType": "PayOnDemand", "ResourceGroupId": "rg-acfdefault",
+		"AddressType": addressType, "AddressIPVersion": "ipv4", "NetworkType": "vpc", "Address": fmt.Sprintf("47.97.0.%d", s.made%250+1), "VpcId": "", "VSwitchId": "", "MasterZoneId": region + "-h",
+		"SlaveZoneId": region + "-i", "InstanceChargeType": "PayByCLCU", "InternetChargeType": "paybytraffic", "LoadBalancerSpec": "", "Bandwidth": 0,
+		"DeleteProtection": "off", "ModificationProtectionStatus": "NonProtection", "Tags": rest.Object{"Tag": []any{}},
+	})
+	return id
+}
+
+// AddGroup creates an empty server group of a user, and returns its id.
+func (c *Cloud) AddGroup(lb, name string) (id string) {
+	c.Locked(func() { id = c.Live.userGroup(lb, name) })
+	return id
+}
+
+func (s *state) userGroup(lb, name string) string {
+	id := s.id("rsp-bp1")
+	s.Put(groups, rest.Object{"id": id, "VServerGroupId": id, "VServerGroupName": name, owner: lb, "servers": []any{}})
+	return id
+}
+
+// UseGroup has a listener use a server group.
+func (c *Cloud) UseGroup(lb, protocol string, port int, group string) {
+	c.Locked(func() {
+		c.Live.Change(listeners, listenerID(lb, protocol, port), rest.Object{"VServerGroupId": group})
+	})
+}
+
+// Tag gives a load balancer a tag.
+func (c *Cloud) Tag(lb, key, value string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		c.Live.Put(balancers, o.With(rest.Object{"Tags": rest.Object{"Tag": append(slices.Clone(o.Object("Tags").List("Tag")), rest.Object{"TagKey": key, "TagValue": value})}}))
+	})
+}
+
+// Associate binds an elastic IP address to a load balancer.
+func (c *Cloud) Associate(lb, address string) {
+	c.Locked(func() {
+		id := c.Live.id("eip-bp1")
+		c.Live.Put(addresses, rest.Object{"id": id, "AllocationId": id, "IpAddress": address, "InstanceId": lb, "InstanceType": "SlbInstance", "Status": "InUse"})
+	})
+}
+
+// GroupIDs returns the ids of the server groups of a name.
+func (c *Cloud) GroupIDs(name string) []string {
+	var out []string
+	c.Locked(func() {
+		for _, g := range c.Live.Having(groups, "VServerGroupName", name) {
+			out = append(out, g.Text("id"))
+		}
+	})
+	return out
+}

@@ -28,6 +28,9 @@ func listListeners(v *visit) (any, error) {
 	items := []any{}
 	for _, l := range all[min(from, len(all)):min(from+size, len(all))] {
 		out := l.Without("id", "settings")
+		if ids := l.Text("AclId"); ids != "" {
+			out["AclIds"] = rest.Anys(strings.Split(ids, ","))
+		}
 		out[strings.ToUpper(l.Text("ListenerProtocol"))+"ListenerConfig"] = l.Object("settings")
 		items = append(items, out)
 	}
@@ -73,9 +76,27 @@ func createListener(protocol string) func(v *visit, lb rest.Object) (any, error)
 		if err != nil {
 			return nil, err
 		}
+		if protocol == "http" && v.text("ListenerForward") == "on" {
+			if next, err = v.forward(lb, next); err != nil {
+				return nil, err
+			}
+		}
 		v.State.Put(listeners, next)
 		return answerDone(nil), nil
 	}
+}
+
+// forward makes a listener of HTTP redirect to an existing one of HTTPS.
+func (v *visit) forward(lb, l rest.Object) (rest.Object, error) {
+	port := v.number("ForwardPort")
+	to, ok := v.State.Get(listeners, listenerID(lb.Text("id"), "https", port))
+	if !ok || to.Text("ListenerProtocol") != "https" {
+		return nil, rest.Refuse(http.StatusBadRequest, "InvalidParameter.ForwardPort", "The listener of HTTPS with the port %d does not exist.", port)
+	}
+	if l.Text("VServerGroupId") != "" {
+		return nil, refuseInvalid("VServerGroupId", "a listener that redirects has none")
+	}
+	return l.With(rest.Object{"settings": l.Object("settings").With(rest.Object{"ListenerForward": "on", "ForwardPort": port, "ForwardCode": 301})}), nil
 }
 
 // requiredParams returns parameters without which no listener of a protocol is created.
@@ -109,12 +130,15 @@ func (v *visit) fillListener(lb, l rest.Object, grouped, creates bool) (rest.Obj
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"Scheduler", "Bandwidth"} { // which the list shows beside the others
+	for _, name := range []string{"Scheduler", "Bandwidth", "AclStatus", "AclType", "AclId"} { // which the list shows beside the others
 		if value, ok := settings[name]; ok {
 			next[name] = value
 		}
 	}
-	next["settings"] = settings.Without("Scheduler", "Bandwidth")
+	next["settings"] = settings.Without("Scheduler", "Bandwidth", "AclStatus", "AclType", "AclId")
+	if next.Text("AclStatus") == "on" && (next.Text("AclId") == "" || next.Text("AclType") == "") {
+		return nil, refuseInvalid("AclId", "is missing, or AclType is")
+	}
 	return next, nil
 }
 
@@ -158,6 +182,15 @@ func deleteListener(v *visit, lb rest.Object) (any, error) {
 	l, err := v.listener(lb, v.text("ListenerProtocol"))
 	if err != nil {
 		return nil, err
+	}
+	for _, other := range v.State.Having(listeners, owner, lb.Text("id")) {
+		port, _ := other.Object("settings").Number("ForwardPort")
+		if port > 0 && port == v.number("ListenerPort") && l.Text("ListenerProtocol") == "https" {
+			return nil, rest.Refuse(http.StatusBadRequest, "OperationFailed.ListenerIsForwarded", "The listener %s redirects to the listener.", other.Text("id"))
+		}
+	}
+	for _, d := range v.State.Having(domains, "listener", l.Text("id")) {
+		v.State.Drop(domains, d.Text("id"))
 	}
 	v.State.Drop(listeners, l.Text("id"))
 	return answerDone(nil), nil

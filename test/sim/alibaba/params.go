@@ -1,6 +1,7 @@
 package alibaba
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,7 @@ func parameterTable() map[string]parameter {
 		"XForwardedFor_ClientSrcPort": {of: high, words: "on off", standard: "off"},
 		"ServerCertificateId":         {of: "https"},
 		"TLSCipherPolicy":             {of: "https", words: "tls_cipher_policy_1_0 tls_cipher_policy_1_1 tls_cipher_policy_1_2 tls_cipher_policy_1_2_strict tls_cipher_policy_1_2_strict_with_1_3", standard: "tls_cipher_policy_1_0"},
+		"EnableHttp2":                 {of: "https", words: "on off", standard: "on"},
 		"HealthCheck":                 {of: high, words: "on off", standard: "off"},
 		"HealthCheckSwitch":           {of: low, words: "on off", standard: "on"},
 		"HealthCheckType":             {of: "tcp", words: "tcp http", standard: "tcp"},
@@ -52,6 +54,9 @@ func parameterTable() map[string]parameter {
 		"HealthCheckDomain":           {of: byHTTP},
 		"HealthCheckHttpCode":         {of: byHTTP},
 		"HealthCheckMethod":           {of: high, words: "head get", standard: "head"},
+		"AclStatus":                   {of: all, words: "on off"},
+		"AclType":                     {of: all, words: "white black"},
+		"AclId":                       {of: all},
 	}
 }
 
@@ -103,6 +108,13 @@ func (v *visit) valueOf(name, text string, p parameter) (any, error) {
 	}
 	if p.words != "" && !slices.Contains(strings.Fields(p.words), text) {
 		return nil, refuseInvalid(name, "%q is not one of %s", text, p.words)
+	}
+	if name == "AclId" {
+		for id := range strings.SplitSeq(text, ",") {
+			if _, ok := v.State.Get(lists, id); !ok {
+				return nil, rest.Refuse(http.StatusNotFound, "AclNotExist", "The specified access control list does not exist: %s", id)
+			}
+		}
 	}
 	if name == "ServerCertificateId" {
 		if _, ok := v.State.Get(certificates, text); !ok {

@@ -11,7 +11,11 @@ import (
 type route = rest.Route[*visit]
 
 func readRoute(action string, run func(*visit) (any, error)) route {
-	return route{API: apiSLB, Name: action, Method: http.MethodPost, Path: "/" + action, Status: http.StatusOK, Run: run}
+	return routeOf(apiSLB, action, run)
+}
+
+func routeOf(api, action string, run func(*visit) (any, error)) route {
+	return route{API: api, Name: action, Method: http.MethodPost, Path: "/" + api + "/" + action, Status: http.StatusOK, Run: run}
 }
 
 func writeRoute(action string, run func(*visit) (any, error)) route {
@@ -47,6 +51,16 @@ func allRoutes() []route {
 		writeRoute("RemoveVServerGroupBackendServers", ofGroup(removeServers)),
 		writeRoute("SetVServerGroupAttribute", ofGroup(setServers)),
 		writeRoute("DeleteVServerGroup", ofGroup(deleteGroup)),
+		readRoute("DescribeAccessControlListAttribute", getList),
+		readRoute("DescribeServerCertificates", listCertificates),
+		readRoute("DescribeDomainExtensions", readsOf(listDomains)),
+		writeRoute("CreateDomainExtension", changeRoute("", createDomain)),
+		writeRoute("SetDomainExtensionAttribute", ofDomain(setDomain)),
+		writeRoute("DeleteDomainExtension", ofDomain(deleteDomain)),
+		routeOf(apiVPC, "DescribeEipAddresses", listAddresses),
+		routeOf(apiVPC, "DescribeVpcAttribute", getVPC),
+		routeOf(apiVPC, "DescribeVSwitches", listVSwitches),
+		routeOf(apiECS, "DescribeNetworkInterfaces", listInterfaces),
 	}
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		word := strings.ToUpper(protocol)

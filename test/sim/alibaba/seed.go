@@ -17,6 +17,8 @@ type SeedOptions struct {
 	ClusterID string
 	// Nodes is the number of instances, at most 1000; default none.
 	Nodes int
+	// Users adds a load balancer with a server group that a user has created.
+	Users bool
 }
 
 // VSwitch is a seeded vSwitch.
@@ -45,7 +47,16 @@ type Seed struct {
 	VSwitches []VSwitch `json:"vSwitches"`
 	// Certificates are server certificates of CLB.
 	Certificates [2]string `json:"certificates"`
-	Nodes        []Node    `json:"nodes"`
+	// Lists are access control lists: one with the entry 203.0.113.0/24, one with 10.0.0.0/8, and one
+	// without entries.
+	Lists [3]string `json:"lists"`
+	Nodes []Node    `json:"nodes"`
+
+	// Users and UsersGroup are the load balancer of the user and its server group.
+	Users      string `json:"users,omitempty"`
+	UsersGroup string `json:"usersGroup,omitempty"`
+
+	gates string
 }
 
 const (
@@ -64,7 +75,7 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
 	sim.Default(&opt.Seed.ClusterID, "berthdemo")
-	p := &planting{state: s, Seed: Seed{Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-bp1" + hashOf("vpc")[:18]}}
+	p := &planting{state: s, Seed: Seed{gates: opt.Gates, Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-bp1" + hashOf("vpc")[:18]}}
 	for n := range zones {
 		v := VSwitch{ID: "vsw-bp1" + hashOf(fmt.Sprint("vswitch ", n))[:18], Zone: p.zone(n), CIDR: fmt.Sprintf("192.168.%d.0/24", n)}
 		free := 200
@@ -77,11 +88,29 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	for n := range p.Certificates {
 		p.Certificates[n] = p.Put(certificates, rest.Object{"id": "1234567890_" + hashOf(fmt.Sprint("certificate ", n))[:11]}).Text("id")
 	}
+	for n, entries := range [][]any{{"203.0.113.0/24"}, {"10.0.0.0/8"}, {}} {
+		p.Lists[n] = p.Put(lists, rest.Object{"id": "acl-bp1" + hashOf(fmt.Sprint("list ", n))[:16], "entries": entries}).Text("id")
+	}
+	if opt.Seed.Users {
+		p.Users = p.userBalancer(opt.Region, "users", "internet")
+		p.UsersGroup = p.userGroup(p.Users, "users")
+	}
 	for n := range opt.Seed.Nodes {
 		p.node(n)
 	}
 	return p.Seed, nil
 }
+
+// podsOfNode is how many pods each node has an address for.
+const podsOfNode = 5
+
+// PodAddress returns the address of a pod of a node, which a network interface of the node has.
+func PodAddress(node, pod int) string {
+	return fmt.Sprintf("192.168.%d.%d", 64+(node*podsOfNode+pod)/250, (node*podsOfNode+pod)%250+1)
+}
+
+// PodAddress6 returns the IPv6 address of the first pod of a node.
+func PodAddress6(node int) string { return fmt.Sprintf("2408:4005:1::%x", node+1) }
 
 func (p *planting) zone(n int) string { return fmt.Sprintf("%s-%c", p.Region, 'h'+rune(n%zones)) }
 
@@ -90,6 +119,11 @@ func (p *planting) node(n int) {
 	out := Node{Name: name, InstanceID: "i-bp1" + hashOf("instance " + name)[:17], InternalIP: fmt.Sprintf("192.168.%d.%d", 8*(n%zones)+8+n/zones/250, n/zones%250+1), Zone: p.zone(n)}
 	out.ProviderID = p.Region + "." + out.InstanceID
 	p.Put(instances, rest.Object{"id": out.InstanceID, "InstanceName": name, "ZoneId": out.Zone, "VpcId": p.VPC, "PrivateIpAddress": out.InternalIP})
+	cards := []any{}
+	for pod := range podsOfNode {
+		cards = append(cards, PodAddress(n, pod))
+	}
+	p.Put(interfaces, rest.Object{"id": "eni-bp1" + hashOf("interface " + name)[:15], "InstanceId": out.InstanceID, "VpcId": p.VPC, "addresses": cards, "ipv6": []any{PodAddress6(n)}})
 	p.Nodes = append(p.Nodes, out)
 }
 
@@ -121,10 +155,13 @@ func (s Seed) CloudConf(url string) []byte {
   clusterID: %s
   vpcid: %s
   vswitchid: "%s"
+  featureGates: "%s"
   accessKeyID: %s
   accessKeySecret: %s
   slbEndpoint: %s
-`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], encoded(accessKeyID), encoded(accessKeySecret), url)
+  ecsEndpoint: %s
+  vpcEndpoint: %s
+`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, encoded(accessKeyID), encoded(accessKeySecret), url, url, url)
 }
 
 // WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which it creates if it does

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha1" // of the signature of RPC calls
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,12 +42,11 @@ func (v *visit) verify() error {
 		return rest.Refuse(http.StatusNotFound, "InvalidAccessKeyId.NotFound", "Specified access key is not found.")
 	}
 	var pairs []string
-	for name, values := range v.query {
+	for _, name := range slices.Sorted(maps.Keys(v.query)) {
 		if name != "Signature" {
-			pairs = append(pairs, encodeText(name)+"="+encodeText(values[0]))
+			pairs = append(pairs, encodeText(name)+"="+encodeText(v.query.Get(name)))
 		}
 	}
-	slices.Sort(pairs)
 	mac := hmac.New(sha1.New, []byte(accessKeySecret+"&"))
 	_, _ = mac.Write([]byte(v.HTTP.Method + "&" + encodeText("/") + "&" + encodeText(strings.Join(pairs, "&")))) // a hash takes all
 	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))

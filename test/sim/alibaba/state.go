@@ -18,6 +18,10 @@ const (
 	instances    = "instances"
 	vswitches    = "vswitches"
 	certificates = "server_certificates"
+	lists        = "access_control_lists"
+	domains      = "domain_extensions"
+	addresses    = "elastic_ips"
+	interfaces   = "network_interfaces"
 	tokens       = "client_tokens"
 )
 

@@ -34,10 +34,7 @@ func (v *visit) Admit() error {
 	if err := v.verify(); err != nil {
 		return err
 	}
-	switch {
-	case v.text("Version") != "2014-05-15":
-		return rest.Refuse(http.StatusBadRequest, "InvalidVersion", "Specified parameter Version is not valid.")
-	case v.text("RegionId") != v.cloud.opt.Region:
+	if v.text("RegionId") != v.cloud.opt.Region {
 		return rest.Refuse(http.StatusNotFound, "InvalidRegionId.NotFound", "The specified RegionId does not exist.")
 	}
 	return nil

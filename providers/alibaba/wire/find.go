@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/alibaba/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// finder assembles what was found of one Service.
+type finder struct {
+	session *Session
+	scope   providers.Scope
+	out     *stack.Stack
+	things  []string // ids of the load balancers that were looked at
+	former  string   // id of the load balancer that the Service was on last
+	served  bool     // it is not released
+	groups  []namedGroup
+	err     error
+	mu      sync.Mutex // of out, while details are read
+}
+
+// namedGroup is a server group of others that the Service uses for a port.
+type namedGroup struct {
+	id, port string
+	listener int32
+	name     string // of the Service's servers
+}
+
+func (f *finder) lookup(kind stack.Kind, by string) (string, bool) {
+	for _, l := range f.scope.Own {
+		if l.Kind == kind && l.By == by {
+			return l.Value, true
+		}
+	}
+	return "", false
+}
+
+// find selects the Service's load balancer of a list: the one with its owner tag, else the one
+// with its default name that has no owner tag, else the one that it names. Of several of one tag or
+// name none can be chosen.
+func (f *finder) find(all []balancerDoc) {
+	_, f.served = f.lookup(model.KindBalancer, model.ByServed)
+	f.readGroups()
+	id, _ := f.lookup(model.KindBalancer, model.ByID)
+	named := slices.IndexFunc(all, func(d balancerDoc) bool { return id != "" && d.ID == id })
+	own, proof := f.findOwn(all)
+	switch {
+	case f.err != nil:
+		return
+	case own >= 0 && own != named:
+		f.take(all[own], stack.Key{Kind: model.KindBalancer}, proof)
+		if named >= 0 {
+			f.takeExternal(all[named], model.NamedBalancer)
+		}
+	case named >= 0:
+		f.takeExternal(all[named], "")
+	}
+	last, ok := f.lookup(model.KindBalancer, model.ByLabel)
+	at := slices.IndexFunc(all, func(d balancerDoc) bool { return ok && d.ID == last })
+	if at >= 0 && at != own && at != named {
+		f.former = last
+		f.takeExternal(all[at], model.FormerBalancer)
+	}
+}
+
+// readGroups reads which server groups of others the Service names.
+func (f *finder) readGroups() {
+	for _, l := range f.scope.Own {
+		if l.Kind != model.KindGroup || l.By != model.ByID {
+			continue
+		}
+		if parts := strings.Fields(l.Value); len(parts) == 4 {
+			port, _ := strconv.ParseInt(parts[2], 10, 32) // it is written as a number
+			f.groups = append(f.groups, namedGroup{parts[0], parts[1], int32(port), parts[3]})
+		}
+	}
+}
+
+// findOwn returns the place of the Service's own load balancer in a list; -1: it has none.
+func (f *finder) findOwn(all []balancerDoc) (int, stack.Proof) {
+	for _, by := range []struct {
+		lookup string
+		proof  stack.Proof
+	}{{model.ByTag, stack.Tag}, {model.ByName, stack.Name}} {
+		value, ok := f.lookup(model.KindBalancer, by.lookup)
+		if !ok {
+			continue
+		}
+		found := -1
+		for i, d := range all {
+			switch {
+			case !f.fits(d, by.lookup, value):
+			case found >= 0:
+				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found].ID, d.ID, by.lookup, value)
+				return -1, stack.None
+			default:
+				found = i
+			}
+		}
+		if found >= 0 {
+			return found, by.proof
+		}
+	}
+	return -1, stack.None
+}
+
+// fits reports whether a load balancer is the one that a lookup asks for.
+func (f *finder) fits(d balancerDoc, by, value string) bool {
+	tags := balancerSpec(d).Tags
+	owner, marked := tags[model.TagOwner]
+	if by == model.ByTag {
+		return owner == value && f.isCluster(tags)
+	}
+	return d.Name == value && !marked
+}
+
+// isCluster reports whether the tags of a load balancer tell no other cluster.
+func (f *finder) isCluster(tags map[string]string) bool {
+	cluster, ok := tags[model.TagCluster]
+	return !ok || cluster == f.session.config.ClusterID
+}
+
+// take adds a load balancer to the observed state.
+func (f *finder) take(d balancerDoc, key stack.Key, proof stack.Proof) {
+	f.things = append(f.things, d.ID)
+	f.out.Put(stack.Resource{Key: key, ID: d.ID, Proof: proof, Spec: balancerSpec(d)})
+}
+
+// takeExternal adds a load balancer of others, with what the Service may set on it.
+func (f *finder) takeExternal(d balancerDoc, name string) {
+	key := stack.Key{Kind: model.KindBalancer, Name: name}
+	f.take(d, key, stack.None)
+	lb, _ := f.out.Get(key)
+	lb.Ownership = stack.External
+	f.out.Put(lb)
+	if name == "" {
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindAttributes}, ID: d.ID, In: key, Proof: stack.Derived, Spec: attributesOf(balancerSpec(d))})
+	}
+}
+
+// attributesOf returns what a Service may set on a load balancer of others.
+func attributesOf(b model.Balancer) model.Balancer {
+	return model.Balancer{
+		Name: b.Name, ChargeType: b.ChargeType, Size: b.Size, TrafficCharge: b.TrafficCharge, Bandwidth: b.Bandwidth,
+		DeleteProtection: b.DeleteProtection, ModificationProtection: b.ModificationProtection, Tags: b.Tags,
+	}
+}
+
+// details are the calls for the parts of load balancers.
+func (f *finder) details(ctx context.Context) []kit.Detail {
+	var out []kit.Detail
+	for _, name := range []string{"", model.FormerBalancer} {
+		key := stack.Key{Kind: model.KindBalancer, Name: name}
+		lb, ok := f.out.Get(key)
+		if !ok {
+			continue
+		}
+		parts := &parts{finder: f, ctx: ctx, balancer: lb.ID, in: key}
+		if f.scope.Depth != providers.Shallow {
+			out = append(out, kit.Detail{Of: []string{lb.ID}, Run: parts.read})
+		}
+		if _, asks := f.lookup(model.KindPublic, model.ByAssociation); asks && name == "" {
+			out = append(out, kit.Detail{Of: []string{lb.ID}, Run: parts.readPublic})
+		}
+	}
+	return out
+}
+
+// finish removes what was read only to find parts of the Service: a former load balancer without
+// any.
+func (f *finder) finish() {
+	key := stack.Key{Kind: model.KindBalancer, Name: model.FormerBalancer}
+	if f.former == "" {
+		return
+	}
+	own := slices.ContainsFunc(f.out.Resources, func(r stack.Resource) bool { return r.In == key && r.Proof != stack.None })
+	f.out.Resources = slices.DeleteFunc(slices.Clone(f.out.Resources), func(r stack.Resource) bool { return r.In == key || r.Key == key && !own })
+	f.out = f.out.Clone()
+}
