@@ -219,7 +219,6 @@ func TestConfig(t *testing.T) {
 		"Global:\n  region: cn-beijing\n  accessKeyID: a2V5\n  accessKeySecret: c2VjcmV0\n  vswitchid: \"cn-beijing-a:vsw-1,broken,cn-beijing-b:vsw-2\"\n":    "",
 		`{"Global": {"region": "cn-beijing", "accessKeyID": "a2V5", "accessKeySecret": "c2VjcmV0", "vswitchid": "a:vsw-1,b:vsw-2", "routeTableIDs": "rt-1"}}`: "",
 		"Global:\n  region: cn-beijing\n  accessKeyID: '%%'\n": "Global.accessKeyID: is not the base64",
-		"Global:\n  clusterID: c\n":                            "Global.region: is empty",
 		"Global:\n  region: r\n  accessKeyID: a2V5\n":          "one of them is empty",
 		"Global: [\n": "cloud config",
 	} {

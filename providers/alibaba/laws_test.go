@@ -83,7 +83,7 @@ func TestLaws(t *testing.T) {
 func knownViolations() []laws.Known {
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
 	return []laws.Known{
-		{Law: laws.NothingLost, To: "redirected", Refused: on(plan.Create, model.KindListener), Quota: true, Reason: "deletions make room for a redirect that a quota refuses, and the restored listener needs the deleted server group"},
+		{Law: laws.NothingLost, To: "redirected", Refused: on(plan.Create, model.KindListener), Quota: true, Reason: "deletions make room for a listener that a quota refuses, and the restored one needs the deleted server group"},
 		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
 	}
 }

@@ -17,21 +17,19 @@ func (b *builder) ports() {
 			return
 		}
 		protocol := protocolOf(b.in, p)
-		forward := b.forwardOf(p.Port, protocol)
-		var group stack.Ref
-		if port := backendPort(b.in, p); forward.IsZero() || !b.manages() {
-			if port == "" {
-				continue
-			}
-			key, ok := b.group(p, port)
-			if !ok {
-				continue
-			}
-			group = stack.RefTo(key)
+		port := backendPort(b.in, p)
+		if port == "" {
+			continue
 		}
-		if b.manages() {
-			b.listener(p, Listener{Protocol: protocol, Group: group, Forward: forward}, used)
+		key, ok := b.group(p, port)
+		if !ok || !b.manages() {
+			continue
 		}
+		want := Listener{Protocol: protocol, Forward: b.forwardOf(p.Port, protocol)}
+		if want.Forward.IsZero() { // the official controller creates a server group beside a redirect as well
+			want.Group = stack.RefTo(key)
+		}
+		b.listener(p, want, used)
 	}
 	if !b.manages() {
 		b.keepListeners()

@@ -22,7 +22,8 @@ type Config struct {
 	VPC           string
 	VSwitches     []string // in the order of the file
 	ResourceGroup string
-	KeyID, Secret string // of the access key; empty: from the environment
+	KeyID, Secret string // of the access key; empty: from elsewhere
+	TokenFile     string // with the credentials of the addon
 	PodBackends   bool   // backends are pods unless a Service asks for nodes
 	NoPublic      bool   // no load balancer of the Internet is created
 	TypeKey       bool   // the annotation loadbalancer-type is read
@@ -36,6 +37,7 @@ const (
 	APIBalancer = "slb"
 	APIMachine  = "ecs"
 	APINetwork  = "vpc"
+	APIToken    = "sts"
 )
 
 // Settings that annotations depend on, and the value of an enabled feature gate.
@@ -56,6 +58,10 @@ func Settings(c Config) map[string]string {
 	}
 	return out
 }
+
+// addonFile is where ACK puts the credentials of the controller.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base/token.go.
+const addonFile = "/var/addon/token-config"
 
 // defaultCluster stands for a cluster without an id.
 const defaultCluster = "clusterid"
@@ -87,6 +93,8 @@ type configFile struct {
 		BalancerAddress string `json:"slbEndpoint"`
 		MachineAddress  string `json:"ecsEndpoint"`
 		NetworkAddress  string `json:"vpcEndpoint"`
+		TokenAddress    string `json:"stsEndpoint"`
+		TokenFile       string `json:"tokenFile"`
 	} `json:"Global"`
 }
 
@@ -94,7 +102,7 @@ type configFile struct {
 // Unknown keys are returned as warnings. The error names the setting at fault.
 func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if r == nil {
-		return Config{}, nil, errors.New("cloud config: a file is required: Global.region is in it")
+		return Config{}, nil, errors.New("cloud config: a file is required")
 	}
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -109,13 +117,13 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 		Region: g.Region, ClusterID: g.ClusterID, VPC: g.VPC, VSwitches: vswitchesOf(g.VSwitches), ResourceGroup: strings.TrimSpace(g.ResourceGroup),
 		PodBackends: g.BackendType == ServerENI, NoPublic: g.DisablePublic, TypeKey: gateOf(g.FeatureGates, "LoadBalancerTypeAnnotation", false),
 		DualStack: gateOf(g.FeatureGates, "IPv6DualStack", false) && gateOf(g.FeatureGates, "EndpointSlice", true),
-		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress},
+		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress, APIToken: g.TokenAddress}, TokenFile: g.TokenFile,
 	}
 	if c.ClusterID == "" {
 		c.ClusterID = defaultCluster
 	}
-	if c.Region == "" {
-		return Config{}, nil, errors.New("cloud config: Global.region: is empty; it is not read from the metadata server yet")
+	if c.TokenFile == "" {
+		c.TokenFile = addonFile
 	}
 	for _, key := range []struct {
 		name, text string
@@ -130,7 +138,11 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if (c.KeyID == "") != (c.Secret == "") {
 		return Config{}, nil, errors.New("cloud config: Global.accessKeyID and Global.accessKeySecret: one of them is empty; set both or neither")
 	}
-	return c, unknownKeys(text, file), nil
+	problems := unknownKeys(text, file)
+	if g.UID != "" && c.KeyID != "" {
+		problems = append(problems, annotations.Problem{Severity: annotations.Warning, Key: "cloud config", Value: "Global.uid", Message: "has no effect: the program servicetoken is not run, and the access key is used as it is"})
+	}
+	return c, problems, nil
 }
 
 // vswitchesOf returns the ids of a list of zone:id. An item of another form is skipped, as by the

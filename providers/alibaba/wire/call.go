@@ -36,8 +36,12 @@ func (r *refusedError) Error() string { return fmt.Sprintf("HTTP %d", r.status) 
 // send makes a call, with all parameters in the query as the official SDK does, and reads its
 // answer into out, which may be nil.
 func (s *Session) send(ctx context.Context, action string, params url.Values, out any) error {
+	c, err := s.identity.get(ctx, s.now())
+	if err != nil {
+		return err
+	}
 	api, name, _ := strings.Cut(action, ".")
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.bases[api]+"/?"+encodeParams(s.signed(name, apiVersions()[api], params)), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.bases[api]+"/?"+encodeParams(s.signed(c, name, apiVersions()[api], params)), http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -56,7 +60,11 @@ func (s *Session) send(ctx context.Context, action string, params url.Values, ou
 	case err != nil:
 		return err
 	case answer.StatusCode >= http.StatusBadRequest:
-		return &refusedError{answer.StatusCode, text}
+		refused := &refusedError{answer.StatusCode, text}
+		if causeOf(readRefusal(refused.status, refused.body)) == fault.Unauthenticated {
+			s.identity.known.Forget() // they may have been replaced
+		}
+		return refused
 	case out != nil:
 		return json.Unmarshal(text, out)
 	}

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -19,18 +19,18 @@ import (
 
 // Session is an open connection to one account in one region. It is safe for concurrent use.
 type Session struct {
-	config        model.Config
-	bases         map[string]string // addresses of the APIs, without a path
-	keyID, secret string
-	client        *http.Client
-	limits        *kit.Limits
-	now           func() time.Time
-	agent         string
-	locks         *kit.Locks
-	tokens        *kit.Tokens
-	process       string // makes tokens those of this process
-	lists         *kit.Known[string, model.List]
-	interfaces    *kit.Known[string, string]
+	config     model.Config
+	bases      map[string]string // addresses of the APIs, without a path
+	identity   *identity
+	client     *http.Client
+	limits     *kit.Limits
+	now        func() time.Time
+	agent      string
+	locks      *kit.Locks
+	tokens     *kit.Tokens
+	process    string // makes tokens those of this process
+	lists      *kit.Known[string, model.List]
+	interfaces *kit.Known[string, string]
 }
 
 // How long access control lists and network interfaces are cached, and how long missing ones. A pod
@@ -51,28 +51,32 @@ const tokenAge = 24 * time.Hour
 // Variables of the environment that the official controller reads.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base.
 const (
-	envKeyID  = "ACCESS_KEY_ID"
-	envSecret = "ACCESS_KEY_SECRET" //nolint:gosec // the name of a variable
-	envScheme = "ALICLOUD_CLIENT_SCHEME"
-	envPods   = "SERVICE_FORCE_BACKEND_ENI"
+	envKeyID    = "ACCESS_KEY_ID"
+	envSecret   = "ACCESS_KEY_SECRET" //nolint:gosec // the name of a variable
+	envScheme   = "ALICLOUD_CLIENT_SCHEME"
+	envMetadata = "METADATA_ENDPOINT"
+	envPods     = "SERVICE_FORCE_BACKEND_ENI"
 )
 
-// Open returns a session with the credentials of the configuration, or else of the environment.
-// It makes no call. The error names the setting at fault.
-func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
+// Open returns a session. It makes no call, unless the configuration has no region: then the
+// metadata server is asked. The error names the setting at fault.
+func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	if force := os.Getenv(envPods); force != "" {
 		c.PodBackends = force == "true"
 	}
-	s := &Session{config: c, bases: endpointsOf(c), keyID: c.KeyID, secret: c.Secret, now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
+	if c.Region == "" {
+		region, err := (login{client: &http.Client{Transport: kit.Transport(), Timeout: metadataTimeout}, metadata: metadataServer()}).metadataAt(ctx, pathRegion)
+		if err != nil {
+			return nil, c, fmt.Errorf("cloud config: Global.region: is empty, and the metadata server of the instance cannot be asked: %w", err)
+		}
+		c.Region = strings.TrimSpace(region)
+	}
+	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
 	if s.now == nil {
 		s.now = time.Now
 	}
-	if s.keyID == "" {
-		s.keyID, s.secret = os.Getenv(envKeyID), os.Getenv(envSecret)
-	}
-	if s.keyID == "" || s.secret == "" {
-		return nil, c, errors.New("cloud config: Global.accessKeyID: no access key: set accessKeyID and accessKeySecret, or " + envKeyID + " and " + envSecret + " in the environment")
-	}
+	l := login{client: &http.Client{Transport: kit.Transport(), Timeout: callTimeout}, metadata: metadataServer(), sts: s.bases[model.APIToken], now: s.now}
+	s.identity = identityOf(c, l)
 	s.client = &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 	var buckets []kit.Bucket
 	for _, action := range allActions() {
@@ -86,6 +90,21 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	return s, c, nil
 }
 
+// metadataTimeout bounds the call of a machine that may be no instance.
+const metadataTimeout = 5 * time.Second
+
+// metadataServer returns the address of the metadata server of an instance.
+func metadataServer() string {
+	given := os.Getenv(envMetadata)
+	switch {
+	case given == "":
+		return "http://100.100.100.200"
+	case !strings.Contains(given, "://"):
+		given = "http://" + given
+	}
+	return strings.TrimSuffix(given, "/")
+}
+
 // endpointsOf returns the addresses of the APIs: the configured ones, those of the environment, or
 // those of the region for callers in a VPC.
 func endpointsOf(c model.Config) map[string]string {
@@ -94,7 +113,7 @@ func endpointsOf(c model.Config) map[string]string {
 		scheme = "http://"
 	}
 	out := map[string]string{}
-	for api := range apiVersions() {
+	for _, api := range []string{model.APIBalancer, model.APIMachine, model.APINetwork, model.APIToken} {
 		if given := c.Endpoints[api]; given != "" {
 			out[api] = strings.TrimSuffix(given, "/")
 			continue

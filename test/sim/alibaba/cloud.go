@@ -18,11 +18,12 @@ const (
 	apiSLB = "slb"
 	apiECS = "ecs"
 	apiVPC = "vpc"
+	apiSTS = "sts"
 )
 
 // apiOf returns the API of a version; empty: there is none.
 func apiOf(version string) string {
-	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC}[version]
+	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC, "2015-04-01": apiSTS}[version]
 }
 
 // Options configures the cloud. The zero value is an account in cn-hangzhou with the default seed
@@ -63,7 +64,8 @@ type Cloud struct {
 	*rest.Server[*state, *visit]
 	Seed Seed
 
-	opt Options
+	opt    Options
+	policy *Policy // nil: every call is allowed
 }
 
 // New creates a cloud and seeds it. The error reports options that contradict each other.
@@ -86,6 +88,10 @@ func New(opt Options) (*Cloud, error) {
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, sim.ControlPath) {
 		c.Server.ServeHTTP(w, r)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/latest/") {
+		c.serveMetadata(w, r)
 		return
 	}
 	routed := r.Clone(r.Context())

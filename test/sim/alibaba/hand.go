@@ -175,3 +175,17 @@ func (c *Cloud) GroupIDs(name string) []string {
 	})
 	return out
 }
+
+// Untag removes a tag of a load balancer.
+func (c *Cloud) Untag(lb, key string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		tags := []any{}
+		for _, t := range o.Object("Tags").Objects("Tag") {
+			if t.Text("TagKey") != key {
+				tags = append(tags, t)
+			}
+		}
+		c.Live.Put(balancers, o.With(rest.Object{"Tags": rest.Object{"Tag": tags}}))
+	})
+}

@@ -61,6 +61,7 @@ func allRoutes() []route {
 		routeOf(apiVPC, "DescribeVpcAttribute", getVPC),
 		routeOf(apiVPC, "DescribeVSwitches", listVSwitches),
 		routeOf(apiECS, "DescribeNetworkInterfaces", listInterfaces),
+		{API: apiSTS, Name: "AssumeRoleWithOIDC", Method: http.MethodPost, Path: "/" + apiSTS + "/AssumeRoleWithOIDC", Status: http.StatusOK, Run: assumeRole},
 	}
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		word := strings.ToUpper(protocol)

@@ -145,23 +145,28 @@ func (s Seed) NodesYAML() ([]byte, error) { return seed.Manifests(s.KubernetesNo
 // CloudConf returns a configuration file of the official controller for the cloud at an address.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/config/cloud_config.go.
 func (s Seed) CloudConf(url string) []byte {
+	return fmt.Appendf(s.ConfWithoutKey(url), "  accessKeyID: %s\n  accessKeySecret: %s\n", encodeBase64(accessKeyID), encodeBase64(accessKeySecret))
+}
+
+func encodeBase64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// ConfWithoutKey returns the configuration file without an access key.
+func (s Seed) ConfWithoutKey(url string) []byte {
 	list := ""
 	for _, v := range s.VSwitches {
 		list += v.Zone + ":" + v.ID + ","
 	}
-	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	return fmt.Appendf(nil, `Global:
   region: %s
   clusterID: %s
   vpcid: %s
   vswitchid: "%s"
   featureGates: "%s"
-  accessKeyID: %s
-  accessKeySecret: %s
   slbEndpoint: %s
   ecsEndpoint: %s
   vpcEndpoint: %s
-`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, encoded(accessKeyID), encoded(accessKeySecret), url, url, url)
+  stsEndpoint: %s
+`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, url, url, url, url)
 }
 
 // WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which it creates if it does

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -38,21 +39,39 @@ func encodeText(text string) string {
 // verify checks the access key and the signature.
 // Source: Alibaba Cloud, "Request syntax and signature method V2 for RPC API".
 func (v *visit) verify() error {
-	if v.text("AccessKeyId") != accessKeyID {
-		return rest.Refuse(http.StatusNotFound, "InvalidAccessKeyId.NotFound", "Specified access key is not found.")
+	secret, err := v.secretOf(v.text("AccessKeyId"), v.text("SecurityToken"))
+	if err != nil {
+		return err
 	}
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(v.query)) {
-		if name != "Signature" {
-			pairs = append(pairs, encodeText(name)+"="+encodeText(v.query.Get(name)))
-		}
-	}
-	mac := hmac.New(sha1.New, []byte(accessKeySecret+"&"))
-	_, _ = mac.Write([]byte(v.HTTP.Method + "&" + encodeText("/") + "&" + encodeText(strings.Join(pairs, "&")))) // a hash takes all
-	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	want := signatureOf(v.HTTP.Method, v.query, secret)
 	if v.text("SignatureMethod") != "HMAC-SHA1" || v.text("SignatureVersion") != "1.0" || v.text("SignatureNonce") == "" || v.text("Timestamp") == "" ||
 		!hmac.Equal([]byte(v.text("Signature")), []byte(want)) {
 		return rest.Refuse(http.StatusBadRequest, "SignatureDoesNotMatch", "Specified signature is not matched with our calculation.")
 	}
 	return nil
+}
+
+// signatureOf returns the signature of parameters.
+func signatureOf(method string, query url.Values, secret string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if name != "Signature" {
+			pairs = append(pairs, encodeText(name)+"="+encodeText(query.Get(name)))
+		}
+	}
+	mac := hmac.New(sha1.New, []byte(secret+"&"))
+	_, _ = mac.Write([]byte(method + "&" + encodeText("/") + "&" + encodeText(strings.Join(pairs, "&")))) // a hash takes all
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// Sign returns the query of a call with the access key of the account.
+func (s Seed) Sign(params url.Values) string {
+	query := maps.Clone(params)
+	for name, value := range map[string]string{
+		"RegionId": s.Region, "Format": "JSON", "Timestamp": "2026-01-01T00:00:00Z", "SignatureMethod": "HMAC-SHA1", "SignatureVersion": "1.0", "SignatureNonce": "1", "AccessKeyId": accessKeyID,
+	} {
+		query.Set(name, value)
+	}
+	query.Set("Signature", signatureOf(http.MethodPost, query, accessKeySecret))
+	return query.Encode()
 }

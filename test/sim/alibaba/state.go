@@ -22,6 +22,7 @@ const (
 	domains      = "domain_extensions"
 	addresses    = "elastic_ips"
 	interfaces   = "network_interfaces"
+	sessions     = "sessions"
 	tokens       = "client_tokens"
 )
 
@@ -47,10 +48,11 @@ func (s *state) Settle(now time.Time) {
 	maps.DeleteFunc(s.until, func(_ string, until time.Time) bool { return !now.Before(until) })
 }
 
-// Dump returns all objects by collection for tests, without answered tokens.
+// Dump returns all objects by collection for tests, without answered tokens and temporary credentials.
 func (s *state) Dump() map[string][]rest.Object {
 	out := s.Tables.Dump()
 	delete(out, tokens)
+	delete(out, sessions)
 	return out
 }
 

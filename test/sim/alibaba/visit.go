@@ -24,6 +24,7 @@ func apiWords() rest.Words {
 		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "InvalidParameter", Text: "The request body is not valid"},
 		TooFast:   rest.Error{Status: http.StatusBadRequest, Code: "Throttling.User", Text: "Request was denied due to user flow control."},
 		Broken:    rest.Error{Status: http.StatusInternalServerError, Code: "InternalError", Text: "The request processing has failed due to some unknown error."},
+		Secret:    map[string]bool{"OIDCToken": true, "SecurityToken": true},
 		Header:    "X-Acs-Request-Id",
 		ID:        func(_ string, seq int) string { return strings.ToUpper(hashOf("request " + strconv.Itoa(seq))) },
 	}
@@ -31,13 +32,16 @@ func apiWords() rest.Words {
 
 // Admit implements rest.Caller: calls are of the API's version, for the region, and signed.
 func (v *visit) Admit() error {
+	if v.Service == apiSTS { // the token is the proof
+		return nil
+	}
 	if err := v.verify(); err != nil {
 		return err
 	}
 	if v.text("RegionId") != v.cloud.opt.Region {
 		return rest.Refuse(http.StatusNotFound, "InvalidRegionId.NotFound", "The specified RegionId does not exist.")
 	}
-	return nil
+	return v.authorize()
 }
 
 // Envelope implements rest.Caller.

@@ -1,0 +1,31 @@
+package permissions
+
+import "encoding/json"
+
+// Alibaba is an account of Alibaba Cloud. What is granted are the actions of a policy of RAM, which
+// have the names of the calls.
+// Source: Alibaba Cloud, "RAM authorization" of the APIs of CLB, ECS and VPC.
+func Alibaba() Cloud {
+	return Cloud{
+		File: "alibaba.json",
+		verb: func(service, _, operation string) (string, bool) { return service + ":" + operation, true },
+		rare: map[string]string{
+			"slb.UntagResources": "a load balancer that is kept when its Service is deleted",
+		},
+		file: ramPolicy,
+	}
+}
+
+// ramPolicy writes a policy as `aliyun ram CreatePolicy` reads it.
+func ramPolicy(needs []string) ([]byte, error) {
+	type statement struct {
+		Effect   string
+		Action   []string
+		Resource string
+	}
+	body, err := json.MarshalIndent(struct {
+		Version   string
+		Statement []statement
+	}{"1", []statement{{"Allow", needs, "*"}}}, "", "  ")
+	return append(body, '\n'), err
+}
