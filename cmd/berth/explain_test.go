@@ -22,6 +22,9 @@ func TestExplain(t *testing.T) {
 	hide := strings.NewReplacer(file, "web.yaml")
 	golden.Check(t, "testdata/forms/explain.golden", hide.Replace(explain("svc/web").out))
 	golden.Check(t, "testdata/forms/explain-field.golden", hide.Replace(explain("svc/web", "network-load-balancer.scheme").out))
+	if got := explain("svc/web", "-o", "json"); got.code != 0 {
+		t.Errorf("as JSON: exit code %d %s", got.code, got.err)
+	}
 	for selector, want := range map[string]string{
 		"load-balancer.Scheme":         "did you mean network-load-balancer.Scheme?",
 		"network-load-balancer.Schema": "did you mean network-load-balancer.Scheme?",

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/schemas"
 	"github.com/berth-lb/berth/test/sim/aws"
 	simaws "github.com/berth-lb/berth/test/sim/aws/simtest"
 	"github.com/berth-lb/berth/test/sim/azure"
@@ -31,7 +33,27 @@ func berth(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code := run(context.Background(), args, streams{in: strings.NewReader(stdin), out: &out, err: &errs})
+	validateJSON(t, args, out.String())
 	return result{code: code, out: out.String(), err: errs.String()}
+}
+
+// validateJSON compares the JSON output of a command with its published schema.
+func validateJSON(t *testing.T, args []string, out string) {
+	t.Helper()
+	if i := slices.Index(args, "-o"); out == "" || i < 0 || i+1 >= len(args) || args[i+1] != "json" {
+		return
+	}
+	name := args[0]
+	if name == "orphans" {
+		name = "plan"
+	}
+	document, err := schemas.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := document.Validate(out); err != nil {
+		t.Errorf("berth %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
 }
 
 // cloud starts the simulator of AWS and returns the flags that lead to it.

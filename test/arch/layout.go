@@ -179,6 +179,8 @@ func tests() []row {
 			reason: "what all simulators share"},
 		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},
 			reason: "a simulator that used the product's code would make the product's mistakes"},
+		{dir: "test/schemas", others: []string{"github.com/google/jsonschema-go/", "k8s.io/apimachinery/pkg/apis/meta/v1"}, local: []string{"service/offline", "stack/plan"},
+			reason: "the schemas follow from the types that the command line encodes"},
 		{dir: "test/golden", others: []string{"github.com/google/go-cmp/", "golang.org/x/tools/txtar"},
 			reason: "used by the tests of every package, so it needs none"},
 		{dir: "test/arch", others: []string{"github.com/google/go-cmp/", "golang.org/x/mod/"},
