@@ -57,7 +57,7 @@ func (c *Control) serve(r *http.Request) (any, error) {
 	done := map[string]bool{"ok": true}
 	switch r.Method + " " + strings.TrimPrefix(r.URL.Path, ControlPath) {
 	case "GET journal":
-		since, err := number(r, "since")
+		since, err := intParam(r, "since")
 		return append([]Entry{}, c.Journal.Since(since)...), err
 	case "DELETE journal":
 		c.Journal.Reset()
@@ -108,7 +108,7 @@ func (c *Control) disarm(r *http.Request) error {
 		c.Faults.Clear()
 		return nil
 	}
-	id, err := number(r, "id")
+	id, err := intParam(r, "id")
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *Control) disarm(r *http.Request) error {
 	return nil
 }
 
-func number(r *http.Request, name string) (int, error) {
+func intParam(r *http.Request, name string) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return 0, nil

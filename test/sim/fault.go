@@ -114,7 +114,7 @@ func (f Fault) check() error {
 	return nil
 }
 
-func matches(pattern, name string) bool {
+func matchesPattern(pattern, name string) bool {
 	if pattern == "" {
 		return true
 	}
@@ -183,14 +183,14 @@ func (f *Faults) WantsHistory() bool {
 	return slices.ContainsFunc(f.list, func(a *armed) bool { return a.Kind == FaultStale })
 }
 
-// Take counts a call against all faults and returns those that apply to it, in
-// the order they were armed. FaultStale is neither counted nor returned for a write.
+// Take counts a call against all faults and returns the ones that apply to it, in
+// the order in which they were armed. FaultStale is neither counted nor returned for a write.
 func (f *Faults) Take(service, operation string, write bool) []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []Fault
 	for _, a := range f.list {
-		if !matches(a.Service, service) || !matches(a.Operation, operation) || (write && a.Kind == FaultStale) || (a.WritesOnly && !write) {
+		if !matchesPattern(a.Service, service) || !matchesPattern(a.Operation, operation) || (write && a.Kind == FaultStale) || (a.WritesOnly && !write) {
 			continue
 		}
 		a.seen++

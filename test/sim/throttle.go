@@ -50,14 +50,14 @@ type Call struct {
 }
 
 func (b Bucket) covers(c Call) bool {
-	if !matches(b.Service, c.Service) {
+	if !matchesPattern(b.Service, c.Service) {
 		return false
 	}
 	if len(b.Operations) == 0 {
 		return true
 	}
 	for _, pattern := range b.Operations {
-		if matches(pattern, c.Operation) {
+		if matchesPattern(pattern, c.Operation) {
 			return true
 		}
 	}
@@ -186,7 +186,7 @@ func (b Bucket) fill(l *level, now time.Time) {
 	l.at = now
 }
 
-func (b Bucket) window() time.Duration { return seconds(b.WindowSeconds) }
+func (b Bucket) window() time.Duration { return secondsToDuration(b.WindowSeconds) }
 
 // wait is how long it takes until so many tokens have come.
 func (b Bucket) wait(tokens float64, now time.Time) time.Duration {
@@ -194,12 +194,12 @@ func (b Bucket) wait(tokens float64, now time.Time) time.Duration {
 	case b.WindowSeconds > 0:
 		return now.Truncate(b.window()).Add(b.window()).Sub(now)
 	case b.Refill > 0:
-		return seconds(tokens / b.Refill)
+		return secondsToDuration(tokens / b.Refill)
 	}
 	return math.MaxInt64
 }
 
-func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+func secondsToDuration(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // Ideal is the shortest time in which calls can be made under buckets that are
 // full at the beginning: of the bucket that takes longest, what is beyond the
@@ -221,7 +221,7 @@ func Ideal(buckets []Bucket, calls []Call) time.Duration {
 		switch beyond := n - b.Capacity; {
 		case beyond <= 0:
 		case b.Refill > 0:
-			longest = max(longest, seconds(beyond/b.Refill))
+			longest = max(longest, secondsToDuration(beyond/b.Refill))
 		default:
 			longest = math.MaxInt64
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// layered has a front that counts all calls and, behind it, one bucket for each
-// resource and one for each operation.
-func layered() []sim.Bucket {
+// layeredBuckets returns a front bucket that counts all calls and, behind it, one
+// bucket per resource and one per operation.
+func layeredBuckets() []sim.Bucket {
 	return []sim.Bucket{
 		{Name: "front", Layer: "front", Capacity: 3, Refill: 1},
 		{Name: "one", Layer: "back", Operations: []string{"Get"}, Per: sim.PerResource, Capacity: 1, Refill: 0.5},
@@ -21,7 +21,7 @@ func layered() []sim.Bucket {
 
 func TestLayers(t *testing.T) {
 	var th sim.Throttle
-	if err := th.Set(layered()...); err != nil {
+	if err := th.Set(layeredBuckets()...); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -63,15 +63,15 @@ func TestIdeal(t *testing.T) {
 	for range 6 {
 		calls = append(calls, sim.Call{Operation: "Get", Resource: "a"}, sim.Call{Operation: "Put"})
 	}
-	ideal := sim.Ideal(layered(), calls)
+	ideal := sim.Ideal(layeredBuckets(), calls)
 	if want := 10 * time.Second; ideal != want {
 		t.Errorf("ideal %v, want %v: six reads of one resource, one at once and then one in two seconds", ideal, want)
 	}
-	if got := sim.Ideal(layered(), calls[:2]); got != 0 {
+	if got := sim.Ideal(layeredBuckets(), calls[:2]); got != 0 {
 		t.Errorf("ideal of what a burst has room for: %v, want 0", got)
 	}
 	var th sim.Throttle
-	if err := th.Set(layered()[1:]...); err != nil {
+	if err := th.Set(layeredBuckets()[1:]...); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -99,7 +99,7 @@ func (c *Cloud) touched(service, action string, form url.Values) []string {
 	var out []string
 	if service == "ec2" {
 		for _, name := range []string{"GroupId", "ResourceId", "InstanceId", "SubnetId", "VpcId", "AllocationId", "NetworkInterfaceId"} {
-			for _, id := range listed(form, name, "") {
+			for _, id := range listParam(form, name, "") {
 				out = append(out, c.arn("ec2", kindOf(id)+"/"+id))
 			}
 		}
@@ -112,10 +112,10 @@ func (c *Cloud) touched(service, action string, form url.Values) []string {
 		return []string{c.madeBy(service, action, form)}
 	}
 	for _, name := range []string{"LoadBalancerArn", "TargetGroupArn", "ListenerArn", "ResourceArns"} {
-		out = append(out, listed(form, name, ".member")...)
+		out = append(out, listParam(form, name, ".member")...)
 	}
 	for _, name := range []string{"LoadBalancerName", "LoadBalancerNames"} {
-		for _, lb := range listed(form, name, ".member") {
+		for _, lb := range listParam(form, name, ".member") {
 			out = append(out, c.arn(balancing, "loadbalancer/"+lb))
 		}
 	}
@@ -160,8 +160,8 @@ func kindOf(id string) string {
 	return prefix
 }
 
-// listed are the values of a parameter, alone or as a list.
-func listed(form url.Values, name, between string) []string {
+// listParam returns the values of a parameter, given alone or as a list.
+func listParam(form url.Values, name, between string) []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(form)) {
 		if key == name || strings.HasPrefix(key, name+between+".") {

@@ -38,7 +38,7 @@ func TestRoleLacks(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.lacks, func(t *testing.T) {
-			c := start(t, simaws.Options{})
+			c := startClients(t, simaws.Options{})
 			seed := c.Cloud.Seed
 			policy, err := iam.Parse(bytes.ReplaceAll(document, []byte("CLUSTER_ID"), []byte(seed.ClusterID)))
 			if err != nil {
@@ -46,16 +46,16 @@ func TestRoleLacks(t *testing.T) {
 			}
 			c.Cloud.SetRole(policy.Without(tc.lacks))
 			_, err = c.ec2.CreateSecurityGroup(t.Context(), groupOf(seed))
-			if code(err) != tc.group {
+			if errorCode(err) != tc.group {
 				t.Fatalf("security group: %v, want %q", err, tc.group)
 			}
 			tags := []elbv2types.Tag{{Key: aws.String("kubernetes.io/cluster/" + seed.ClusterID), Value: aws.String("owned")}}
 			lb, err := c.nlb.CreateLoadBalancer(t.Context(), &elbv2.CreateLoadBalancerInput{Name: aws.String("lb"), Type: elbv2types.LoadBalancerTypeEnumNetwork, Subnets: seed.PublicSubnets()[:1], Tags: tags})
-			if code(err) != tc.balancer {
+			if errorCode(err) != tc.balancer {
 				t.Fatalf("load balancer: %v, want %q", err, tc.balancer)
 			}
 			tg, err := c.nlb.CreateTargetGroup(t.Context(), &elbv2.CreateTargetGroupInput{Name: aws.String("tg"), Protocol: elbv2types.ProtocolEnumTcp, Port: aws.Int32(30080), VpcId: &seed.VPC, Tags: tags})
-			if code(err) != tc.targets {
+			if errorCode(err) != tc.targets {
 				t.Fatalf("target group: %v, want %q", err, tc.targets)
 			}
 			if lb == nil || tg == nil {
@@ -65,7 +65,7 @@ func TestRoleLacks(t *testing.T) {
 				LoadBalancerArn: lb.LoadBalancers[0].LoadBalancerArn, Protocol: elbv2types.ProtocolEnumTcp, Port: aws.Int32(80), Tags: tags,
 				DefaultActions: []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, TargetGroupArn: tg.TargetGroups[0].TargetGroupArn}},
 			})
-			if code(err) != tc.listener {
+			if errorCode(err) != tc.listener {
 				t.Errorf("listener: %v, want %q", err, tc.listener)
 			}
 		})
@@ -78,7 +78,7 @@ func TestRoleOfAnotherCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := start(t, simaws.Options{})
+	c := startClients(t, simaws.Options{})
 	seed := c.Cloud.Seed
 	group, err := c.ec2.CreateSecurityGroup(t.Context(), groupOf(seed))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestRoleOfAnotherCluster(t *testing.T) {
 		}
 		c.Cloud.SetRole(policy)
 		_, err = c.ec2.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId})
-		return code(err)
+		return errorCode(err)
 	}
 	if got := remove("another"); got != "UnauthorizedOperation" {
 		t.Errorf("by the role of another cluster: %q, want UnauthorizedOperation", got)

@@ -71,7 +71,7 @@ type Cloud struct {
 // New makes a cloud and seeds it. The error tells of options that do not fit
 // together, such as more nodes than the subnets have addresses.
 func New(opt Options) (*Cloud, error) {
-	fill(&opt)
+	applyDefaults(&opt)
 	c := &Cloud{clock: opt.Clock, account: opt.Account, region: opt.Region, EC2: ec2.New(opt.EC2)}
 	c.ELB = elb.New(c.EC2, opt.ELB)
 	c.ELBV2 = elbv2.New(c.EC2, opt.ELBV2)
@@ -97,7 +97,7 @@ func New(opt Options) (*Cloud, error) {
 	return c, nil
 }
 
-func fill(opt *Options) {
+func applyDefaults(opt *Options) {
 	sim.Default(&opt.Region, "us-east-1")
 	sim.Default(&opt.Account, "123456789012")
 	sim.RealClock(&opt.Clock)
@@ -119,7 +119,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		service := c.pick(form, r)
 		v := c.visit(service, service.NewRequest(form, c.clock.Now()), form)
 		if err == nil {
-			err = authenticate(r, form)
+			err = checkSignature(r, form)
 		}
 		if err != nil {
 			v.answer = service.Fail(v.request, err)
@@ -161,8 +161,8 @@ func scopeService(r *http.Request) string {
 	return parts[3]
 }
 
-// authenticate wants a signature of any kind and verifies none.
-func authenticate(r *http.Request, form url.Values) error {
+// checkSignature requires a signature of any kind and verifies none.
+func checkSignature(r *http.Request, form url.Values) error {
 	if form.Get("Action") == webIdentity || r.Header.Get("Authorization") != "" || form.Get("X-Amz-Signature") != "" || form.Get("Signature") != "" {
 		return nil
 	}

@@ -34,7 +34,7 @@ type clients struct {
 	nlb *elbv2.Client
 }
 
-func start(t *testing.T, opt simaws.Options) clients {
+func startClients(t *testing.T, opt simaws.Options) clients {
 	t.Helper()
 	r := simtest.Start(t, opt)
 	r.Config.RetryMaxAttempts = 1
@@ -65,7 +65,7 @@ func (c clients) fault(t *testing.T, f sim.Fault) {
 	}
 }
 
-func code(err error) string {
+func errorCode(err error) string {
 	if e := smithy.APIError(nil); errors.As(err, &e) {
 		return e.ErrorCode()
 	}
@@ -76,7 +76,7 @@ func code(err error) string {
 }
 
 func TestServicesShareOneWorld(t *testing.T) {
-	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
+	c := startClients(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 	seed := c.Cloud.Seed
 	group, err := c.newGroup(t, "front")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestServicesShareOneWorld(t *testing.T) {
 	}
 	remove := func() string {
 		_, err := c.ec2.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: &group})
-		return code(err)
+		return errorCode(err)
 	}
 	holder := func() string {
 		out, err := c.ec2.DescribeAddresses(t.Context(), &ec2.DescribeAddressesInput{AllocationIds: []string{seed.Addresses[0].AllocationID}})
@@ -127,7 +127,7 @@ func TestServicesShareOneWorld(t *testing.T) {
 }
 
 func TestInterfacesOutliveTheLoadBalancer(t *testing.T) {
-	c := start(t, simaws.Options{ReleaseDelay: time.Hour})
+	c := startClients(t, simaws.Options{ReleaseDelay: time.Hour})
 	group, err := c.newGroup(t, "front")
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestInterfacesOutliveTheLoadBalancer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.ec2.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: &group})
-	if got := code(err); got != "DependencyViolation" {
+	if got := errorCode(err); got != "DependencyViolation" {
 		t.Errorf("delete right after the load balancer: code %q, want DependencyViolation", got)
 	}
 }
@@ -163,10 +163,10 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			c := start(t, simaws.Options{})
+			c := startClients(t, simaws.Options{})
 			c.fault(t, tc.fault)
 			_, err := c.newGroup(t, "g")
-			if got := code(err); got != tc.code {
+			if got := errorCode(err); got != tc.code {
 				t.Errorf("code %q, want %q", got, tc.code)
 			}
 			entries := c.Cloud.Journal.Entries()
@@ -182,7 +182,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestStaleReads(t *testing.T) {
-	c := start(t, simaws.Options{})
+	c := startClients(t, simaws.Options{})
 	c.fault(t, sim.Fault{Service: "ec2", Kind: sim.FaultStale, BehindWrites: 2})
 	var got []int
 	for i := range 4 {
@@ -210,7 +210,7 @@ func TestStaleReads(t *testing.T) {
 }
 
 func TestThrottle(t *testing.T) {
-	c := start(t, simaws.Options{})
+	c := startClients(t, simaws.Options{})
 	if err := c.Cloud.Throttle.Set(sim.Bucket{Service: "ec2", Capacity: 1}, sim.Bucket{Service: "elb*", Capacity: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestThrottle(t *testing.T) {
 	_, second := c.newGroup(t, "b")
 	_, third := c.elb.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{})
 	_, fourth := c.nlb.DescribeLoadBalancers(t.Context(), &elbv2.DescribeLoadBalancersInput{})
-	got := []string{code(first), code(second), code(third), code(fourth)}
+	got := []string{errorCode(first), errorCode(second), errorCode(third), errorCode(fourth)}
 	if diff := cmp.Diff([]string{"", "RequestLimitExceeded", "", "Throttling"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -229,7 +229,7 @@ func TestThrottle(t *testing.T) {
 
 // TestDocumentedRates reads with two actions of EC2, which count apart.
 func TestDocumentedRates(t *testing.T) {
-	c := start(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
+	c := startClients(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
 	if err := c.Cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
 		t.Fatal(err)
 	}
@@ -241,13 +241,13 @@ func TestDocumentedRates(t *testing.T) {
 	}
 	_, beyond := c.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
 	_, other := c.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
-	if code(beyond) != "RequestLimitExceeded" || other != nil {
+	if errorCode(beyond) != "RequestLimitExceeded" || other != nil {
 		t.Errorf("call %d: %v, and of another action: %v; want RequestLimitExceeded and none", burst, beyond, other)
 	}
 }
 
 func TestRequestsThatNoClientSends(t *testing.T) {
-	c := start(t, simaws.Options{})
+	c := startClients(t, simaws.Options{})
 	tests := []struct {
 		name, auth, body string
 		status           int
@@ -292,7 +292,7 @@ func TestRequestsThatNoClientSends(t *testing.T) {
 // TestConcurrency lets groups come and go while load balancers take them; it
 // finds races and deadlocks between the services' locks.
 func TestConcurrency(t *testing.T) {
-	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 9}})
+	c := startClients(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 9}})
 	c.fault(t, sim.Fault{Operation: "DescribeRouteTables", Kind: sim.FaultStale})
 	seed := c.Cloud.Seed
 	var wait sync.WaitGroup
@@ -314,7 +314,7 @@ func TestConcurrency(t *testing.T) {
 				}
 				_, err = c.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
 				_, deleted := c.ec2.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: &group})
-				if err != nil || code(deleted) != "DependencyViolation" {
+				if err != nil || errorCode(deleted) != "DependencyViolation" {
 					t.Errorf("%v; delete in use: %v", err, deleted)
 				}
 				_, err = c.nlb.DeleteLoadBalancer(t.Context(), &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: lb.LoadBalancers[0].LoadBalancerArn})
@@ -333,7 +333,7 @@ func TestConcurrency(t *testing.T) {
 
 // TestUnfilteredReads: a read without filter or page has fewer tokens than one with.
 func TestUnfilteredReads(t *testing.T) {
-	c := start(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
+	c := startClients(t, simaws.Options{Clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))})
 	if err := c.Cloud.Throttle.Set(simaws.RealThrottle()...); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (c clients) network(t *testing.T, in *elbv2.CreateLoadBalancerInput) (strin
 
 func TestInterfacesOfNetworkLoadBalancers(t *testing.T) {
 	clock := testclock.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	c := start(t, simaws.Options{Clock: clock, ReleaseDelay: time.Minute})
+	c := startClients(t, simaws.Options{Clock: clock, ReleaseDelay: time.Minute})
 	subnets := c.Cloud.Seed.PublicSubnets()
 	group, err := c.newGroup(t, "front")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestInterfacesOfNetworkLoadBalancers(t *testing.T) {
 }
 
 func TestInterfacesFollowSubnetsAndGroups(t *testing.T) {
-	c := start(t, simaws.Options{})
+	c := startClients(t, simaws.Options{})
 	subnets := c.Cloud.Seed.PublicSubnets()
 	create := &elb.CreateLoadBalancerInput{
 		LoadBalancerName: aws.String("web"), Subnets: subnets[:2],
@@ -124,7 +124,7 @@ func TestInterfacesFollowSubnetsAndGroups(t *testing.T) {
 }
 
 func TestPrivateAddressInUse(t *testing.T) {
-	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
+	c := startClients(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
 	subnet := c.Cloud.Seed.PrivateSubnets()[0]
 	ask := func(name, ip string) error {
 		_, err := c.network(t, &elbv2.CreateLoadBalancerInput{
@@ -133,7 +133,7 @@ func TestPrivateAddressInUse(t *testing.T) {
 		})
 		return err
 	}
-	if err := ask("node", c.Cloud.Seed.Nodes[0].PrivateIP); code(err) != "InvalidConfigurationRequest" {
+	if err := ask("node", c.Cloud.Seed.Nodes[0].PrivateIP); errorCode(err) != "InvalidConfigurationRequest" {
 		t.Errorf("the address of a node: %v, want InvalidConfigurationRequest", err)
 	}
 	for range 2 { // the second time it exists already
@@ -141,7 +141,7 @@ func TestPrivateAddressInUse(t *testing.T) {
 			t.Errorf("a free address: %v", err)
 		}
 	}
-	if err := ask("two", "10.0.128.200"); code(err) != "InvalidConfigurationRequest" {
+	if err := ask("two", "10.0.128.200"); errorCode(err) != "InvalidConfigurationRequest" {
 		t.Errorf("the address of another load balancer: %v, want InvalidConfigurationRequest", err)
 	}
 }

@@ -63,7 +63,7 @@ func TestSeedIsStable(t *testing.T) {
 // TestSeedOfPods: the addresses of pods are those of the interface of their machine, each
 // once, and there are not more of them than a subnet has.
 func TestSeedOfPods(t *testing.T) {
-	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 7, Pods: 3}})
+	c := startClients(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 7, Pods: 3}})
 	seen := map[string]bool{}
 	for _, n := range c.Cloud.Seed.Nodes {
 		out, err := c.ec2.DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{Filters: []ec2types.Filter{
@@ -88,7 +88,7 @@ func TestSeedOfPods(t *testing.T) {
 }
 
 func TestSeedOverTheWire(t *testing.T) {
-	c := start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, ClusterID: "kube"}})
+	c := startClients(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, ClusterID: "kube"}})
 	seed := c.Cloud.Seed
 	subnets, err := c.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{
 		{Name: aws.String("vpc-id"), Values: []string{seed.VPC}},

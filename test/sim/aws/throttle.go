@@ -56,8 +56,8 @@ func throttledAs(service, action string, form url.Values) string {
 	return action
 }
 
-// units is how many machines a call is about.
-func units(form url.Values) int {
+// countInstances returns the number of instances that a call concerns.
+func countInstances(form url.Values) int {
 	n, _ := strconv.Atoi(form.Get("MaxCount")) // without a number it is about none
 	for name := range form {
 		if strings.HasPrefix(name, "InstanceId.") {

@@ -57,8 +57,8 @@ var (
 // shortest and longest are how many seconds a session of a role can last; source: service model.
 const shortest, longest = 900, 43200
 
-// session reads what both ways to a role have in common.
-func session(r *query.Request, required ...string) (roleXML, credentialsXML, error) {
+// newSession reads what both ways to assume a role have in common.
+func newSession(r *query.Request, required ...string) (roleXML, credentialsXML, error) {
 	in := lbkit.Read(r.Params)
 	in.Required(required...)
 	role := in.Need("RoleArn", lbkit.Length(20, 2048))
@@ -77,15 +77,15 @@ func session(r *query.Request, required ...string) (roleXML, credentialsXML, err
 	// The session is of STS, and a path in the role's name is not part of it.
 	head, path, _ := strings.Cut(role, ":role/")
 	assumed := strings.Replace(head, ":iam:", ":sts:", 1) + ":assumed-role/" + path[strings.LastIndex(path, "/")+1:] + "/" + name
-	return roleXML{"AROASIMULATORSIMULATO:" + name, assumed}, credentials(r.Now, duration), nil
+	return roleXML{"AROASIMULATORSIMULATO:" + name, assumed}, temporaryCredentials(r.Now, duration), nil
 }
 
-func credentials(now time.Time, lasts time.Duration) credentialsXML {
+func temporaryCredentials(now time.Time, lasts time.Duration) credentialsXML {
 	return credentialsXML{"ASIASIMULATORSIMULATO", "secret", "token", now.Add(lasts).Format(time.RFC3339)}
 }
 
 func assumeRole(r *query.Request) (any, error) {
-	role, keys, err := session(r)
+	role, keys, err := newSession(r)
 	return struct {
 		Role        roleXML        `xml:"AssumedRoleUser"`
 		Credentials credentialsXML `xml:"Credentials"`
@@ -94,7 +94,7 @@ func assumeRole(r *query.Request) (any, error) {
 
 // assumeRoleWithWebIdentity takes any token, as a Pod's service account has one.
 func assumeRoleWithWebIdentity(r *query.Request) (any, error) {
-	role, keys, err := session(r, "WebIdentityToken")
+	role, keys, err := newSession(r, "WebIdentityToken")
 	return struct {
 		Role        roleXML        `xml:"AssumedRoleUser"`
 		Credentials credentialsXML `xml:"Credentials"`
@@ -116,5 +116,5 @@ func getSessionToken(r *query.Request) (any, error) {
 	}
 	return struct {
 		Credentials credentialsXML `xml:"Credentials"`
-	}{credentials(r.Now, duration)}, nil
+	}{temporaryCredentials(r.Now, duration)}, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestSessionsOfRoles(t *testing.T) {
-	client := sts.NewFromConfig(start(t, simaws.Options{}).Config)
+	client := sts.NewFromConfig(startClients(t, simaws.Options{}).Config)
 	const role = "arn:aws:iam::123456789012:role/team/berth"
 	out, err := client.AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: aws.String(role), RoleSessionName: aws.String("me")})
 	if err != nil {
@@ -25,7 +25,7 @@ func TestSessionsOfRoles(t *testing.T) {
 		"no role":              {RoleArn: aws.String("nothing-valid-in-here"), RoleSessionName: aws.String("me")},
 		"too long":             {RoleArn: aws.String(role), RoleSessionName: aws.String("me"), DurationSeconds: aws.Int32(43201)},
 	} {
-		if _, err := client.AssumeRole(t.Context(), &in); code(err) != "ValidationError" {
+		if _, err := client.AssumeRole(t.Context(), &in); errorCode(err) != "ValidationError" {
 			t.Errorf("%s: %v, want ValidationError", name, err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestSessionsOfRoles(t *testing.T) {
 
 // The call with a token is the only unsigned one.
 func TestRoleOfAServiceAccount(t *testing.T) {
-	config := start(t, simaws.Options{}).Config
+	config := startClients(t, simaws.Options{}).Config
 	config.Credentials = aws.AnonymousCredentials{}
 	client := sts.NewFromConfig(config)
 	in := &sts.AssumeRoleWithWebIdentityInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/berth"), RoleSessionName: aws.String("me"), WebIdentityToken: aws.String("abcd")}
@@ -47,7 +47,7 @@ func TestRoleOfAServiceAccount(t *testing.T) {
 	if out.Credentials.Expiration == nil || *out.AssumedRoleUser.Arn != "arn:aws:sts::123456789012:assumed-role/berth/me" {
 		t.Errorf("credentials until %v for %s", out.Credentials.Expiration, *out.AssumedRoleUser.Arn)
 	}
-	if _, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{}); code(err) != "MissingAuthenticationToken" {
+	if _, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{}); errorCode(err) != "MissingAuthenticationToken" {
 		t.Errorf("caller without a signature: %v, want MissingAuthenticationToken", err)
 	}
 }

@@ -24,7 +24,7 @@ type visit struct {
 func (c *Cloud) visit(service *query.Service, request *query.Request, form url.Values) *visit {
 	_, known := service.Ops[request.Action]
 	return &visit{cloud: c, service: service, request: request, Visit: sim.Visit{Entry: sim.Entry{
-		Service: service.Name, Operation: request.Action, Write: known && service.Writes != nil && service.Writes(request.Action), Units: units(form),
+		Service: service.Name, Operation: request.Action, Write: known && service.Writes != nil && service.Writes(request.Action), Units: countInstances(form),
 	}}}
 }
 
@@ -33,7 +33,7 @@ func (v *visit) run(ctx context.Context, form url.Values) {
 	c := v.cloud
 	if c.Throttle.Take(sim.Call{Service: v.service.Name, Operation: throttledAs(v.service.Name, v.request.Action, form), Units: v.Units}, c.clock.Now()).Refused {
 		v.Throttled = true
-		v.answer = v.service.Fail(v.request, throttled(v.service))
+		v.answer = v.service.Fail(v.request, throttlingError(v.service))
 		return
 	}
 	met := v.Meet(ctx, &c.Faults)
@@ -89,11 +89,10 @@ func (v *visit) note(form url.Values) *sim.Visit {
 	return &v.Visit
 }
 
-// throttled is the refusal of each service. On the wire the load balancers' code
-// is Throttling; ThrottlingException is what CloudTrail makes of it.
-// Sources: github.com/boto/boto3 issue 3125, kubernetes-sigs/aws-load-balancer-controller issues 1871 and 3167.
-// Source: EC2 API reference, request throttling; Elastic Load Balancing user guide, API throttling.
-func throttled(s *query.Service) *query.Error {
+// throttlingError returns the refusal of each service. On the wire the load balancers'
+// code is Throttling; ThrottlingException is what CloudTrail makes of it. Sources:
+// github.com/boto/boto3 issue 3125, kubernetes-sigs/aws-load-balancer-controller
+func throttlingError(s *query.Service) *query.Error {
 	if s.Style == query.EC2Query {
 		return &query.Error{Status: http.StatusServiceUnavailable, Code: "RequestLimitExceeded", Message: "Request limit exceeded."}
 	}

@@ -22,19 +22,19 @@ import (
 // careless leaves its check out, so that the simulator has to refuse.
 type walker struct{ careful, careless reflect.Value }
 
-func unchecked(stack *middleware.Stack) error {
+func skipValidation(stack *middleware.Stack) error {
 	// Operations without required members have no such check to remove.
 	_, _ = stack.Initialize.Remove("OperationInputValidation")
 	return nil
 }
 
-// walkers gives the clients of the three services on one simulator.
-func walkers(t *testing.T) map[string]walker {
+// newWalkers returns the clients of the three services on one simulator.
+func newWalkers(t *testing.T) map[string]walker {
 	t.Helper()
-	config := start(t, simaws.Options{}).Config
+	config := startClients(t, simaws.Options{}).Config
 	config.RetryMaxAttempts = 1
 	free := config.Copy()
-	free.APIOptions = append(free.APIOptions, unchecked)
+	free.APIOptions = append(free.APIOptions, skipValidation)
 	return map[string]walker{
 		"elb":   {reflect.ValueOf(elb.NewFromConfig(config)), reflect.ValueOf(elb.NewFromConfig(free))},
 		"elbv2": {reflect.ValueOf(elbv2.NewFromConfig(config)), reflect.ValueOf(elbv2.NewFromConfig(free))},
@@ -55,7 +55,7 @@ func (w walker) operations() map[string]reflect.Type {
 	return out
 }
 
-func do(ctx context.Context, client reflect.Value, operation string, input reflect.Value) error {
+func callOperation(ctx context.Context, client reflect.Value, operation string, input reflect.Value) error {
 	out := client.MethodByName(operation).Call([]reflect.Value{reflect.ValueOf(ctx), input})
 	err, _ := out[1].Interface().(error)
 	return err
@@ -63,7 +63,7 @@ func do(ctx context.Context, client reflect.Value, operation string, input refle
 
 // required asks the careful client which members it misses in an empty call.
 func (w walker) required(ctx context.Context, operation string, input reflect.Type) []string {
-	err := do(ctx, w.careful, operation, reflect.New(input))
+	err := callOperation(ctx, w.careful, operation, reflect.New(input))
 	var missing smithy.InvalidParamsError
 	if !errors.As(err, &missing) {
 		return nil
@@ -78,29 +78,29 @@ func (w walker) required(ctx context.Context, operation string, input reflect.Ty
 	return out
 }
 
-// lower is how the load balancers spell a member in their complaints.
-func lower(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+// lowerFirst returns a member's name as the load balancers spell it in their errors.
+func lowerFirst(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
 // TestEveryLoadBalancerOperationNamesWhatIsMissing walks what is served of both models.
 func TestEveryLoadBalancerOperationNamesWhatIsMissing(t *testing.T) {
 	members := 0
-	for service, w := range walkers(t) {
+	for service, w := range newWalkers(t) {
 		if service == "ec2" {
 			continue
 		}
 		for operation, input := range w.operations() {
-			err := do(t.Context(), w.careless, operation, reflect.New(input))
+			err := callOperation(t.Context(), w.careless, operation, reflect.New(input))
 			want := w.required(t.Context(), operation, input)
-			if code(err) == "InvalidAction" || len(want) == 0 {
+			if errorCode(err) == "InvalidAction" || len(want) == 0 {
 				continue
 			}
 			members += len(want)
-			if code(err) != "ValidationError" {
+			if errorCode(err) != "ValidationError" {
 				t.Errorf("%s.%s without %v: %v, want ValidationError", service, operation, want, err)
 				continue
 			}
 			for _, name := range want {
-				if !strings.Contains(err.Error(), "Value null at '"+lower(name)+"'") {
+				if !strings.Contains(err.Error(), "Value null at '"+lowerFirst(name)+"'") {
 					t.Errorf("%s.%s without %s: %v, want it named", service, operation, name, err)
 				}
 			}
@@ -114,17 +114,17 @@ func TestEveryLoadBalancerOperationNamesWhatIsMissing(t *testing.T) {
 // TestEveryServedMachineOperationMissesWhatIsMissing does the same for EC2, which
 // names one missing parameter at a time.
 func TestEveryServedMachineOperationMissesWhatIsMissing(t *testing.T) {
-	w := walkers(t)["ec2"]
+	w := newWalkers(t)["ec2"]
 	served := 0
 	for operation, input := range w.operations() {
-		err := do(t.Context(), w.careless, operation, reflect.New(input))
-		if code(err) == "InvalidAction" {
+		err := callOperation(t.Context(), w.careless, operation, reflect.New(input))
+		if errorCode(err) == "InvalidAction" {
 			continue
 		}
 		served++
 		want := w.required(t.Context(), operation, input)
 		// Calls on no machine at all are refused with words of their own.
-		if len(want) > 0 && !slices.Contains([]string{"MissingParameter", "InvalidParameterCombination"}, code(err)) {
+		if len(want) > 0 && !slices.Contains([]string{"MissingParameter", "InvalidParameterCombination"}, errorCode(err)) {
 			t.Errorf("%s without %v: %v, want MissingParameter", operation, want, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestEveryServedMachineOperationMissesWhatIsMissing(t *testing.T) {
 // the enumeration in each top-level parameter that has one.
 func TestEveryWordOutsideAnEnumerationIsRefused(t *testing.T) {
 	words := 0
-	for service, w := range walkers(t) {
+	for service, w := range newWalkers(t) {
 		if service == "ec2" {
 			continue
 		}
@@ -157,12 +157,12 @@ func TestEveryWordOutsideAnEnumerationIsRefused(t *testing.T) {
 					word = reflect.Append(reflect.Zero(field.Type), word)
 				}
 				in.Elem().Field(i).Set(word)
-				err := do(t.Context(), w.careless, operation, in)
-				if code(err) == "InvalidAction" {
+				err := callOperation(t.Context(), w.careless, operation, in)
+				if errorCode(err) == "InvalidAction" {
 					continue
 				}
 				words++
-				if code(err) != "ValidationError" || !strings.Contains(err.Error(), "satisfy enum value set") {
+				if errorCode(err) != "ValidationError" || !strings.Contains(err.Error(), "satisfy enum value set") {
 					t.Errorf("%s.%s with %s bogus: %v, want ValidationError", service, operation, field.Name, err)
 				}
 			}

@@ -24,7 +24,7 @@ func TestAsync(t *testing.T) {
 	for _, mode := range []arm.AsyncMode{arm.AsyncHeader, arm.AsyncLocation, arm.AsyncNone} {
 		t.Run(string(mode), func(t *testing.T) {
 			clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-			w := start(t, simazure.Options{Clock: clock, ARM: arm.Options{Async: mode, Latency: time.Minute, PollAfter: time.Millisecond}})
+			w := startWorld(t, simazure.Options{Clock: clock, ARM: arm.Options{Async: mode, Latency: time.Minute, PollAfter: time.Millisecond}})
 			client := w.net.NewPublicIPAddressesClient()
 			var first *http.Response
 			p, err := client.BeginCreateOrUpdate(policy.WithCaptureResponse(t.Context(), &first), w.seed.ResourceGroup, "ip", armnetwork.PublicIPAddress{
@@ -40,14 +40,14 @@ func TestAsync(t *testing.T) {
 			if _, err := p.Poll(t.Context()); err != nil || p.Done() {
 				t.Errorf("first poll: done %v, %v", p.Done(), err)
 			}
-			now := must[armnetwork.PublicIPAddressesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
+			now := mustSucceed[armnetwork.PublicIPAddressesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
 			if *now.Properties.ProvisioningState != armnetwork.ProvisioningStateUpdating {
 				t.Errorf("state %s, want Updating", *now.Properties.ProvisioningState)
 			}
-			if _, err := w.putLB("lb", w.publicLB("lb", "ip"), ""); code(err) != "ReferencedResourceNotProvisioned" {
+			if _, err := w.putLB("lb", w.publicLB("lb", "ip"), ""); errorCode(err) != "ReferencedResourceNotProvisioned" {
 				t.Errorf("reference to an unfinished address: %v", err)
 			}
-			if err := w.deleteIP("ip"); code(err) != "AnotherOperationInProgress" || status(err) != http.StatusConflict {
+			if err := w.deleteIP("ip"); errorCode(err) != "AnotherOperationInProgress" || httpStatus(err) != http.StatusConflict {
 				t.Errorf("delete meanwhile: %v", err)
 			}
 			clock.SetTime(clock.Now().Add(time.Minute))
@@ -63,7 +63,7 @@ func TestAsync(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			gone := must[armnetwork.PublicIPAddressesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
+			gone := mustSucceed[armnetwork.PublicIPAddressesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
 			if *gone.Properties.ProvisioningState != armnetwork.ProvisioningStateDeleting {
 				t.Errorf("state %s, want Deleting", *gone.Properties.ProvisioningState)
 			}
@@ -76,20 +76,20 @@ func TestAsync(t *testing.T) {
 }
 
 func TestAsyncFailure(t *testing.T) {
-	w := start(t, simazure.Options{})
+	w := startWorld(t, simazure.Options{})
 	for _, c := range []struct{ code, state string }{{"InternalServerError", "Failed"}, {"CanceledAndSupersededDueToAnotherOperation", "Failed"}} {
 		if _, err := w.Cloud.Faults.Add(sim.Fault{Operation: simazure.AsyncPrefix + "PublicIPAddresses.*", Kind: sim.FaultError, Code: c.code, Count: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.putIP("ip", nil); code(err) != c.code {
+		if _, err := w.putIP("ip", nil); errorCode(err) != c.code {
 			t.Errorf("%s: got %v", c.code, err)
 		}
-		ip := must[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
+		ip := mustSucceed[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), w.seed.ResourceGroup, "ip", nil))
 		if string(*ip.Properties.ProvisioningState) != c.state {
 			t.Errorf("state %s, want %s", *ip.Properties.ProvisioningState, c.state)
 		}
 	}
-	if _, err := w.putLB("lb", w.publicLB("lb", "ip"), ""); code(err) != "ReferencedResourceNotProvisioned" {
+	if _, err := w.putLB("lb", w.publicLB("lb", "ip"), ""); errorCode(err) != "ReferencedResourceNotProvisioned" {
 		t.Errorf("reference to a failed address: %v", err)
 	}
 	if _, err := w.putIP("ip", nil); err != nil {
@@ -102,7 +102,7 @@ func TestAsyncFailure(t *testing.T) {
 
 func TestSuperseded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	w := start(t, simazure.Options{Clock: clock, ARM: arm.Options{Latency: time.Minute, PollAfter: time.Millisecond, Overlap: arm.OverlapSupersede}})
+	w := startWorld(t, simazure.Options{Clock: clock, ARM: arm.Options{Latency: time.Minute, PollAfter: time.Millisecond, Overlap: arm.OverlapSupersede}})
 	lb := w.internalLB("lb")
 	client := w.net.NewLoadBalancersClient()
 	first, err := client.BeginCreateOrUpdate(t.Context(), w.seed.ResourceGroup, "lb", lb, nil)
@@ -114,7 +114,7 @@ func TestSuperseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.SetTime(clock.Now().Add(time.Minute))
-	if _, err := first.PollUntilDone(t.Context(), nil); code(err) != "CanceledAndSupersededDueToAnotherOperation" {
+	if _, err := first.PollUntilDone(t.Context(), nil); errorCode(err) != "CanceledAndSupersededDueToAnotherOperation" {
 		t.Errorf("first write: %v", err)
 	}
 	if _, err := second.PollUntilDone(t.Context(), nil); err != nil {
@@ -123,7 +123,7 @@ func TestSuperseded(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	w := start(t, simazure.Options{})
+	w := startWorld(t, simazure.Options{})
 	add := func(f sim.Fault) {
 		w.Cloud.Faults.Clear()
 		if _, err := w.Cloud.Faults.Add(f); err != nil {
@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 	}
 	add(sim.Fault{Service: "network", Operation: "PublicIPAddresses.CreateOrUpdate", Kind: sim.FaultError, Status: 429})
 	_, err := w.putIP("a", nil)
-	if status(err) != http.StatusTooManyRequests || exists("a") {
+	if httpStatus(err) != http.StatusTooManyRequests || exists("a") {
 		t.Errorf("error fault: %v, made %v", err, exists("a"))
 	}
 	add(sim.Fault{Kind: sim.FaultCutBefore, WritesOnly: true})
@@ -166,7 +166,7 @@ func TestFaults(t *testing.T) {
 
 func TestThrottleAndQuota(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	w := start(t, simazure.Options{Clock: clock, Quotas: simazure.Quotas{Reads: 3, Enforce: true}})
+	w := startWorld(t, simazure.Options{Clock: clock, Quotas: simazure.Quotas{Reads: 3, Enforce: true}})
 	get := func() (*http.Response, error) {
 		var resp *http.Response
 		_, err := w.net.NewLoadBalancersClient().NewListPager(w.seed.ResourceGroup, nil).NextPage(policy.WithCaptureResponse(t.Context(), &resp))
@@ -179,10 +179,10 @@ func TestThrottleAndQuota(t *testing.T) {
 		}
 	}
 	resp, err := get()
-	if code(err) != "SubscriptionRequestsThrottled" || status(err) != 429 || resp.Header.Get("Retry-After") != "3600" {
+	if errorCode(err) != "SubscriptionRequestsThrottled" || httpStatus(err) != 429 || resp.Header.Get("Retry-After") != "3600" {
 		t.Errorf("beyond the quota: %v, Retry-After %q", err, resp.Header.Get("Retry-After"))
 	}
-	if _, err := w.putIP("ip", nil); code(err) != "SubscriptionRequestsThrottled" {
+	if _, err := w.putIP("ip", nil); errorCode(err) != "SubscriptionRequestsThrottled" {
 		t.Errorf("a write whose polls are refused: %v", err)
 	}
 	clock.SetTime(clock.Now().Add(time.Hour))
@@ -196,7 +196,7 @@ func TestThrottleAndQuota(t *testing.T) {
 		t.Error(err)
 	}
 	resp, err = get()
-	if code(err) != "TooManyRequests" || resp.Header.Get("Retry-After") != "10" {
+	if errorCode(err) != "TooManyRequests" || resp.Header.Get("Retry-After") != "10" {
 		t.Errorf("throttled: %v, Retry-After %q, want 10", err, resp.Header.Get("Retry-After"))
 	}
 	if err := w.Cloud.Throttle.Set(simazure.RealThrottle()...); err != nil {
@@ -205,7 +205,7 @@ func TestThrottleAndQuota(t *testing.T) {
 }
 
 func TestPaging(t *testing.T) {
-	w := start(t, simazure.Options{ARM: arm.Options{PageSize: 2}, Seed: simazure.SeedOptions{Addresses: 5}})
+	w := startWorld(t, simazure.Options{ARM: arm.Options{PageSize: 2}, Seed: simazure.SeedOptions{Addresses: 5}})
 	pages, names := 0, ""
 	pager := w.net.NewPublicIPAddressesClient().NewListPager(w.seed.ResourceGroup, nil)
 	for pager.More() {
@@ -231,8 +231,8 @@ func TestPaging(t *testing.T) {
 func TestConcurrentWriters(t *testing.T) {
 	const writers = 8
 	r := simtest.Start(t, simazure.Options{})
-	w := connect(t, r, r.PlainOptions())
-	must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.internalLB("lb"), ""))
+	w := connectClients(t, r, r.PlainOptions())
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.internalLB("lb"), ""))
 	var wg sync.WaitGroup
 	for n := range writers {
 		wg.Go(func() {
@@ -240,7 +240,7 @@ func TestConcurrentWriters(t *testing.T) {
 				lb := w.getLB("lb")
 				lb.Properties.Probes = append(lb.Properties.Probes, tcpProbe("probe-"+strconv.Itoa(n)))
 				_, err := w.putLB("lb", lb, *lb.Etag)
-				if status(err) == http.StatusPreconditionFailed {
+				if httpStatus(err) == http.StatusPreconditionFailed {
 					continue
 				}
 				if err != nil {

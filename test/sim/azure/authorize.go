@@ -34,20 +34,20 @@ func ParseRole(definition []byte) (*Role, error) {
 // Allows reports whether the role grants an action and does not exclude it.
 func (r *Role) Allows(action string) bool {
 	fits := func(pattern string) bool {
-		return wild(strings.ToLower(pattern), strings.ToLower(action))
+		return matchWildcard(strings.ToLower(pattern), strings.ToLower(action))
 	}
 	return slices.ContainsFunc(r.Actions, fits) && !slices.ContainsFunc(r.NotActions, fits)
 }
 
-// wild matches a text with * for any characters.
-func wild(pattern, text string) bool {
+// matchWildcard matches a text with * for any characters.
+func matchWildcard(pattern, text string) bool {
 	head, tail, more := strings.Cut(pattern, "*")
 	rest, ok := strings.CutPrefix(text, head)
 	if !more || !ok {
 		return ok && rest == ""
 	}
 	for at := 0; at <= len(rest); at++ {
-		if wild(tail, rest[at:]) {
+		if matchWildcard(tail, rest[at:]) {
 			return true
 		}
 	}
@@ -125,12 +125,12 @@ func (v *visit) links() []link {
 		switch x := value.(type) {
 		case arm.Doc:
 			if id, ok := x["id"].(string); ok {
-				if action := joins(name, id); action != "" && !strings.EqualFold(id, self) && !arm.Within(id, self) {
+				if action := joinAction(name, id); action != "" && !strings.EqualFold(id, self) && !arm.Within(id, self) {
 					out = append(out, link{id, action})
 				}
 			}
 			for _, key := range slices.Sorted(maps.Keys(x)) {
-				if !shown(self, key) {
+				if !isReadOnly(self, key) {
 					walk(key, x[key])
 				}
 			}
@@ -147,8 +147,8 @@ func (v *visit) links() []link {
 	return out
 }
 
-// shown tells properties that answers have and that requests do not set.
-func shown(self, key string) bool {
+// isReadOnly reports whether answers have a property that requests do not set.
+func isReadOnly(self, key string) bool {
 	switch key {
 	case "backendIPConfigurations", "ipConfiguration", "virtualMachine", "privateEndpoints", "privateEndpointConnections":
 		return true
@@ -158,9 +158,9 @@ func shown(self, key string) bool {
 	return false
 }
 
-// joins is the action on what is referred to.
-// Source: Azure permissions for Networking, actions that end in join/action.
-func joins(name, id string) string {
+// joinAction returns the action on a referenced resource. Source: Azure permissions for
+// Networking, actions that end in join/action.
+func joinAction(name, id string) string {
 	parsed, ok := arm.ParseID(id)
 	if !ok {
 		return ""

@@ -30,7 +30,7 @@ func TestRoleLacks(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.lacks, func(t *testing.T) {
-			w := start(t, simazure.Options{})
+			w := startWorld(t, simazure.Options{})
 			role, err := simazure.ParseRole(definition)
 			if err != nil {
 				t.Fatal(err)
@@ -38,10 +38,10 @@ func TestRoleLacks(t *testing.T) {
 			role.Actions = slices.DeleteFunc(role.Actions, func(a string) bool { return a == tc.lacks })
 			w.Cloud.SetRole(role)
 			ip, err := w.putIP("ip", nil)
-			if code(err) != tc.address || (err != nil && status(err) != http.StatusForbidden) {
+			if errorCode(err) != tc.address || (err != nil && httpStatus(err) != http.StatusForbidden) {
 				t.Fatalf("address: %v, want %q", err, tc.address)
 			}
-			if _, err := w.putLB("internal", w.internalLB("internal"), ""); code(err) != tc.internal {
+			if _, err := w.putLB("internal", w.internalLB("internal"), ""); errorCode(err) != tc.internal {
 				t.Errorf("internal: %v, want %q", err, tc.internal)
 			}
 			if ip.ID == nil {
@@ -50,7 +50,7 @@ func TestRoleLacks(t *testing.T) {
 			lb := w.internalLB("public")
 			lb.Properties.FrontendIPConfigurations[0].Properties = &armnetwork.FrontendIPConfigurationPropertiesFormat{PublicIPAddress: &armnetwork.PublicIPAddress{ID: to.Ptr(*ip.ID)}}
 			lb.Properties.FrontendIPConfigurations[0].Zones = nil
-			if _, err := w.putLB("public", lb, ""); code(err) != tc.public {
+			if _, err := w.putLB("public", lb, ""); errorCode(err) != tc.public {
 				t.Errorf("public: %v, want %q", err, tc.public)
 			}
 		})

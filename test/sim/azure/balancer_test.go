@@ -19,7 +19,7 @@ func policyHeader(ctx context.Context, name, value string) context.Context {
 }
 
 func TestLoadBalancerLife(t *testing.T) {
-	w := start(t, simazure.Options{})
+	w := startWorld(t, simazure.Options{})
 	ip, err := w.putIP("ip", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -44,18 +44,18 @@ func TestLoadBalancerLife(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("load balancer (-want +got)\n%s", diff)
 	}
-	after := must[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), strings.ToLower(w.seed.ResourceGroup), "IP", nil))
+	after := mustSucceed[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), strings.ToLower(w.seed.ResourceGroup), "IP", nil))
 	if *after.Etag == *ip.Etag || *after.Properties.IPConfiguration.ID != *front.ID {
 		t.Errorf("attached address: etag %s, configuration %v, want a new etag and %s", *after.Etag, after.Properties.IPConfiguration, *front.ID)
 	}
-	if err := w.deleteIP("ip"); code(err) != "PublicIPAddressCannotBeDeleted" {
+	if err := w.deleteIP("ip"); errorCode(err) != "PublicIPAddressCannotBeDeleted" {
 		t.Errorf("delete of an attached address: %v", err)
 	}
 	if err := w.deleteLB("lb"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.net.NewLoadBalancersClient().Get(t.Context(), w.seed.ResourceGroup, "lb", nil)
-	if code(err) != "ResourceNotFound" || status(err) != http.StatusNotFound {
+	if errorCode(err) != "ResourceNotFound" || httpStatus(err) != http.StatusNotFound {
 		t.Errorf("get after delete: %v", err)
 	}
 	if err := w.deleteLB("lb"); err != nil {
@@ -67,19 +67,19 @@ func TestLoadBalancerLife(t *testing.T) {
 }
 
 func TestEtags(t *testing.T) {
-	w := start(t, simazure.Options{})
-	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
-	first := must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
+	w := startWorld(t, simazure.Options{})
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
+	first := mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
 	body := w.getLB("lb")
 	body.Tags = map[string]*string{"a": to.Ptr("b")}
 	second, err := w.putLB("lb", body, *first.Etag)
 	if err != nil || *second.Etag == *first.Etag {
 		t.Fatalf("write with the etag: %v, want a new etag instead of %s", err, *first.Etag)
 	}
-	if _, err := w.putLB("lb", body, *first.Etag); status(err) != http.StatusPreconditionFailed || code(err) != "PreconditionFailed" {
+	if _, err := w.putLB("lb", body, *first.Etag); httpStatus(err) != http.StatusPreconditionFailed || errorCode(err) != "PreconditionFailed" {
 		t.Errorf("write with an old etag: %v, want 412", err)
 	}
-	if _, err := w.putLB("other", w.internalLB("other"), `W/"x"`); status(err) != http.StatusPreconditionFailed {
+	if _, err := w.putLB("other", w.internalLB("other"), `W/"x"`); httpStatus(err) != http.StatusPreconditionFailed {
 		t.Errorf("create with an etag: %v, want 412", err)
 	}
 	p, err := w.net.NewLoadBalancerBackendAddressPoolsClient().BeginCreateOrUpdate(t.Context(), w.seed.ResourceGroup, "lb", "pool", armnetwork.BackendAddressPool{
@@ -88,7 +88,7 @@ func TestEtags(t *testing.T) {
 			LoadBalancerBackendAddresses: []*armnetwork.LoadBalancerBackendAddress{{Name: to.Ptr("n"), Properties: &armnetwork.LoadBalancerBackendAddressPropertiesFormat{IPAddress: to.Ptr("10.240.0.9")}}},
 		},
 	}, nil)
-	if _, err := done(t.Context(), p, err); err != nil {
+	if _, err := pollDone(t.Context(), p, err); err != nil {
 		t.Fatal(err)
 	}
 	if third := w.getLB("lb"); *third.Etag == *second.Etag || len(third.Properties.BackendAddressPools[0].Properties.LoadBalancerBackendAddresses) != 1 {
@@ -99,11 +99,11 @@ func TestEtags(t *testing.T) {
 // TestForeignContent puts back what was read, with one thing more: everything
 // else must be as it was.
 func TestForeignContent(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, Outbound: true, Pools: simazure.NodeNIC}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, Outbound: true, Pools: simazure.NodeNIC}})
 	before := w.getLB("kubernetes")
 	body := w.getLB("kubernetes")
 	body.Properties.Probes = append(body.Properties.Probes, tcpProbe("mine"))
-	after := must[armnetwork.LoadBalancer](t)(w.putLB("kubernetes", body, *before.Etag))
+	after := mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("kubernetes", body, *before.Etag))
 	after.Properties.Probes = nil
 	before.Properties.Probes = nil
 	scrub := func(lb *armnetwork.LoadBalancer) {
@@ -129,14 +129,14 @@ func TestForeignContent(t *testing.T) {
 }
 
 func TestLoadBalancerRules(t *testing.T) {
-	w := start(t, simazure.Options{})
-	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
-	must[armnetwork.PublicIPAddress](t)(w.putIP("used", nil))
-	must[armnetwork.PublicIPAddress](t)(w.putIP("six", func(p *armnetwork.PublicIPAddress) {
+	w := startWorld(t, simazure.Options{})
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("used", nil))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("six", func(p *armnetwork.PublicIPAddress) {
 		p.Properties.PublicIPAddressVersion = to.Ptr(armnetwork.IPVersionIPv6)
 	}))
-	must[armnetwork.LoadBalancer](t)(w.putLB("taken", w.publicLB("taken", "used"), ""))
-	must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("taken", w.publicLB("taken", "used"), ""))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
 	front := func(lb *armnetwork.LoadBalancer) *armnetwork.FrontendIPConfigurationPropertiesFormat {
 		return lb.Properties.FrontendIPConfigurations[0].Properties
 	}
@@ -213,7 +213,7 @@ func TestLoadBalancerRules(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			lb := w.publicLB("lb", "ip")
 			c.edit(&lb)
-			if _, err := w.putLB("lb", lb, ""); code(err) != c.want {
+			if _, err := w.putLB("lb", lb, ""); errorCode(err) != c.want {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -221,7 +221,7 @@ func TestLoadBalancerRules(t *testing.T) {
 }
 
 func TestPrivateAddresses(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}})
 	put := func(edit func(f *armnetwork.FrontendIPConfiguration)) (armnetwork.LoadBalancer, error) {
 		lb := w.internalLB("lb-internal")
 		edit(lb.Properties.FrontendIPConfigurations[0])
@@ -237,19 +237,19 @@ func TestPrivateAddresses(t *testing.T) {
 	if err != nil || *lb.Properties.FrontendIPConfigurations[0].Properties.PrivateIPAddress != "10.241.0.4" {
 		t.Fatalf("dynamic address: %v, %v", lb, err)
 	}
-	must[armnetwork.LoadBalancer](t)(w.putLB("another", w.internalLB("another"), ""))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("another", w.internalLB("another"), ""))
 	for _, c := range []struct{ ip, want string }{
 		{"10.241.0.5", "PrivateIPAddressIsAllocated"}, {"10.242.0.9", "PrivateIPAddressNotInSubnet"}, {"10.241.0.2", "PrivateIPAddressInReservedRange"}, {"nonsense", "InvalidIPAddress"}, {"10.241.0.77", ""},
 	} {
 		_, err := put(func(f *armnetwork.FrontendIPConfiguration) { zones(f); static(c.ip)(f) })
-		if code(err) != c.want {
+		if errorCode(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.ip, err, c.want)
 		}
 	}
-	if _, err := put(func(*armnetwork.FrontendIPConfiguration) {}); code(err) != "ResourceAvailabilityZonesCannotBeModified" {
+	if _, err := put(func(*armnetwork.FrontendIPConfiguration) {}); errorCode(err) != "ResourceAvailabilityZonesCannotBeModified" {
 		t.Errorf("zones taken away: %v", err)
 	}
-	if _, err := put(func(f *armnetwork.FrontendIPConfiguration) { f.Zones = to.SliceOfPtrs("9") }); code(err) != "InvalidAvailabilityZone" {
+	if _, err := put(func(f *armnetwork.FrontendIPConfiguration) { f.Zones = to.SliceOfPtrs("9") }); errorCode(err) != "InvalidAvailabilityZone" {
 		t.Errorf("unknown zone: %v", err)
 	}
 }

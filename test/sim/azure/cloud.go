@@ -61,7 +61,7 @@ type Cloud struct {
 
 // New makes a cloud and seeds it. The error tells of options that do not fit together.
 func New(opt Options) (*Cloud, error) {
-	fill(&opt)
+	applyDefaults(&opt)
 	net := network.New(opt.Network)
 	comp := compute.New(compute.Options{Location: opt.Location, Display: opt.Display, Zones: opt.Network.Zones})
 	svc := arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(net.Extra(), comp.Extra()...))
@@ -80,7 +80,7 @@ func New(opt Options) (*Cloud, error) {
 	return c, nil
 }
 
-func fill(opt *Options) {
+func applyDefaults(opt *Options) {
 	sim.Default(&opt.Location, "eastus")
 	sim.Default(&opt.Subscription, "11111111-2222-4333-8444-555555555555")
 	sim.Default(&opt.Tenant, "66666666-7777-4888-9999-aaaaaaaaaaaa")

@@ -13,12 +13,12 @@ import (
 )
 
 func TestContainerSKUs(t *testing.T) {
-	w := pods(t, nil)
+	w := startWithGateway(t, nil)
 	w.container("web")
-	must[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
-	must[armnetwork.PublicIPAddress](t)(w.putV2("six", armnetwork.IPVersionIPv6))
-	must[armnetwork.PublicIPAddress](t)(w.putV2("v2", armnetwork.IPVersionIPv4))
-	must[armnetwork.LoadBalancer](t)(w.putLB("std", w.publicLB("std", "std"), ""))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putV2("six", armnetwork.IPVersionIPv6))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putV2("v2", armnetwork.IPVersionIPv4))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("std", w.publicLB("std", "std"), ""))
 	address := func(lb *armnetwork.LoadBalancer, name string) {
 		lb.Properties.FrontendIPConfigurations[0].Properties.PublicIPAddress.ID = to.Ptr(w.id("publicIPAddresses", name))
 	}
@@ -47,16 +47,16 @@ func TestContainerSKUs(t *testing.T) {
 	} {
 		lb := w.containerLB("web")
 		c.edit(&lb)
-		if _, err := w.putLB("web", lb, ""); code(err) != c.want {
+		if _, err := w.putLB("web", lb, ""); errorCode(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := w.putLB("std", w.publicLB("std", "v2"), ""); code(err) != "DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed" {
+	if _, err := w.putLB("std", w.publicLB("std", "v2"), ""); errorCode(err) != "DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed" {
 		t.Errorf("StandardV2 address on a Standard load balancer: %v", err)
 	}
 	if _, err := w.putIP("web", func(ip *armnetwork.PublicIPAddress) {
 		ip.SKU.Name, ip.Properties.PublicIPAllocationMethod = to.Ptr(armnetwork.PublicIPAddressSKUNameStandardV2), to.Ptr(armnetwork.IPAllocationMethodDynamic)
-	}); code(err) != "StandardSkuPublicIPAddressesMustBeStatic" {
+	}); errorCode(err) != "StandardSkuPublicIPAddressesMustBeStatic" {
 		t.Errorf("dynamic StandardV2 address: %v", err)
 	}
 }
@@ -74,13 +74,13 @@ func (w *world) gateway(name string, edit func(*armnetwork.ServiceGateway)) (arm
 		edit(&sg)
 	}
 	p, err := w.net.NewServiceGatewaysClient().BeginCreateOrUpdate(w.t.Context(), w.seed.ResourceGroup, name, sg, nil)
-	out, err := done(w.t.Context(), p, err)
+	out, err := pollDone(w.t.Context(), p, err)
 	return out.ServiceGateway, err
 }
 
 func (w *world) deleteGateway(name string) error {
 	p, err := w.net.NewServiceGatewaysClient().BeginDelete(w.t.Context(), w.seed.ResourceGroup, name, nil)
-	_, err = done(w.t.Context(), p, err)
+	_, err = pollDone(w.t.Context(), p, err)
 	return err
 }
 
@@ -89,35 +89,35 @@ func (w *world) deleteGateway(name string) error {
 //
 // long: each step needs the state that the one before has left.
 func TestGateways(t *testing.T) {
-	w := pods(t, nil)
+	w := startWithGateway(t, nil)
 	client, ctx, group := w.net.NewServiceGatewaysClient(), t.Context(), w.seed.ResourceGroup
 	tags := armnetwork.TagsObject{Tags: map[string]*string{"team": to.Ptr("shop")}}
-	if _, err := client.UpdateTags(ctx, group, "sg", tags, nil); code(err) != "ResourceNotFound" {
+	if _, err := client.UpdateTags(ctx, group, "sg", tags, nil); errorCode(err) != "ResourceNotFound" {
 		t.Errorf("tags of none: %v", err)
 	}
-	if _, err := client.NewGetServicesPager(group, "sg", nil).NextPage(ctx); code(err) != "ResourceNotFound" {
+	if _, err := client.NewGetServicesPager(group, "sg", nil).NextPage(ctx); errorCode(err) != "ResourceNotFound" {
 		t.Errorf("services of none: %v", err)
 	}
-	if _, err := client.BeginUpdateAddressLocations(ctx, group, "sg", armnetwork.ServiceGatewayUpdateAddressLocationsRequest{}, nil); code(err) != "ResourceNotFound" {
+	if _, err := client.BeginUpdateAddressLocations(ctx, group, "sg", armnetwork.ServiceGatewayUpdateAddressLocationsRequest{}, nil); errorCode(err) != "ResourceNotFound" {
 		t.Errorf("update of none: %v", err)
 	}
 	made, err := w.gateway("sg", nil)
 	if err != nil || *made.SKU.Name != armnetwork.ServiceGatewaySKUNameStandard || *made.Properties.RouteTargetAddress.PrivateIPAddress != "10.243.0.20" || *made.Properties.ProvisioningState != armnetwork.ProvisioningStateSucceeded {
 		t.Fatalf("made %+v, %v", made.Properties, err)
 	}
-	tagged := must[armnetwork.ServiceGatewaysClientUpdateTagsResponse](t)(client.UpdateTags(ctx, group, "sg", tags, nil))
+	tagged := mustSucceed[armnetwork.ServiceGatewaysClientUpdateTagsResponse](t)(client.UpdateTags(ctx, group, "sg", tags, nil))
 	if *tagged.Tags["team"] != "shop" || *tagged.Properties.RouteTargetAddress.PrivateIPAddress != "10.243.0.20" || *tagged.Etag == *made.Etag {
 		t.Errorf("tagged %+v", tagged)
 	}
-	if page := must[armnetwork.ServiceGatewaysClientListResponse](t)(client.NewListPager(group, nil).NextPage(ctx)); len(page.Value) != 2 {
+	if page := mustSucceed[armnetwork.ServiceGatewaysClientListResponse](t)(client.NewListPager(group, nil).NextPage(ctx)); len(page.Value) != 2 {
 		t.Errorf("%d in the group, want 2", len(page.Value))
 	}
-	if page := must[armnetwork.ServiceGatewaysClientListAllResponse](t)(client.NewListAllPager(nil).NextPage(ctx)); len(page.Value) != 2 {
+	if page := mustSucceed[armnetwork.ServiceGatewaysClientListAllResponse](t)(client.NewListAllPager(nil).NextPage(ctx)); len(page.Value) != 2 {
 		t.Errorf("%d in the subscription, want 2", len(page.Value))
 	}
 	other := armnetwork.VirtualNetwork{Location: to.Ptr("eastus"), Properties: &armnetwork.VirtualNetworkPropertiesFormat{AddressSpace: &armnetwork.AddressSpace{AddressPrefixes: to.SliceOfPtrs("10.9.0.0/16")}}}
 	vp, err := w.net.NewVirtualNetworksClient().BeginCreateOrUpdate(ctx, group, "other", other, nil)
-	must[armnetwork.VirtualNetworksClientCreateOrUpdateResponse](t)(done(ctx, vp, err))
+	mustSucceed[armnetwork.VirtualNetworksClientCreateOrUpdateResponse](t)(pollDone(ctx, vp, err))
 	for _, c := range []struct {
 		name, want string
 		edit       func(*armnetwork.ServiceGateway)
@@ -144,31 +144,31 @@ func TestGateways(t *testing.T) {
 		}},
 		{"other region", "InvalidResourceLocation", func(sg *armnetwork.ServiceGateway) { sg.Location = to.Ptr("westus") }},
 	} {
-		if _, err := w.gateway("sg", c.edit); code(err) != c.want {
+		if _, err := w.gateway("sg", c.edit); errorCode(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	if err := w.deleteGateway("sg"); err != nil {
 		t.Errorf("delete: %v", err)
 	}
-	if err := w.deleteGateway(w.seed.ServiceGateway); code(err) != "InUseServiceGatewayCannotBeDeleted" {
+	if err := w.deleteGateway(w.seed.ServiceGateway); errorCode(err) != "InUseServiceGatewayCannotBeDeleted" {
 		t.Errorf("delete of one that a subnet and a NAT gateway name: %v", err)
 	}
 	np, err := w.net.NewVirtualNetworksClient().BeginDelete(ctx, w.seed.NetworkGroup, w.seed.Network, nil)
-	if _, err := done(ctx, np, err); code(err) != "InUseVirtualNetworkCannotBeDeleted" && code(err) != "InUseSubnetCannotBeDeleted" {
+	if _, err := pollDone(ctx, np, err); errorCode(err) != "InUseVirtualNetworkCannotBeDeleted" && errorCode(err) != "InUseSubnetCannotBeDeleted" {
 		t.Errorf("delete of the network: %v", err)
 	}
 }
 
 // TestGatewayOfSubnet attaches gateways to subnets, and deletes one with all in it.
 func TestGatewayOfSubnet(t *testing.T) {
-	w := pods(t, late)
+	w := startWithGateway(t, answerLate)
 	put := func(group, net, name string, edit func(*armnetwork.SubnetPropertiesFormat)) error {
 		subnets := w.net.NewSubnetsClient()
-		s := must[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(t.Context(), group, net, name, nil)).Subnet
+		s := mustSucceed[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(t.Context(), group, net, name, nil)).Subnet
 		edit(s.Properties)
 		p, err := subnets.BeginCreateOrUpdate(t.Context(), group, net, name, s, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	other := armnetwork.VirtualNetwork{Location: to.Ptr("eastus"), Properties: &armnetwork.VirtualNetworkPropertiesFormat{
@@ -176,33 +176,33 @@ func TestGatewayOfSubnet(t *testing.T) {
 		Subnets:      []*armnetwork.Subnet{{Name: to.Ptr("s"), Properties: &armnetwork.SubnetPropertiesFormat{AddressPrefix: to.Ptr("10.9.0.0/24")}}},
 	}}
 	vp, err := w.net.NewVirtualNetworksClient().BeginCreateOrUpdate(t.Context(), w.seed.ResourceGroup, "other", other, nil)
-	must[armnetwork.VirtualNetworksClientCreateOrUpdateResponse](t)(done(t.Context(), vp, err))
+	mustSucceed[armnetwork.VirtualNetworksClientCreateOrUpdateResponse](t)(pollDone(t.Context(), vp, err))
 	set := func(name string) func(*armnetwork.SubnetPropertiesFormat) {
 		return func(p *armnetwork.SubnetPropertiesFormat) {
 			p.ServiceGateway = &armnetwork.SubResource{ID: to.Ptr(w.id("serviceGateways", name))}
 		}
 	}
-	if err := put(w.seed.ResourceGroup, "other", "s", set(w.seed.ServiceGateway)); code(err) != "ServiceGatewayNotInVirtualNetwork" {
+	if err := put(w.seed.ResourceGroup, "other", "s", set(w.seed.ServiceGateway)); errorCode(err) != "ServiceGatewayNotInVirtualNetwork" {
 		t.Errorf("gateway of another network: %v", err)
 	}
-	if err := put(w.seed.NetworkGroup, w.seed.Network, w.seed.Subnet, set("none")); code(err) != "InvalidResourceReference" {
+	if err := put(w.seed.NetworkGroup, w.seed.Network, w.seed.Subnet, set("none")); errorCode(err) != "InvalidResourceReference" {
 		t.Errorf("missing gateway: %v", err)
 	}
 	w.container("web")
 	if err := w.services(partialServices, w.inbound("web")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.2 web")); err != nil {
+	if err := w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.2 web")); err != nil {
 		t.Fatal(err)
 	}
 	if err := put(w.seed.NetworkGroup, w.seed.Network, w.seed.Subnet, func(p *armnetwork.SubnetPropertiesFormat) { p.ServiceGateway = nil }); err != nil {
 		t.Fatal(err)
 	}
 	nats := w.net.NewNatGatewaysClient()
-	nat := must[armnetwork.NatGatewaysClientGetResponse](t)(nats.Get(t.Context(), w.seed.ResourceGroup, w.seed.NATGateway, nil)).NatGateway
+	nat := mustSucceed[armnetwork.NatGatewaysClientGetResponse](t)(nats.Get(t.Context(), w.seed.ResourceGroup, w.seed.NATGateway, nil)).NatGateway
 	nat.Properties.ServiceGateway = azcore.NullValue[*armnetwork.SubResource]()
 	p, err := nats.BeginCreateOrUpdate(t.Context(), w.seed.ResourceGroup, w.seed.NATGateway, nat, nil)
-	must[armnetwork.NatGatewaysClientCreateOrUpdateResponse](t)(done(t.Context(), p, err))
+	mustSucceed[armnetwork.NatGatewaysClientCreateOrUpdateResponse](t)(pollDone(t.Context(), p, err))
 	if err := w.deleteGateway(w.seed.ServiceGateway); err != nil {
 		t.Fatal(err)
 	}
@@ -217,11 +217,11 @@ func TestGatewayOfSubnet(t *testing.T) {
 }
 
 func TestNATGateways(t *testing.T) {
-	w := pods(t, late)
+	w := startWithGateway(t, answerLate)
 	client, group := w.net.NewNatGatewaysClient(), w.seed.ResourceGroup
-	must[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
-	must[armnetwork.PublicIPAddress](t)(w.putV2("out-pip", armnetwork.IPVersionIPv4))
-	must[armnetwork.PublicIPAddress](t)(w.putV2("out-pip-v6", armnetwork.IPVersionIPv6))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putV2("out-pip", armnetwork.IPVersionIPv4))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putV2("out-pip-v6", armnetwork.IPVersionIPv6))
 	put := func(name string, edit func(*armnetwork.NatGateway)) error {
 		nat := armnetwork.NatGateway{Location: to.Ptr("eastus"), SKU: &armnetwork.NatGatewaySKU{Name: to.Ptr(armnetwork.NatGatewaySKUNameStandardV2)}, Properties: &armnetwork.NatGatewayPropertiesFormat{
 			ServiceGateway: w.ref("serviceGateways", w.seed.ServiceGateway), PublicIPAddresses: []*armnetwork.SubResource{w.ref("publicIPAddresses", "out-pip")}, PublicIPAddressesV6: []*armnetwork.SubResource{w.ref("publicIPAddresses", "out-pip-v6")},
@@ -230,7 +230,7 @@ func TestNATGateways(t *testing.T) {
 			edit(&nat)
 		}
 		p, err := client.BeginCreateOrUpdate(t.Context(), group, name, nat, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	for _, c := range []struct {
@@ -250,20 +250,20 @@ func TestNATGateways(t *testing.T) {
 		{"other SKU", "SkuCannotBeChanged", func(n *armnetwork.NatGateway) { n.SKU.Name = to.Ptr(armnetwork.NatGatewaySKUNameStandard) }},
 		{"idle", "InvalidIdleTimeout", func(n *armnetwork.NatGateway) { n.Properties.IdleTimeoutInMinutes = to.Ptr[int32](121) }},
 	} {
-		if err := put("out", c.edit); code(err) != c.want {
+		if err := put("out", c.edit); errorCode(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	if err := put("standard", func(n *armnetwork.NatGateway) {
 		n.SKU.Name, n.Properties.PublicIPAddresses, n.Properties.PublicIPAddressesV6 = to.Ptr(armnetwork.NatGatewaySKUNameStandard), nil, nil
-	}); code(err) != "NatGatewayPropertyNeedsStandardV2" {
+	}); errorCode(err) != "NatGatewayPropertyNeedsStandardV2" {
 		t.Errorf("Standard one with a service gateway: %v", err)
 	}
-	ip := must[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), group, "out-pip", nil))
+	ip := mustSucceed[armnetwork.PublicIPAddressesClientGetResponse](t)(w.net.NewPublicIPAddressesClient().Get(t.Context(), group, "out-pip", nil))
 	if ip.Properties.NatGateway == nil || *ip.Properties.NatGateway.ID != w.id("natGateways", "out") {
 		t.Errorf("the address names %v, want its NAT gateway", ip.Properties.NatGateway)
 	}
-	if err := w.deleteIP("out-pip"); code(err) != "PublicIPAddressCannotBeDeleted" {
+	if err := w.deleteIP("out-pip"); errorCode(err) != "PublicIPAddressCannotBeDeleted" {
 		t.Errorf("delete of its address: %v", err)
 	}
 	request := &armnetwork.ServiceGatewayServiceRequest{Service: &armnetwork.ServiceGatewayService{Name: to.Ptr("out"), Properties: &armnetwork.ServiceGatewayServicePropertiesFormat{
@@ -272,10 +272,10 @@ func TestNATGateways(t *testing.T) {
 	if err := w.services(partialServices, request); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.deleteNAT("out"); code(err) != "InUseNatGatewayCannotBeDeleted" {
+	if err := w.deleteNAT("out"); errorCode(err) != "InUseNatGatewayCannotBeDeleted" {
 		t.Errorf("delete of one that a service names: %v", err)
 	}
-	if err := w.services(partialServices, gone("out")); err != nil {
+	if err := w.services(partialServices, deleteService("out")); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{w.deleteNAT("out"), w.deleteIP("out-pip"), w.deleteIP("out-pip-v6")} {
@@ -286,25 +286,25 @@ func TestNATGateways(t *testing.T) {
 }
 
 func TestGatewayLimits(t *testing.T) {
-	w := pods(t, func(opt *simazure.Options) {
-		late(opt)
+	w := startWithGateway(t, func(opt *simazure.Options) {
+		answerLate(opt)
 		opt.Network.Limits = network.Limits{ServiceGateways: 1, GatewayServices: 2, GatewayLocations: 2, GatewayAddresses: 3}
 	})
-	if _, err := w.gateway("second", nil); code(err) != "ServiceGatewayCountLimitReached" {
+	if _, err := w.gateway("second", nil); errorCode(err) != "ServiceGatewayCountLimitReached" {
 		t.Errorf("second gateway: %v", err)
 	}
 	w.container("a")
 	w.container("b")
-	if err := w.services(partialServices, w.inbound("a"), w.inbound("b")); code(err) != "ServiceGatewayServiceCountLimitReached" {
+	if err := w.services(partialServices, w.inbound("a"), w.inbound("b")); errorCode(err) != "ServiceGatewayServiceCountLimitReached" {
 		t.Errorf("third service: %v", err)
 	}
 	if err := w.services(partialServices, w.inbound("a")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.1 a", "10.64.0.2 a"), at("10.240.0.5", fullAddresses, "10.64.1.1 a", "10.64.1.2 a")); code(err) != "ServiceGatewayAddressCountLimitReached" {
+	if err := w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.1 a", "10.64.0.2 a"), newLocation("10.240.0.5", fullAddresses, "10.64.1.1 a", "10.64.1.2 a")); errorCode(err) != "ServiceGatewayAddressCountLimitReached" {
 		t.Errorf("fourth address: %v", err)
 	}
-	if err := w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.1 a"), at("10.240.0.5", fullAddresses, "10.64.1.1 a"), at("10.240.0.6", fullAddresses, "10.64.2.1 a")); code(err) != "ServiceGatewayAddressLocationCountLimitReached" {
+	if err := w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.1 a"), newLocation("10.240.0.5", fullAddresses, "10.64.1.1 a"), newLocation("10.240.0.6", fullAddresses, "10.64.2.1 a")); errorCode(err) != "ServiceGatewayAddressLocationCountLimitReached" {
 		t.Errorf("third location: %v", err)
 	}
 }
@@ -312,7 +312,7 @@ func TestGatewayLimits(t *testing.T) {
 // TestGatewayFaults: an update that fails in the end changes nothing, one that is
 // cut after the commit has changed all.
 func TestGatewayFaults(t *testing.T) {
-	w := pods(t, nil)
+	w := startWithGateway(t, nil)
 	w.container("a")
 	set := func(f sim.Fault) {
 		t.Helper()
@@ -322,7 +322,7 @@ func TestGatewayFaults(t *testing.T) {
 		}
 	}
 	set(sim.Fault{Kind: sim.FaultError, Operation: simazure.AsyncPrefix + "ServiceGateways.UpdateServices", Code: "InternalServerError"})
-	if err := w.services(partialServices, w.inbound("a")); code(err) != "InternalServerError" {
+	if err := w.services(partialServices, w.inbound("a")); errorCode(err) != "InternalServerError" {
 		t.Errorf("end of the update: %v", err)
 	}
 	w.want("after the failure", []string{defaultService}, w.serviceList())
@@ -332,7 +332,7 @@ func TestGatewayFaults(t *testing.T) {
 	}
 	w.want("after the cut", []string{"a Inbound loadBalancers/a/backendAddressPools/pool", defaultService}, w.serviceList())
 	set(sim.Fault{Kind: sim.FaultError, Operation: "ServiceGateways.UpdateAddressLocations", Status: 429})
-	if err := w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.2 a")); status(err) != 429 {
+	if err := w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.2 a")); httpStatus(err) != 429 {
 		t.Errorf("throttled: %v", err)
 	}
 	w.want("after the throttle", nil, w.locationList())

@@ -18,12 +18,12 @@ func (b *seeding) gateway() {
 	b.ServiceGateway, b.NATGateway = "servicegateway", "default-natgw"
 	id := b.id("Microsoft.Network/serviceGateways", b.ServiceGateway)
 	b.put(id, arm.Doc{"sku": arm.Doc{"name": "Standard", "tier": "Regional"}, "properties": arm.Doc{
-		"virtualNetwork": ref(b.netID().String()), "routeTargetAddress": arm.Doc{"subnet": ref(b.SubnetID(gatewaySubnet))},
+		"virtualNetwork": idRef(b.netID().String()), "routeTargetAddress": arm.Doc{"subnet": idRef(b.SubnetID(gatewaySubnet))},
 	}})
 	pip, nat := b.id("Microsoft.Network/publicIPAddresses", b.NATGateway+"-pip"), b.id("Microsoft.Network/natGateways", b.NATGateway)
 	sku := func() arm.Doc { return arm.Doc{"name": "StandardV2"} }
 	b.put(pip, arm.Doc{"sku": sku(), "properties": arm.Doc{"publicIPAllocationMethod": "Static"}})
-	b.put(nat, arm.Doc{"sku": sku(), "properties": arm.Doc{"publicIpAddresses": []any{ref(pip.String())}, "serviceGateway": ref(id.String())}})
+	b.put(nat, arm.Doc{"sku": sku(), "properties": arm.Doc{"publicIpAddresses": []any{idRef(pip.String())}, "serviceGateway": idRef(id.String())}})
 	b.attach(id)
 	b.call(id, "updateServices", arm.Doc{"action": "PartialUpdate", "serviceRequests": []any{arm.Doc{"service": arm.Doc{
 		"name": b.NATGateway, "properties": arm.Doc{"serviceType": "Outbound", "isDefault": true, "publicNatGatewayId": nat.String()},
@@ -37,7 +37,7 @@ func (b *seeding) attach(gateway arm.ID) {
 		return
 	}
 	d := arm.Clone(r.Doc)
-	arm.Put(arm.Collection{Property: "subnets"}.Part(d, b.Subnet), ref(gateway.String()), "properties", "serviceGateway")
+	arm.Put(arm.Collection{Property: "subnets"}.Part(d, b.Subnet), idRef(gateway.String()), "properties", "serviceGateway")
 	b.put(b.netID(), d)
 }
 

@@ -18,18 +18,18 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// pods is a running simulator that began with a service gateway.
-func pods(t *testing.T, edit func(*simazure.Options)) *world {
+// startWithGateway starts a simulator that has a service gateway.
+func startWithGateway(t *testing.T, edit func(*simazure.Options)) *world {
 	t.Helper()
 	opt := simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.PodIP, Nodes: 2, DualStack: true}}
 	if edit != nil {
 		edit(&opt)
 	}
-	return start(t, opt)
+	return startWorld(t, opt)
 }
 
-// late makes a gateway answer as the SDK expects, with 202.
-func late(opt *simazure.Options) { opt.Network.LateGateways = true }
+// answerLate makes a gateway answer as the SDK expects, with 202.
+func answerLate(opt *simazure.Options) { opt.Network.LateGateways = true }
 
 // containerLB is a load balancer for containers with its address, under one name.
 func (w *world) containerLB(name string) armnetwork.LoadBalancer {
@@ -51,8 +51,8 @@ func (w *world) putV2(name string, family armnetwork.IPVersion) (armnetwork.Publ
 
 func (w *world) container(name string) {
 	w.t.Helper()
-	must[armnetwork.PublicIPAddress](w.t)(w.putV2(name+"-pip", armnetwork.IPVersionIPv4))
-	must[armnetwork.LoadBalancer](w.t)(w.putLB(name, w.containerLB(name), ""))
+	mustSucceed[armnetwork.PublicIPAddress](w.t)(w.putV2(name+"-pip", armnetwork.IPVersionIPv4))
+	mustSucceed[armnetwork.LoadBalancer](w.t)(w.putLB(name, w.containerLB(name), ""))
 }
 
 // inbound is the request that enters a Service with the pool of its load balancer.
@@ -63,33 +63,34 @@ func (w *world) inbound(name string) *armnetwork.ServiceGatewayServiceRequest {
 	}}}
 }
 
-func gone(name string) *armnetwork.ServiceGatewayServiceRequest {
+func deleteService(name string) *armnetwork.ServiceGatewayServiceRequest {
 	return &armnetwork.ServiceGatewayServiceRequest{IsDelete: to.Ptr(true), Service: &armnetwork.ServiceGatewayService{Name: to.Ptr(name)}}
 }
 
-// finished takes the answer 200, which the SDK takes for an error, as the success that it is.
-func finished[T any](w *world, p *runtime.Poller[T], err error) error {
+// acceptOK treats the answer 200, which the SDK takes for an error, as the success that
+// it is.
+func acceptOK[T any](w *world, p *runtime.Poller[T], err error) error {
 	if failed := (*azcore.ResponseError)(nil); errors.As(err, &failed) && failed.StatusCode == http.StatusOK && failed.ErrorCode == "" {
 		return nil
 	}
-	_, err = done(w.t.Context(), p, err)
+	_, err = pollDone(w.t.Context(), p, err)
 	return err
 }
 
 func (w *world) services(action armnetwork.ServiceUpdateAction, requests ...*armnetwork.ServiceGatewayServiceRequest) error {
 	w.t.Helper()
 	p, err := w.net.NewServiceGatewaysClient().BeginUpdateServices(w.t.Context(), w.seed.ResourceGroup, w.seed.ServiceGateway, armnetwork.ServiceGatewayUpdateServicesRequest{Action: &action, ServiceRequests: requests}, nil)
-	return finished(w, p, err)
+	return acceptOK(w, p, err)
 }
 
 func (w *world) locations(action armnetwork.UpdateAction, list ...*armnetwork.ServiceGatewayAddressLocation) error {
 	w.t.Helper()
 	p, err := w.net.NewServiceGatewaysClient().BeginUpdateAddressLocations(w.t.Context(), w.seed.ResourceGroup, w.seed.ServiceGateway, armnetwork.ServiceGatewayUpdateAddressLocationsRequest{Action: &action, AddressLocations: list}, nil)
-	return finished(w, p, err)
+	return acceptOK(w, p, err)
 }
 
-// at is a location: a list of "address service service".
-func at(location string, action armnetwork.AddressUpdateAction, entries ...string) *armnetwork.ServiceGatewayAddressLocation {
+// newLocation returns a location: a list of "address service service".
+func newLocation(location string, action armnetwork.AddressUpdateAction, entries ...string) *armnetwork.ServiceGatewayAddressLocation {
 	out := &armnetwork.ServiceGatewayAddressLocation{AddressLocation: &location, AddressUpdateAction: &action}
 	for _, e := range entries {
 		words := strings.Fields(e)
@@ -112,7 +113,7 @@ func (w *world) serviceList() []string {
 	w.t.Helper()
 	var out []string
 	for pager := w.net.NewServiceGatewaysClient().NewGetServicesPager(w.seed.ResourceGroup, w.seed.ServiceGateway, nil); pager.More(); {
-		for _, s := range must[armnetwork.ServiceGatewaysClientGetServicesResponse](w.t)(pager.NextPage(w.t.Context())).Value {
+		for _, s := range mustSucceed[armnetwork.ServiceGatewaysClientGetServicesResponse](w.t)(pager.NextPage(w.t.Context())).Value {
 			line := *s.Name + " " + string(*s.Properties.ServiceType)
 			for _, p := range s.Properties.LoadBalancerBackendPools {
 				line += " " + (*p.ID)[strings.Index(*p.ID, "loadBalancers/"):]
@@ -134,7 +135,7 @@ func (w *world) locationList() []string {
 	w.t.Helper()
 	var out []string
 	for pager := w.net.NewServiceGatewaysClient().NewGetAddressLocationsPager(w.seed.ResourceGroup, w.seed.ServiceGateway, nil); pager.More(); {
-		for _, l := range must[armnetwork.ServiceGatewaysClientGetAddressLocationsResponse](w.t)(pager.NextPage(w.t.Context())).Value {
+		for _, l := range mustSucceed[armnetwork.ServiceGatewaysClientGetAddressLocationsResponse](w.t)(pager.NextPage(w.t.Context())).Value {
 			for _, a := range l.Addresses {
 				line := *l.AddressLocation + ": " + *a.Address
 				for _, s := range a.Services {
@@ -161,12 +162,12 @@ const defaultService = "default-natgw Outbound default-natgw default"
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/service_updater.go.
 func TestContainerLife(t *testing.T) {
 	for name, edit := range map[string]func(*simazure.Options){
-		"200": nil, "202": late, "202 in a while": func(opt *simazure.Options) {
+		"200": nil, "202": answerLate, "202 in a while": func(opt *simazure.Options) {
 			opt.ARM.Latency, opt.ARM.PollAfter = 20*time.Millisecond, 10*time.Millisecond
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := pods(t, edit)
+			w := startWithGateway(t, edit)
 			w.container("web")
 			check := func(what string, err error) {
 				t.Helper()
@@ -175,22 +176,22 @@ func TestContainerLife(t *testing.T) {
 				}
 			}
 			check("register", w.services(partialServices, w.inbound("web")))
-			check("pods", w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.2 web", "10.64.0.3 WEB")))
+			check("pods", w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.2 web", "10.64.0.3 WEB")))
 			w.want("services", []string{defaultService, "web Inbound loadBalancers/web/backendAddressPools/pool"}, w.serviceList())
 			w.want("locations", []string{"10.240.0.4: 10.64.0.2 web", "10.240.0.4: 10.64.0.3 web"}, w.locationList())
-			if err := w.deleteLB("web"); code(err) != "LoadBalancerInUseByServiceGateway" {
+			if err := w.deleteLB("web"); errorCode(err) != "LoadBalancerInUseByServiceGateway" {
 				t.Errorf("load balancer that a service names: %v", err)
 			}
-			if err := w.services(partialServices, gone("web")); code(err) != "ServiceWithOverlayMappingsCannotBeDeleted" {
+			if err := w.services(partialServices, deleteService("web")); errorCode(err) != "ServiceWithOverlayMappingsCannotBeDeleted" {
 				t.Errorf("service that addresses name: %v", err)
 			}
-			check("drain", w.locations(partialLocations, at("10.240.0.4", partialAddresses)))
+			check("drain", w.locations(partialLocations, newLocation("10.240.0.4", partialAddresses)))
 			bare := w.inbound("web")
 			bare.Service.Properties.LoadBalancerBackendPools = []*armnetwork.BackendAddressPool{}
 			check("without pool", w.services(partialServices, bare))
 			w.want("services without pool", []string{defaultService, "web Inbound"}, w.serviceList())
 			check("delete the load balancer", w.deleteLB("web"))
-			check("unregister", w.services(partialServices, gone("web")))
+			check("unregister", w.services(partialServices, deleteService("web")))
 			check("delete the address", w.deleteIP("web-pip"))
 			w.want("services in the end", []string{defaultService}, w.serviceList())
 			w.want("locations in the end", nil, w.locationList())
@@ -200,7 +201,7 @@ func TestContainerLife(t *testing.T) {
 
 // TestLateUpdateFails plans an update, and takes away what it needs before it is done.
 func TestLateUpdateFails(t *testing.T) {
-	w := pods(t, func(opt *simazure.Options) {
+	w := startWithGateway(t, func(opt *simazure.Options) {
 		opt.ARM.LatencyOf = map[string]time.Duration{"Microsoft.Network/serviceGateways": 300 * time.Millisecond}
 		opt.ARM.PollAfter = 10 * time.Millisecond
 	})
@@ -211,24 +212,24 @@ func TestLateUpdateFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.services(partialServices, gone("x")); code(err) != "AnotherOperationInProgress" {
+	if err := w.services(partialServices, deleteService("x")); errorCode(err) != "AnotherOperationInProgress" {
 		t.Errorf("second update meanwhile: %v", err)
 	}
 	if err := w.deleteLB("web"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := done(t.Context(), p, nil); code(err) != "InvalidResourceReference" {
+	if _, err := pollDone(t.Context(), p, nil); errorCode(err) != "InvalidResourceReference" {
 		t.Errorf("end of the update: %v", err)
 	}
 	w.want("services", []string{defaultService}, w.serviceList())
 }
 
 func TestServiceUpdates(t *testing.T) {
-	w := pods(t, late)
+	w := startWithGateway(t, answerLate)
 	w.container("a")
 	w.container("b")
-	must[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
-	must[armnetwork.LoadBalancer](t)(w.putLB("std", w.publicLB("std", "std"), ""))
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("std", nil))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("std", w.publicLB("std", "std"), ""))
 	edit := func(r *armnetwork.ServiceGatewayServiceRequest, f func(*armnetwork.ServiceGatewayServicePropertiesFormat)) *armnetwork.ServiceGatewayServiceRequest {
 		f(r.Service.Properties)
 		return r
@@ -250,9 +251,9 @@ func TestServiceUpdates(t *testing.T) {
 		{"what is not named stays", "", partialServices, []*armnetwork.ServiceGatewayServiceRequest{edit(w.inbound("a"), func(p *armnetwork.ServiceGatewayServicePropertiesFormat) {
 			*p = armnetwork.ServiceGatewayServicePropertiesFormat{}
 		})}, nil},
-		{"twice", "DuplicateServicesInRequest", partialServices, []*armnetwork.ServiceGatewayServiceRequest{w.inbound("a"), gone("A")}, nil},
-		{"unknown", "NotFound", partialServices, []*armnetwork.ServiceGatewayServiceRequest{gone("none")}, nil},
-		{"one bad of two", "NotFound", partialServices, []*armnetwork.ServiceGatewayServiceRequest{gone("a"), gone("none")}, nil},
+		{"twice", "DuplicateServicesInRequest", partialServices, []*armnetwork.ServiceGatewayServiceRequest{w.inbound("a"), deleteService("A")}, nil},
+		{"unknown", "NotFound", partialServices, []*armnetwork.ServiceGatewayServiceRequest{deleteService("none")}, nil},
+		{"one bad of two", "NotFound", partialServices, []*armnetwork.ServiceGatewayServiceRequest{deleteService("a"), deleteService("none")}, nil},
 		{"bad name", "InvalidResourceName", partialServices, []*armnetwork.ServiceGatewayServiceRequest{w.inbound("a/b")}, nil},
 		{"no type", "InvalidRequestFormat", partialServices, []*armnetwork.ServiceGatewayServiceRequest{{Service: &armnetwork.ServiceGatewayService{Name: to.Ptr("c")}}}, nil},
 		{"other type", "ServiceTypeCannotBeChanged", partialServices, []*armnetwork.ServiceGatewayServiceRequest{edit(w.inbound("a"), func(p *armnetwork.ServiceGatewayServicePropertiesFormat) {
@@ -277,7 +278,7 @@ func TestServiceUpdates(t *testing.T) {
 		{"all there is", "", fullServices, []*armnetwork.ServiceGatewayServiceRequest{w.inbound("b")}, both[1:]},
 	} {
 		before := w.serviceList()
-		if err := w.services(c.action, c.requests...); code(err) != c.code {
+		if err := w.services(c.action, c.requests...); errorCode(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
 		if c.want == nil {
@@ -288,7 +289,7 @@ func TestServiceUpdates(t *testing.T) {
 }
 
 func TestLocationUpdates(t *testing.T) {
-	w := pods(t, late)
+	w := startWithGateway(t, answerLate)
 	for _, name := range []string{"a", "b"} {
 		w.container(name)
 		if err := w.services(partialServices, w.inbound(name)); err != nil {
@@ -303,27 +304,27 @@ func TestLocationUpdates(t *testing.T) {
 		request    request
 		want       []string // nil for what was before
 	}{
-		{"new", "", partialLocations, request{at(one, partialAddresses, "10.64.0.2 a", "10.64.0.3 b a"), at("10.240.0.5", fullAddresses, "10.64.1.2 a")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 a b", "10.240.0.5: 10.64.1.2 a"}},
-		{"other spelling", "", partialLocations, request{at("FD12:3456:789A:0::4", fullAddresses, "FD98:0:0::2 B")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 a b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
-		{"one address, the others stay", "", partialLocations, request{at(one, partialAddresses, "10.64.0.3 b")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
-		{"address without services goes", "", partialLocations, request{at(one, partialAddresses, "10.64.0.2")}, []string{one + ": 10.64.0.3 b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
-		{"all addresses of a location", "", partialLocations, request{at(one, fullAddresses, "10.64.0.9 a")}, []string{one + ": 10.64.0.9 a", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
+		{"new", "", partialLocations, request{newLocation(one, partialAddresses, "10.64.0.2 a", "10.64.0.3 b a"), newLocation("10.240.0.5", fullAddresses, "10.64.1.2 a")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 a b", "10.240.0.5: 10.64.1.2 a"}},
+		{"other spelling", "", partialLocations, request{newLocation("FD12:3456:789A:0::4", fullAddresses, "FD98:0:0::2 B")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 a b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
+		{"one address, the others stay", "", partialLocations, request{newLocation(one, partialAddresses, "10.64.0.3 b")}, []string{one + ": 10.64.0.2 a", one + ": 10.64.0.3 b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
+		{"address without services goes", "", partialLocations, request{newLocation(one, partialAddresses, "10.64.0.2")}, []string{one + ": 10.64.0.3 b", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
+		{"all addresses of a location", "", partialLocations, request{newLocation(one, fullAddresses, "10.64.0.9 a")}, []string{one + ": 10.64.0.9 a", "10.240.0.5: 10.64.1.2 a", six + ": fd98::2 b"}},
 		{"location without addresses goes", "", partialLocations, request{{AddressLocation: to.Ptr("10.240.0.5")}}, []string{one + ": 10.64.0.9 a", six + ": fd98::2 b"}},
-		{"unknown location goes", "", partialLocations, request{at("10.240.0.99", partialAddresses)}, nil},
-		{"twice", "DuplicateLocationsInRequest", partialLocations, request{at(six, fullAddresses, "fd98::3 a"), at("fd12:3456:789a:0::4", partialAddresses)}, nil},
-		{"address twice", "DuplicateAddressesInRequest", partialLocations, request{at(six, fullAddresses, "fd98::3 a", "fd98:0::3 b")}, nil},
-		{"service twice", "DuplicateServicesInRequest", partialLocations, request{at(one, fullAddresses, "10.64.0.9 a A")}, nil},
-		{"unknown service", "InvalidResourceReference", partialLocations, request{at(one, partialAddresses, "10.64.0.8 a", "10.64.0.7 c")}, nil},
-		{"no address", "InvalidAddress", partialLocations, request{at(one, partialAddresses, "pod-1 a")}, nil},
-		{"no location", "InvalidAddressLocation", partialLocations, request{at("node-1", partialAddresses, "10.64.0.8 a")}, nil},
-		{"two families", "AddressFamilyMismatch", partialLocations, request{at(one, partialAddresses, "fd98::3 a")}, nil},
-		{"no action", "InvalidRequestFormat", "", request{at(one, partialAddresses, "10.64.0.8 a")}, nil},
-		{"no action for addresses", "InvalidRequestFormat", partialLocations, request{at(one, "", "10.64.0.8 a")}, nil},
-		{"all there is", "", fullLocations, request{at(one, partialAddresses, "10.64.0.2 b")}, []string{one + ": 10.64.0.2 b", one + ": 10.64.0.9 a"}},
+		{"unknown location goes", "", partialLocations, request{newLocation("10.240.0.99", partialAddresses)}, nil},
+		{"twice", "DuplicateLocationsInRequest", partialLocations, request{newLocation(six, fullAddresses, "fd98::3 a"), newLocation("fd12:3456:789a:0::4", partialAddresses)}, nil},
+		{"address twice", "DuplicateAddressesInRequest", partialLocations, request{newLocation(six, fullAddresses, "fd98::3 a", "fd98:0::3 b")}, nil},
+		{"service twice", "DuplicateServicesInRequest", partialLocations, request{newLocation(one, fullAddresses, "10.64.0.9 a A")}, nil},
+		{"unknown service", "InvalidResourceReference", partialLocations, request{newLocation(one, partialAddresses, "10.64.0.8 a", "10.64.0.7 c")}, nil},
+		{"no address", "InvalidAddress", partialLocations, request{newLocation(one, partialAddresses, "pod-1 a")}, nil},
+		{"no location", "InvalidAddressLocation", partialLocations, request{newLocation("node-1", partialAddresses, "10.64.0.8 a")}, nil},
+		{"two families", "AddressFamilyMismatch", partialLocations, request{newLocation(one, partialAddresses, "fd98::3 a")}, nil},
+		{"no action", "InvalidRequestFormat", "", request{newLocation(one, partialAddresses, "10.64.0.8 a")}, nil},
+		{"no action for addresses", "InvalidRequestFormat", partialLocations, request{newLocation(one, "", "10.64.0.8 a")}, nil},
+		{"all there is", "", fullLocations, request{newLocation(one, partialAddresses, "10.64.0.2 b")}, []string{one + ": 10.64.0.2 b", one + ": 10.64.0.9 a"}},
 		{"nothing", "", fullLocations, nil, []string{}},
 	} {
 		before := w.locationList()
-		if err := w.locations(c.action, c.request...); code(err) != c.code {
+		if err := w.locations(c.action, c.request...); errorCode(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
 		if c.want == nil {
@@ -335,14 +336,14 @@ func TestLocationUpdates(t *testing.T) {
 
 // TestGatewayPages lists more than one page holds, and counts the calls.
 func TestGatewayPages(t *testing.T) {
-	w := pods(t, func(opt *simazure.Options) { late(opt); opt.ARM.PageSize = 2 })
+	w := startWithGateway(t, func(opt *simazure.Options) { answerLate(opt); opt.ARM.PageSize = 2 })
 	var requests []*armnetwork.ServiceGatewayServiceRequest
 	var list []*armnetwork.ServiceGatewayAddressLocation
 	for n := range 4 {
 		name := fmt.Sprintf("s%d", n)
 		w.container(name)
 		requests = append(requests, w.inbound(name))
-		list = append(list, at(fmt.Sprintf("10.240.0.%d", 10+n), fullAddresses, fmt.Sprintf("10.64.0.%d %s", n, name)))
+		list = append(list, newLocation(fmt.Sprintf("10.240.0.%d", 10+n), fullAddresses, fmt.Sprintf("10.64.0.%d %s", n, name)))
 	}
 	if err := errors.Join(w.services(partialServices, requests...), w.locations(partialLocations, list...)); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-func allow(name string, priority int32) *armnetwork.SecurityRule {
+func allowRule(name string, priority int32) *armnetwork.SecurityRule {
 	return &armnetwork.SecurityRule{Name: to.Ptr(name), Properties: &armnetwork.SecurityRulePropertiesFormat{
 		Protocol: to.Ptr(armnetwork.SecurityRuleProtocolTCP), Access: to.Ptr(armnetwork.SecurityRuleAccessAllow), Direction: to.Ptr(armnetwork.SecurityRuleDirectionInbound), Priority: to.Ptr(priority),
 		SourceAddressPrefix: to.Ptr("Internet"), SourcePortRange: to.Ptr("*"), DestinationAddressPrefix: to.Ptr("20.61.0.1"), DestinationPortRanges: to.SliceOfPtrs("443", "80"),
@@ -23,12 +23,12 @@ func (w *world) putGroup(rules ...*armnetwork.SecurityRule) (armnetwork.Security
 	p, err := w.net.NewSecurityGroupsClient().BeginCreateOrUpdate(w.t.Context(), w.seed.ResourceGroup, w.seed.SecurityGroup, armnetwork.SecurityGroup{
 		Location: to.Ptr("eastus"), Properties: &armnetwork.SecurityGroupPropertiesFormat{SecurityRules: rules},
 	}, nil)
-	out, err := done(w.t.Context(), p, err)
+	out, err := pollDone(w.t.Context(), p, err)
 	return out.SecurityGroup, err
 }
 
 func TestSecurityRules(t *testing.T) {
-	w := start(t, simazure.Options{})
+	w := startWorld(t, simazure.Options{})
 	for _, c := range []struct {
 		name, want string
 		edit       func(p *armnetwork.SecurityRulePropertiesFormat)
@@ -56,14 +56,14 @@ func TestSecurityRules(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := allow("rule", 500)
+			r := allowRule("rule", 500)
 			c.edit(r.Properties)
-			if _, err := w.putGroup(r, allow("other", 501)); code(err) != c.want {
+			if _, err := w.putGroup(r, allowRule("other", 501)); errorCode(err) != c.want {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	group, err := w.putGroup(allow("rule", 500))
+	group, err := w.putGroup(allowRule("rule", 500))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestSecurityRules(t *testing.T) {
 		t.Errorf("what was read, written again: %v", err)
 	}
 	p, err := w.net.NewSecurityGroupsClient().BeginDelete(t.Context(), w.seed.ResourceGroup, w.seed.SecurityGroup, nil)
-	if _, err := done(t.Context(), p, err); code(err) != "InUseNetworkSecurityGroupCannotBeDeleted" {
+	if _, err := pollDone(t.Context(), p, err); errorCode(err) != "InUseNetworkSecurityGroupCannotBeDeleted" {
 		t.Errorf("delete of a group in use: %v", err)
 	}
 }
@@ -86,13 +86,13 @@ func TestSecurityRules(t *testing.T) {
 func TestSecurityGroupLimits(t *testing.T) {
 	opt := simazure.Options{}
 	opt.Network.Limits.SecurityRules, opt.Network.Limits.RuleAddresses = 2, 3
-	w := start(t, opt)
-	many := allow("many", 500)
+	w := startWorld(t, opt)
+	many := allowRule("many", 500)
 	many.Properties.DestinationAddressPrefix, many.Properties.DestinationAddressPrefixes = nil, to.SliceOfPtrs("20.0.0.1", "20.0.0.2", "20.0.0.3", "20.0.0.4")
-	if _, err := w.putGroup(many); code(err) != "SecurityGroupAddressPrefixCountLimitReached" {
+	if _, err := w.putGroup(many); errorCode(err) != "SecurityGroupAddressPrefixCountLimitReached" {
 		t.Errorf("too many addresses: %v", err)
 	}
-	if _, err := w.putGroup(allow("a", 500), allow("b", 501), allow("c", 502)); code(err) != "SecurityRuleCountLimitReached" {
+	if _, err := w.putGroup(allowRule("a", 500), allowRule("b", 501), allowRule("c", 502)); errorCode(err) != "SecurityRuleCountLimitReached" {
 		t.Errorf("too many rules: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestSecurityGroupLimits(t *testing.T) {
 func TestPublicIPs(t *testing.T) {
 	opt := simazure.Options{}
 	opt.Network.Limits.PublicIPs, opt.Network.TakenLabels = 6, []string{"stranger"}
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	label := func(text string) func(*armnetwork.PublicIPAddress) {
 		return func(p *armnetwork.PublicIPAddress) {
 			p.Properties.DNSSettings = &armnetwork.PublicIPAddressDNSSettings{DomainNameLabel: to.Ptr(text)}
@@ -138,7 +138,7 @@ func TestPublicIPs(t *testing.T) {
 		}},
 		{"fourth", "seven", "", nil}, {"fifth", "eight", "", nil}, {"sixth", "nine", "", nil}, {"quota", "ten", "PublicIPCountLimitReached", nil},
 	} {
-		if _, err := w.putIP(c.name, c.edit); code(err) != c.want {
+		if _, err := w.putIP(c.name, c.edit); errorCode(err) != c.want {
 			t.Errorf("%s: %v, want %q", c.step, err, c.want)
 		}
 	}
@@ -163,13 +163,13 @@ func TestPublicIPs(t *testing.T) {
 		t.Errorf("addresses (-want +got)\n%s", diff)
 	}
 	p, err := w.net.NewPublicIPPrefixesClient().BeginDelete(t.Context(), w.seed.ResourceGroup, w.seed.PublicIPPrefix, nil)
-	if _, err := done(t.Context(), p, err); code(err) != "PublicIPPrefixCannotBeDeleted" {
+	if _, err := pollDone(t.Context(), p, err); errorCode(err) != "PublicIPPrefixCannotBeDeleted" {
 		t.Errorf("delete of a prefix in use: %v", err)
 	}
 }
 
 func TestSubnets(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1}})
 	client := w.net.NewSubnetsClient()
 	put := func(name, prefix string, edit func(*armnetwork.Subnet)) error {
 		s := armnetwork.Subnet{Properties: &armnetwork.SubnetPropertiesFormat{AddressPrefix: to.Ptr(prefix)}}
@@ -177,12 +177,12 @@ func TestSubnets(t *testing.T) {
 			edit(&s)
 		}
 		p, err := client.BeginCreateOrUpdate(t.Context(), w.seed.NetworkGroup, w.seed.Network, name, s, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	remove := func(name string) error {
 		p, err := client.BeginDelete(t.Context(), w.seed.NetworkGroup, w.seed.Network, name, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	for _, c := range []struct {
@@ -200,23 +200,23 @@ func TestSubnets(t *testing.T) {
 		{"delete", "", remove("extra")},
 		{"second delete", "", remove("extra")},
 	} {
-		if code(c.err) != c.want {
+		if errorCode(c.err) != c.want {
 			t.Errorf("%s: %v, want %q", c.step, c.err, c.want)
 		}
 	}
 	_, err := client.Get(t.Context(), w.seed.NetworkGroup, w.seed.Network, "extra", nil)
-	if code(err) != "NotFound" || status(err) != 404 {
+	if errorCode(err) != "NotFound" || httpStatus(err) != 404 {
 		t.Errorf("missing subnet: %v", err)
 	}
 	_, err = client.Get(t.Context(), w.seed.NetworkGroup, "none", "extra", nil)
-	if code(err) != "ResourceNotFound" {
+	if errorCode(err) != "ResourceNotFound" {
 		t.Errorf("subnet of a missing network: %v", err)
 	}
 	_, err = client.Get(t.Context(), "none", "none", "extra", nil)
-	if code(err) != "ResourceGroupNotFound" {
+	if errorCode(err) != "ResourceGroupNotFound" {
 		t.Errorf("subnet in a missing group: %v", err)
 	}
-	nodes := must[armnetwork.SubnetsClientGetResponse](t)(client.Get(t.Context(), w.seed.NetworkGroup, w.seed.Network, "nodes", nil))
+	nodes := mustSucceed[armnetwork.SubnetsClientGetResponse](t)(client.Get(t.Context(), w.seed.NetworkGroup, w.seed.Network, "nodes", nil))
 	if len(nodes.Properties.IPConfigurations) != 1 || *nodes.Properties.IPConfigurations[0].ID != w.seed.Nodes[0].IPConfiguration {
 		t.Errorf("configurations in the subnet: %v, want that of the node", nodes.Properties.IPConfigurations)
 	}

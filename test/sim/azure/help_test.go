@@ -26,13 +26,13 @@ type world struct {
 	comp *armcompute.ClientFactory
 }
 
-func start(t *testing.T, opt simazure.Options) *world {
+func startWorld(t *testing.T, opt simazure.Options) *world {
 	t.Helper()
 	r := simtest.Start(t, opt)
-	return connect(t, r, r.Options())
+	return connectClients(t, r, r.Options())
 }
 
-func connect(t *testing.T, r *simtest.Running, opt *armpolicy.ClientOptions) *world {
+func connectClients(t *testing.T, r *simtest.Running, opt *armpolicy.ClientOptions) *world {
 	t.Helper()
 	sub := "11111111-2222-4333-8444-555555555555"
 	net, err := armnetwork.NewClientFactory(sub, r.Credential, opt)
@@ -46,8 +46,8 @@ func connect(t *testing.T, r *simtest.Running, opt *armpolicy.ClientOptions) *wo
 	return &world{Running: r, t: t, seed: r.Cloud.Seed, net: net, comp: comp}
 }
 
-// code is the ARM code of an error, "" for none.
-func code(err error) string {
+// errorCode returns the ARM code of an error, "" for none.
+func errorCode(err error) string {
 	var failed *azcore.ResponseError
 	if errors.As(err, &failed) {
 		return failed.ErrorCode
@@ -58,7 +58,7 @@ func code(err error) string {
 	return ""
 }
 
-func status(err error) int {
+func httpStatus(err error) int {
 	var failed *azcore.ResponseError
 	if errors.As(err, &failed) {
 		return failed.StatusCode
@@ -66,7 +66,7 @@ func status(err error) int {
 	return 0
 }
 
-func must[T any](t *testing.T) func(T, error) T {
+func mustSucceed[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -76,8 +76,9 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// done waits for a long running call; it takes what the SDK's Begin calls return.
-func done[T any](ctx context.Context, p *runtime.Poller[T], err error) (T, error) {
+// pollDone waits for a long running call; it takes the results of the SDK's Begin
+// calls.
+func pollDone[T any](ctx context.Context, p *runtime.Poller[T], err error) (T, error) {
 	if err != nil {
 		var zero T
 		return zero, err
@@ -100,7 +101,7 @@ func (w *world) putIP(name string, edit func(*armnetwork.PublicIPAddress)) (armn
 		edit(&ip)
 	}
 	p, err := w.net.NewPublicIPAddressesClient().BeginCreateOrUpdate(w.t.Context(), w.seed.ResourceGroup, name, ip, nil)
-	out, err := done(w.t.Context(), p, err)
+	out, err := pollDone(w.t.Context(), p, err)
 	return out.PublicIPAddress, err
 }
 
@@ -111,26 +112,26 @@ func (w *world) putLB(name string, lb armnetwork.LoadBalancer, etag string) (arm
 		ctx = policyHeader(ctx, "If-Match", etag)
 	}
 	p, err := w.net.NewLoadBalancersClient().BeginCreateOrUpdate(ctx, w.seed.ResourceGroup, name, lb, nil)
-	out, err := done(w.t.Context(), p, err)
+	out, err := pollDone(w.t.Context(), p, err)
 	return out.LoadBalancer, err
 }
 
 func (w *world) getLB(name string) armnetwork.LoadBalancer {
 	w.t.Helper()
-	return must[armnetwork.LoadBalancersClientGetResponse](w.t)(w.net.NewLoadBalancersClient().Get(w.t.Context(), w.seed.ResourceGroup, name, nil)).LoadBalancer
+	return mustSucceed[armnetwork.LoadBalancersClientGetResponse](w.t)(w.net.NewLoadBalancersClient().Get(w.t.Context(), w.seed.ResourceGroup, name, nil)).LoadBalancer
 }
 
 func (w *world) deleteLB(name string) error {
 	w.t.Helper()
 	p, err := w.net.NewLoadBalancersClient().BeginDelete(w.t.Context(), w.seed.ResourceGroup, name, nil)
-	_, err = done(w.t.Context(), p, err)
+	_, err = pollDone(w.t.Context(), p, err)
 	return err
 }
 
 func (w *world) deleteIP(name string) error {
 	w.t.Helper()
 	p, err := w.net.NewPublicIPAddressesClient().BeginDelete(w.t.Context(), w.seed.ResourceGroup, name, nil)
-	_, err = done(w.t.Context(), p, err)
+	_, err = pollDone(w.t.Context(), p, err)
 	return err
 }
 

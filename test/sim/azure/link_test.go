@@ -13,8 +13,8 @@ import (
 //
 // long: each step needs the state that the one before has left.
 func TestPrivateLink(t *testing.T) {
-	w := start(t, simazure.Options{})
-	before := must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.internalLB("lb"), ""))
+	w := startWorld(t, simazure.Options{})
+	before := mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.internalLB("lb"), ""))
 	front, subnet := *before.Properties.FrontendIPConfigurations[0].ID, w.seed.SubnetID(w.seed.LinkSubnet)
 	client, group := w.net.NewPrivateLinkServicesClient(), w.seed.ResourceGroup
 	put := func(name string, edit func(*armnetwork.PrivateLinkServiceProperties)) (armnetwork.PrivateLinkService, error) {
@@ -29,20 +29,20 @@ func TestPrivateLink(t *testing.T) {
 			edit(props)
 		}
 		p, err := client.BeginCreateOrUpdate(t.Context(), group, name, armnetwork.PrivateLinkService{Location: to.Ptr("eastus"), Properties: props}, nil)
-		out, err := done(t.Context(), p, err)
+		out, err := pollDone(t.Context(), p, err)
 		return out.PrivateLinkService, err
 	}
-	if _, err := put("pls", nil); code(err) != "PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled" {
+	if _, err := put("pls", nil); errorCode(err) != "PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled" {
 		t.Errorf("subnet with policies: %v", err)
 	}
 	subnets := w.net.NewSubnetsClient()
-	s := must[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(t.Context(), w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, nil)).Subnet
+	s := mustSucceed[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(t.Context(), w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, nil)).Subnet
 	s.Properties.PrivateLinkServiceNetworkPolicies = to.Ptr(armnetwork.VirtualNetworkPrivateLinkServiceNetworkPoliciesDisabled)
 	sp, err := subnets.BeginCreateOrUpdate(t.Context(), w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, s, nil)
-	if _, err := done(t.Context(), sp, err); err != nil {
+	if _, err := pollDone(t.Context(), sp, err); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := put("pls", func(p *armnetwork.PrivateLinkServiceProperties) { p.IPConfigurations[0].Properties.Primary = nil }); code(err) != "PrivateLinkServiceMustHaveOnePrimaryIPConfiguration" {
+	if _, err := put("pls", func(p *armnetwork.PrivateLinkServiceProperties) { p.IPConfigurations[0].Properties.Primary = nil }); errorCode(err) != "PrivateLinkServiceMustHaveOnePrimaryIPConfiguration" {
 		t.Errorf("no primary: %v", err)
 	}
 	made, err := put("pls", nil)
@@ -52,10 +52,10 @@ func TestPrivateLink(t *testing.T) {
 	if *w.getLB("lb").Etag == *before.Etag {
 		t.Error("the private link service left the etag of the load balancer as it was")
 	}
-	if _, err := put("second", nil); code(err) != "PrivateLinkServiceFrontendAlreadyInUse" {
+	if _, err := put("second", nil); errorCode(err) != "PrivateLinkServiceFrontendAlreadyInUse" {
 		t.Errorf("second service on a frontend: %v", err)
 	}
-	if err := w.deleteLB("lb"); code(err) != "CannotDeleteLoadBalancerWithPrivateLinkService" {
+	if err := w.deleteLB("lb"); errorCode(err) != "CannotDeleteLoadBalancerWithPrivateLinkService" {
 		t.Errorf("delete of the load balancer: %v", err)
 	}
 	ep, err := w.net.NewPrivateEndpointsClient().BeginCreateOrUpdate(t.Context(), group, "endpoint", armnetwork.PrivateEndpoint{Location: to.Ptr("eastus"), Properties: &armnetwork.PrivateEndpointProperties{
@@ -64,23 +64,23 @@ func TestPrivateLink(t *testing.T) {
 			PrivateLinkServiceID: made.ID,
 		}}},
 	}}, nil)
-	if _, err := done(t.Context(), ep, err); err != nil {
+	if _, err := pollDone(t.Context(), ep, err); err != nil {
 		t.Fatal(err)
 	}
-	got := must[armnetwork.PrivateLinkServicesClientGetResponse](t)(client.Get(t.Context(), group, "pls", nil))
+	got := mustSucceed[armnetwork.PrivateLinkServicesClientGetResponse](t)(client.Get(t.Context(), group, "pls", nil))
 	if len(got.Properties.PrivateEndpointConnections) != 1 || *got.Properties.PrivateEndpointConnections[0].Properties.PrivateLinkServiceConnectionState.Status != "Approved" {
 		t.Fatalf("connections %v, want one approved", got.Properties.PrivateEndpointConnections)
 	}
 	remove := func() error {
 		p, err := client.BeginDelete(t.Context(), group, "pls", nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
-	if err := remove(); code(err) != "PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted" {
+	if err := remove(); errorCode(err) != "PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted" {
 		t.Errorf("delete with a connection: %v", err)
 	}
 	cp, err := client.BeginDeletePrivateEndpointConnection(t.Context(), group, "pls", *got.Properties.PrivateEndpointConnections[0].Name, nil)
-	if _, err := done(t.Context(), cp, err); err != nil {
+	if _, err := pollDone(t.Context(), cp, err); err != nil {
 		t.Fatal(err)
 	}
 	if err := remove(); err != nil {

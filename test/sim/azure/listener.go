@@ -66,8 +66,8 @@ func (a *Authority) Pool() *x509.CertPool {
 }
 
 // Listener serves HTTP and HTTPS on one address: the first byte of a connection
-// tells which it is. Clients that get a token must use HTTPS, those that only
-// spend one may use HTTP, and both find the cloud under the same host.
+// shows which of the two it is. Clients that request a token must use HTTPS, clients that
+// only use one may use HTTP, and both reach the cloud under the same host.
 func (c *Cloud) Listener(inner net.Listener) net.Listener {
 	out := &sniffer{
 		Listener: inner, conns: make(chan net.Conn), done: make(chan struct{}),

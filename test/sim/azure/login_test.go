@@ -111,7 +111,7 @@ func TestPlainCalls(t *testing.T) {
 
 // TestGroups makes, fills and deletes a resource group.
 func TestGroups(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1, Outbound: true}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1, Outbound: true}})
 	call := func(method, path, body string) (int, http.Header) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -154,7 +154,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("location after the delete: %d", got)
 	}
 	_, err := w.net.NewPublicIPAddressesClient().Get(t.Context(), "new", "ip", nil)
-	if code(err) != "ResourceGroupNotFound" {
+	if errorCode(err) != "ResourceGroupNotFound" {
 		t.Errorf("address after the delete: %v", err)
 	}
 }

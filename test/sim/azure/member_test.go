@@ -22,21 +22,21 @@ func (w *world) members(lb string) []string {
 }
 
 func TestInterfacesInPools(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2, NodesAs: simazure.VM}})
-	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
-	made := must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
-	must[armnetwork.LoadBalancer](t)(w.putLB("lb-internal", w.internalLB("lb-internal"), ""))
-	must[armnetwork.LoadBalancer](t)(w.putLB("second-internal", w.internalLB("second-internal"), ""))
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2, NodesAs: simazure.VM}})
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
+	made := mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb-internal", w.internalLB("lb-internal"), ""))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("second-internal", w.internalLB("second-internal"), ""))
 	client := w.net.NewInterfacesClient()
 	join := func(lbs ...string) error {
-		nic := must[armnetwork.InterfacesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "node-1-nic", nil)).Interface
+		nic := mustSucceed[armnetwork.InterfacesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "node-1-nic", nil)).Interface
 		var pools []*armnetwork.BackendAddressPool
 		for _, lb := range lbs {
 			pools = append(pools, &armnetwork.BackendAddressPool{ID: to.Ptr(w.id("loadBalancers", lb) + "/backendAddressPools/pool")})
 		}
 		nic.Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools = pools
 		p, err := client.BeginCreateOrUpdate(t.Context(), w.seed.ResourceGroup, "node-1-nic", nic, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	if err := join("lb", "lb-internal"); err != nil {
@@ -48,28 +48,28 @@ func TestInterfacesInPools(t *testing.T) {
 	if *w.getLB("lb").Etag == *made.Etag {
 		t.Error("joining a pool left the etag of the load balancer as it was")
 	}
-	if err := join("lb", "lb-internal", "second-internal"); code(err) != "AnotherInternalLoadBalancerExists" {
+	if err := join("lb", "lb-internal", "second-internal"); errorCode(err) != "AnotherInternalLoadBalancerExists" {
 		t.Errorf("two internal ones: %v", err)
 	}
-	if err := join("none"); code(err) != "InvalidResourceReference" {
+	if err := join("none"); errorCode(err) != "InvalidResourceReference" {
 		t.Errorf("missing pool: %v", err)
 	}
 	mixed := w.getLB("lb")
 	mixed.Properties.BackendAddressPools[0].Properties.LoadBalancerBackendAddresses = []*armnetwork.LoadBalancerBackendAddress{{Name: to.Ptr("x"), Properties: &armnetwork.LoadBalancerBackendAddressPropertiesFormat{
 		IPAddress: to.Ptr("10.240.0.9"), VirtualNetwork: &armnetwork.SubResource{ID: to.Ptr(strings.TrimSuffix(w.seed.SubnetID("x"), "/subnets/x"))},
 	}}}
-	if _, err := w.putLB("lb", mixed, ""); code(err) != "CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool" {
+	if _, err := w.putLB("lb", mixed, ""); errorCode(err) != "CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool" {
 		t.Errorf("addresses beside interfaces: %v", err)
 	}
 	without := w.publicLB("lb", "ip")
 	without.Properties.BackendAddressPools, without.Properties.LoadBalancingRules = nil, nil
-	if _, err := w.putLB("lb", without, ""); code(err) != "InvalidResourceReference" {
+	if _, err := w.putLB("lb", without, ""); errorCode(err) != "InvalidResourceReference" {
 		t.Errorf("pool with members taken away: %v", err)
 	}
 	if err := w.deleteLB("lb"); err != nil {
 		t.Fatalf("delete with interfaces in the pool: %v", err)
 	}
-	nic := must[armnetwork.InterfacesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "node-1-nic", nil))
+	nic := mustSucceed[armnetwork.InterfacesClientGetResponse](t)(client.Get(t.Context(), w.seed.ResourceGroup, "node-1-nic", nil))
 	if n := len(nic.Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools); n != 1 {
 		t.Errorf("interface is in %d pools after the delete, want 1", n)
 	}
@@ -77,7 +77,7 @@ func TestInterfacesInPools(t *testing.T) {
 		t.Errorf("machine of the interface: %s", *nic.Properties.VirtualMachine.ID)
 	}
 	p, err := client.BeginDelete(t.Context(), w.seed.ResourceGroup, "node-1-nic", nil)
-	if _, err := done(t.Context(), p, err); code(err) != "NicInUse" {
+	if _, err := pollDone(t.Context(), p, err); errorCode(err) != "NicInUse" {
 		t.Errorf("delete of an interface in use: %v", err)
 	}
 }
@@ -86,11 +86,11 @@ func TestInterfacesInPools(t *testing.T) {
 //
 // long: each step needs the state that the one before has left.
 func TestScaleSetInPools(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2}})
-	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
-	must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2}})
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
 	sets, vms := w.comp.NewVirtualMachineScaleSetsClient(), w.comp.NewVirtualMachineScaleSetVMsClient()
-	set := must[armcompute.VirtualMachineScaleSetsClientGetResponse](t)(sets.Get(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, nil)).VirtualMachineScaleSet
+	set := mustSucceed[armcompute.VirtualMachineScaleSetsClientGetResponse](t)(sets.Get(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, nil)).VirtualMachineScaleSet
 	pool := []*armcompute.SubResource{{ID: to.Ptr(w.id("loadBalancers", "lb") + "/backendAddressPools/pool")}}
 	profile := set.Properties.VirtualMachineProfile.NetworkProfile
 	model := func(pools []*armcompute.SubResource, capacity int64) error {
@@ -99,11 +99,11 @@ func TestScaleSetInPools(t *testing.T) {
 			Location: to.Ptr("eastus"), SKU: &armcompute.SKU{Capacity: to.Ptr(capacity)},
 			Properties: &armcompute.VirtualMachineScaleSetProperties{VirtualMachineProfile: &armcompute.VirtualMachineScaleSetVMProfile{NetworkProfile: profile}},
 		}, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	instance := func(id string) armcompute.VirtualMachineScaleSetVM {
-		return must[armcompute.VirtualMachineScaleSetVMsClientGetResponse](t)(vms.Get(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, id, nil)).VirtualMachineScaleSetVM
+		return mustSucceed[armcompute.VirtualMachineScaleSetVMsClientGetResponse](t)(vms.Get(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, id, nil)).VirtualMachineScaleSetVM
 	}
 	join := func(id string, pools []*armcompute.SubResource) error {
 		vm := instance(id)
@@ -111,7 +111,7 @@ func TestScaleSetInPools(t *testing.T) {
 		p, err := vms.BeginUpdate(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, id, armcompute.VirtualMachineScaleSetVM{
 			Location: to.Ptr("eastus"), Properties: &armcompute.VirtualMachineScaleSetVMProperties{NetworkProfileConfiguration: vm.Properties.NetworkProfileConfiguration},
 		}, nil)
-		_, err = done(t.Context(), p, err)
+		_, err = pollDone(t.Context(), p, err)
 		return err
 	}
 	if err := model(pool, 2); err != nil {
@@ -137,7 +137,7 @@ func TestScaleSetInPools(t *testing.T) {
 	if got := w.members("lb"); len(got) != 3 || *instance("2").Properties.OSProfile.ComputerName != "aks-pool1-vmss000002" {
 		t.Errorf("after a scale-out: members %v, name %s", got, *instance("2").Properties.OSProfile.ComputerName)
 	}
-	if err := w.deleteLB("lb"); code(err) != "LoadBalancerInUseByVirtualMachineScaleSet" || !strings.Contains(err.Error(), "virtual machine scale set "+*set.ID+".") {
+	if err := w.deleteLB("lb"); errorCode(err) != "LoadBalancerInUseByVirtualMachineScaleSet" || !strings.Contains(err.Error(), "virtual machine scale set "+*set.ID+".") {
 		t.Errorf("delete of a load balancer in use: %v", err)
 	}
 	if err := model(nil, 2); err != nil {
@@ -154,10 +154,10 @@ func TestScaleSetInPools(t *testing.T) {
 }
 
 func TestInstanceViews(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, DualStack: true}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, DualStack: true}})
 	vms := w.comp.NewVirtualMachineScaleSetVMsClient()
 	p, err := vms.BeginDeallocate(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, "1", nil)
-	if _, err := done(t.Context(), p, err); err != nil {
+	if _, err := pollDone(t.Context(), p, err); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
@@ -175,7 +175,7 @@ func TestInstanceViews(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("instances (-want +got)\n%s", diff)
 	}
-	nic := must[armnetwork.InterfacesClientGetVirtualMachineScaleSetNetworkInterfaceResponse](t)(
+	nic := mustSucceed[armnetwork.InterfacesClientGetVirtualMachineScaleSetNetworkInterfaceResponse](t)(
 		w.net.NewInterfacesClient().GetVirtualMachineScaleSetNetworkInterface(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, "1", w.seed.ScaleSet, nil))
 	if len(nic.Properties.IPConfigurations) != 2 || *nic.Properties.IPConfigurations[1].Properties.PrivateIPAddress != "fd12:3456:789a::5" || w.seed.Nodes[1].PrivateIP6 != "fd12:3456:789a::5" {
 		t.Errorf("interface of instance 1: %v", nic.Properties.IPConfigurations)
@@ -183,7 +183,7 @@ func TestInstanceViews(t *testing.T) {
 }
 
 func TestFlexibleNodes(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, NodesAs: simazure.Flex}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 3, NodesAs: simazure.Flex}})
 	set := strings.Split(w.seed.Nodes[0].ID, "/virtualMachines/")[0] + "/virtualMachineScaleSets/" + w.seed.ScaleSet
 	count := func(id string) int {
 		n := 0
@@ -201,13 +201,13 @@ func TestFlexibleNodes(t *testing.T) {
 		t.Errorf("machines of the set %d, of another %d, want 3 and 0", a, b)
 	}
 	p, err := w.comp.NewVirtualMachineScaleSetsClient().BeginDelete(t.Context(), w.seed.ResourceGroup, w.seed.ScaleSet, nil)
-	if _, err := done(t.Context(), p, err); code(err) != "OperationNotAllowed" {
+	if _, err := pollDone(t.Context(), p, err); errorCode(err) != "OperationNotAllowed" {
 		t.Errorf("delete of a set with machines: %v", err)
 	}
 }
 
 func TestMigrateToIPs(t *testing.T) {
-	w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2, NodesAs: simazure.VM, Outbound: true, Pools: simazure.NodeNIC}})
+	w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 2, NodesAs: simazure.VM, Outbound: true, Pools: simazure.NodeNIC}})
 	_, err := w.net.NewLoadBalancersClient().MigrateToIPBased(t.Context(), w.seed.ResourceGroup, "kubernetes", &armnetwork.LoadBalancersClientMigrateToIPBasedOptions{
 		Parameters: &armnetwork.MigrateLoadBalancerToIPBasedRequest{Pools: to.SliceOfPtrs("kubernetes")},
 	})

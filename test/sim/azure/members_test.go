@@ -113,7 +113,7 @@ func TestMembers(t *testing.T) {
 		"Microsoft.Network/serviceGateways/updateServices":         &armnetwork.ServiceGatewayUpdateServicesRequest{},
 		"Microsoft.Network/serviceGateways/updateAddressLocations": &armnetwork.ServiceGatewayUpdateAddressLocationsRequest{},
 	}, map[string]any{}
-	for kind, model := range models() {
+	for kind, model := range sdkModels() {
 		switch {
 		case strings.HasPrefix(kind, "Microsoft.Network/"):
 			network[kind] = model()
@@ -133,7 +133,7 @@ func TestMembers(t *testing.T) {
 func TestUnknownMembers(t *testing.T) {
 	for _, nodesAs := range []simazure.NodesAs{simazure.VM, simazure.VMSS, simazure.Flex} {
 		// What was answered may come back.
-		w := start(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1, NodesAs: nodesAs, Pools: simazure.NodeNIC, Outbound: true}, NoZones: nodesAs == simazure.VM})
+		w := startWorld(t, simazure.Options{Seed: simazure.SeedOptions{Nodes: 1, NodesAs: nodesAs, Pools: simazure.NodeNIC, Outbound: true}, NoZones: nodesAs == simazure.VM})
 		for _, r := range w.Cloud.ARM.State.Everything() {
 			if strings.Contains(r.ID.String(), "/virtualMachines/0/") {
 				continue // Written with its instance.
@@ -150,9 +150,9 @@ func TestUnknownMembers(t *testing.T) {
 			t.Errorf("a scale set: %s", got)
 		}
 	}
-	w := start(t, simazure.Options{})
-	must[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
-	must[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
+	w := startWorld(t, simazure.Options{})
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("ip", nil))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("lb", w.publicLB("lb", "ip"), ""))
 	for body, want := range map[string]string{
 		`{"location":"eastus","colour":"red"}`:                                                                               "colour",
 		`{"location":"eastus","properties":{"probes":[{"name":"p","properties":{"interval":5}}]}}`:                           "properties.probes[0].properties.interval",

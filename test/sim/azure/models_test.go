@@ -231,8 +231,8 @@ func (w *world) putBack(path string) error {
 	return fmt.Errorf("%s: %s", answer.Error.Code, answer.Error.Message)
 }
 
-// models are what the SDK makes of answers, by type.
-func models() map[string]func() any {
+// sdkModels returns constructors of the SDK's types for answers, by type.
+func sdkModels() map[string]func() any {
 	network, compute, instances := "Microsoft.Network/", "Microsoft.Compute/", "Microsoft.Compute/virtualMachineScaleSets/virtualMachines"
 	return map[string]func() any{
 		network + "loadBalancers":             func() any { return &armnetwork.LoadBalancer{} },
@@ -266,10 +266,10 @@ func TestModels(t *testing.T) {
 	for _, seed := range []simazure.SeedOptions{
 		{Nodes: 2, Outbound: true, DualStack: true, Addresses: 1}, {Nodes: 2, NodesAs: simazure.VM, Pools: simazure.NodeNIC, Outbound: true}, {Nodes: 2, NodesAs: simazure.Flex}, {Nodes: 2, Pools: simazure.PodIP},
 	} {
-		w := start(t, simazure.Options{Seed: seed, NoZones: seed.NodesAs == simazure.VM})
+		w := startWorld(t, simazure.Options{Seed: seed, NoZones: seed.NodesAs == simazure.VM})
 		w.furnish()
 		for _, r := range w.Cloud.ARM.State.Everything() {
-			if model := models()[r.ID.Type()]; model != nil {
+			if model := sdkModels()[r.ID.Type()]; model != nil {
 				seen[r.ID.Type()] = true
 				j.answer(r.ID.Type(), []byte(w.send(http.MethodGet, r.ID.String(), "")), model())
 			}
@@ -280,7 +280,7 @@ func TestModels(t *testing.T) {
 			j.answer("addressLocations", []byte(w.send(http.MethodGet, id+"/addressLocations", "")), &armnetwork.GetServiceGatewayAddressLocationsResult{})
 		}
 	}
-	for kind := range models() {
+	for kind := range sdkModels() {
 		if !seen[kind] {
 			t.Errorf("%s: none was answered", kind)
 		}
@@ -293,13 +293,13 @@ func TestModels(t *testing.T) {
 	}
 	slices.Sort(never)
 	golden.Check(t, "testdata/never-answered.golden", strings.Join(never, "\n")+"\n")
-	if diff := cmp.Diff(known(), j.wrong); diff != "" {
+	if diff := cmp.Diff(knownDifferences(), j.wrong); diff != "" {
 		t.Errorf("what the SDK does not know (-known +got)\n%s", diff)
 	}
 }
 
-// known is where answers differ from the models although they are right.
-func known() map[string]bool {
+// knownDifferences lists where answers correctly differ from the models.
+func knownDifferences() map[string]bool {
 	out := map[string]bool{
 		// The list of sizes in the SDK is an old one, and the field takes any.
 		`armcompute.VirtualMachineSizeTypes: no value "Standard_D2s_v5"`: true,
@@ -322,22 +322,22 @@ func (w *world) furnish() {
 		if err := w.services(partialServices, w.inbound("web")); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.locations(partialLocations, at("10.240.0.4", fullAddresses, "10.64.0.2 web")); err != nil {
+		if err := w.locations(partialLocations, newLocation("10.240.0.4", fullAddresses, "10.64.0.2 web")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must[armnetwork.PublicIPAddress](t)(w.putIP("label", func(ip *armnetwork.PublicIPAddress) {
+	mustSucceed[armnetwork.PublicIPAddress](t)(w.putIP("label", func(ip *armnetwork.PublicIPAddress) {
 		ip.Zones, ip.Tags = nil, map[string]*string{"a": to.Ptr("b")}
 		ip.Properties.DNSSettings = &armnetwork.PublicIPAddressDNSSettings{DomainNameLabel: to.Ptr("label")}
 	}))
-	must[armnetwork.LoadBalancer](t)(w.putLB("public", w.publicLB("public", "label"), ""))
-	lb := must[armnetwork.LoadBalancer](t)(w.putLB("inner", w.internalLB("inner"), ""))
-	must[armnetwork.SecurityGroup](t)(w.putGroup(allow("rule", 500)))
+	mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("public", w.publicLB("public", "label"), ""))
+	lb := mustSucceed[armnetwork.LoadBalancer](t)(w.putLB("inner", w.internalLB("inner"), ""))
+	mustSucceed[armnetwork.SecurityGroup](t)(w.putGroup(allowRule("rule", 500)))
 	subnets, ctx, group := w.net.NewSubnetsClient(), t.Context(), w.seed.ResourceGroup
-	s := must[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(ctx, w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, nil)).Subnet
+	s := mustSucceed[armnetwork.SubnetsClientGetResponse](t)(subnets.Get(ctx, w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, nil)).Subnet
 	s.Properties.PrivateLinkServiceNetworkPolicies = to.Ptr(armnetwork.VirtualNetworkPrivateLinkServiceNetworkPoliciesDisabled)
 	sp, err := subnets.BeginCreateOrUpdate(ctx, w.seed.NetworkGroup, w.seed.Network, w.seed.LinkSubnet, s, nil)
-	must[armnetwork.SubnetsClientCreateOrUpdateResponse](t)(done(ctx, sp, err))
+	mustSucceed[armnetwork.SubnetsClientCreateOrUpdateResponse](t)(pollDone(ctx, sp, err))
 	subnet := &armnetwork.Subnet{ID: to.Ptr(w.seed.SubnetID(w.seed.LinkSubnet))}
 	lp, err := w.net.NewPrivateLinkServicesClient().BeginCreateOrUpdate(ctx, group, "link", armnetwork.PrivateLinkService{Location: to.Ptr("eastus"), Properties: &armnetwork.PrivateLinkServiceProperties{
 		LoadBalancerFrontendIPConfigurations: []*armnetwork.FrontendIPConfiguration{{ID: lb.Properties.FrontendIPConfigurations[0].ID}},
@@ -345,11 +345,11 @@ func (w *world) furnish() {
 			Primary: to.Ptr(true), Subnet: subnet, PrivateIPAllocationMethod: to.Ptr(armnetwork.IPAllocationMethodDynamic),
 		}}},
 	}}, nil)
-	link := must[armnetwork.PrivateLinkServicesClientCreateOrUpdateResponse](t)(done(ctx, lp, err))
+	link := mustSucceed[armnetwork.PrivateLinkServicesClientCreateOrUpdateResponse](t)(pollDone(ctx, lp, err))
 	ep, err := w.net.NewPrivateEndpointsClient().BeginCreateOrUpdate(ctx, group, "endpoint", armnetwork.PrivateEndpoint{Location: to.Ptr("eastus"), Properties: &armnetwork.PrivateEndpointProperties{
 		Subnet: subnet, PrivateLinkServiceConnections: []*armnetwork.PrivateLinkServiceConnection{{Name: to.Ptr("c"), Properties: &armnetwork.PrivateLinkServiceConnectionProperties{PrivateLinkServiceID: link.ID}}},
 	}}, nil)
-	must[armnetwork.PrivateEndpointsClientCreateOrUpdateResponse](t)(done(ctx, ep, err))
+	mustSucceed[armnetwork.PrivateEndpointsClientCreateOrUpdateResponse](t)(pollDone(ctx, ep, err))
 	ap, err := w.net.NewApplicationSecurityGroupsClient().BeginCreateOrUpdate(ctx, group, "asg", armnetwork.ApplicationSecurityGroup{Location: to.Ptr("eastus")}, nil)
-	must[armnetwork.ApplicationSecurityGroupsClientCreateOrUpdateResponse](t)(done(ctx, ap, err))
+	mustSucceed[armnetwork.ApplicationSecurityGroupsClientCreateOrUpdateResponse](t)(pollDone(ctx, ap, err))
 }

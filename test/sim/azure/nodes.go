@@ -23,7 +23,7 @@ func (b *seeding) nodes(count int) {
 	case Flex:
 		b.ScaleSet = "aks-pool1-flex"
 		set := b.id(setType, b.ScaleSet)
-		b.put(set, arm.Doc{"sku": arm.Doc{"name": nodeSize, "capacity": 0}, "zones": texts(b.zones), "properties": arm.Doc{
+		b.put(set, arm.Doc{"sku": arm.Doc{"name": nodeSize, "capacity": 0}, "zones": toAnySlice(b.zones), "properties": arm.Doc{
 			"orchestrationMode": "Flexible", "platformFaultDomainCount": 1, "virtualMachineProfile": b.profile("2020-11-01"),
 		}})
 		for n := range count {
@@ -49,7 +49,7 @@ func lowerGroup(id string) string {
 // configurations are the ip configurations of a node's interface.
 func (b *seeding) configurations(withVersions bool) []any {
 	subnet := b.SubnetID(b.Subnet)
-	first := arm.Doc{"primary": true, "subnet": ref(subnet)}
+	first := arm.Doc{"primary": true, "subnet": idRef(subnet)}
 	if len(b.pools) > 0 {
 		first["loadBalancerBackendAddressPools"] = arm.Refs(b.pools)
 	}
@@ -58,7 +58,7 @@ func (b *seeding) configurations(withVersions bool) []any {
 		first["privateIPAddressVersion"] = "IPv4"
 	}
 	if b.DualStack {
-		out = append(out, arm.Doc{"name": "ipconfigv6", "properties": arm.Doc{"primary": false, "subnet": ref(subnet), "privateIPAddressVersion": "IPv6"}})
+		out = append(out, arm.Doc{"name": "ipconfigv6", "properties": arm.Doc{"primary": false, "subnet": idRef(subnet), "privateIPAddressVersion": "IPv6"}})
 	}
 	return out
 }
@@ -76,7 +76,7 @@ func (b *seeding) profile(networkVersion string) arm.Doc {
 
 func (b *seeding) uniform(count int) {
 	set := b.id(setType, b.ScaleSet)
-	b.put(set, arm.Doc{"sku": arm.Doc{"name": nodeSize, "tier": "Standard", "capacity": count}, "zones": texts(b.zones), "properties": arm.Doc{
+	b.put(set, arm.Doc{"sku": arm.Doc{"name": nodeSize, "tier": "Standard", "capacity": count}, "zones": toAnySlice(b.zones), "properties": arm.Doc{
 		"orchestrationMode": "Uniform", "upgradePolicy": arm.Doc{"mode": "Manual"}, "singlePlacementGroup": false, "overprovision": false, "virtualMachineProfile": b.profile(""),
 	}})
 	for n := range count {
@@ -99,14 +99,14 @@ func (b *seeding) machine(name, computer string, n int, set string) {
 	}
 	d, zone := arm.Doc{"properties": props}, ""
 	if set != "" {
-		props["virtualMachineScaleSet"] = ref(set)
+		props["virtualMachineScaleSet"] = idRef(set)
 	}
 	if len(b.zones) > 0 {
 		zone = b.zones[n%len(b.zones)]
 		d["zones"] = []any{zone}
 	} else if set == "" {
 		b.put(b.id("Microsoft.Compute/availabilitySets", b.AvailabilitySet), arm.Doc{"sku": arm.Doc{"name": "Aligned"}, "properties": arm.Doc{}})
-		props["availabilitySet"] = ref(b.id("Microsoft.Compute/availabilitySets", b.AvailabilitySet).String())
+		props["availabilitySet"] = idRef(b.id("Microsoft.Compute/availabilitySets", b.AvailabilitySet).String())
 	}
 	b.put(vm, d)
 	b.node(computer, vm, nic, zone)

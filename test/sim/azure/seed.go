@@ -209,7 +209,7 @@ func (b *seeding) put(id arm.ID, d arm.Doc) {
 	}
 }
 
-func texts(in []string) []any {
+func toAnySlice(in []string) []any {
 	out := make([]any, len(in))
 	for i, s := range in {
 		out[i] = s
@@ -217,7 +217,7 @@ func texts(in []string) []any {
 	return out
 }
 
-func ref(id string) arm.Doc { return arm.Doc{"id": id} }
+func idRef(id string) arm.Doc { return arm.Doc{"id": id} }
 
 // base makes groups, network, security group and route table.
 func (b *seeding) base() {
@@ -239,16 +239,16 @@ func (b *seeding) base() {
 	for i, name := range names {
 		props := arm.Doc{}
 		if v4 := fmt.Sprintf("10.%d.0.0/16", 240+i); b.DualStack {
-			props["addressPrefixes"] = texts([]string{v4, fmt.Sprintf("fd12:3456:789a:%x::/64", i)})
+			props["addressPrefixes"] = toAnySlice([]string{v4, fmt.Sprintf("fd12:3456:789a:%x::/64", i)})
 		} else {
 			props["addressPrefix"] = v4
 		}
 		if i == 0 {
-			props["networkSecurityGroup"], props["routeTable"] = ref(nsg.String()), ref(routes.String())
+			props["networkSecurityGroup"], props["routeTable"] = idRef(nsg.String()), idRef(routes.String())
 		}
 		list = append(list, arm.Doc{"name": name, "properties": props})
 	}
-	b.put(b.netID(), arm.Doc{"properties": arm.Doc{"addressSpace": arm.Doc{"addressPrefixes": texts(space)}, "subnets": list}})
+	b.put(b.netID(), arm.Doc{"properties": arm.Doc{"addressSpace": arm.Doc{"addressPrefixes": toAnySlice(space)}, "subnets": list}})
 }
 
 // outbound makes the load balancer that AKS makes for outbound traffic.
@@ -267,11 +267,11 @@ func (b *seeding) outbound() {
 		b.pools = append(b.pools, lb.Child("backendAddressPools", b.Cluster).String())
 	}
 	b.put(lb, arm.Doc{"sku": arm.Doc{"name": "Standard"}, "properties": arm.Doc{
-		"frontendIPConfigurations": []any{arm.Doc{"name": "aks-outbound", "properties": arm.Doc{"publicIPAddress": ref(pip.String())}}},
+		"frontendIPConfigurations": []any{arm.Doc{"name": "aks-outbound", "properties": arm.Doc{"publicIPAddress": idRef(pip.String())}}},
 		"backendAddressPools":      list,
 		"outboundRules": []any{arm.Doc{"name": "aksOutboundRule", "properties": arm.Doc{
 			"protocol": "All", "idleTimeoutInMinutes": 30, "enableTcpReset": true, "allocatedOutboundPorts": 0,
-			"frontendIPConfigurations": []any{ref(front)}, "backendAddressPool": ref(pool),
+			"frontendIPConfigurations": []any{idRef(front)}, "backendAddressPool": idRef(pool),
 		}}},
 	}})
 }
@@ -281,7 +281,7 @@ func (b *seeding) address(props arm.Doc) arm.Doc {
 	props["publicIPAllocationMethod"] = "Static"
 	d := arm.Doc{"sku": arm.Doc{"name": "Standard"}, "properties": props}
 	if len(b.zones) > 0 {
-		d["zones"] = texts(b.zones)
+		d["zones"] = toAnySlice(b.zones)
 	}
 	return d
 }
@@ -313,7 +313,7 @@ func (b *seeding) members() {
 		list = append(list, arm.Doc{"name": n.Name, "properties": arm.Doc{"ipAddress": n.PrivateIP}})
 	}
 	pool := arm.Collection{Property: "backendAddressPools"}.Part(d, b.Cluster)
-	arm.Put(pool, arm.Doc{"virtualNetwork": ref(b.netID().String()), "loadBalancerBackendAddresses": list}, "properties")
+	arm.Put(pool, arm.Doc{"virtualNetwork": idRef(b.netID().String()), "loadBalancerBackendAddresses": list}, "properties")
 	b.put(lb, d)
 }
 

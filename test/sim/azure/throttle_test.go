@@ -17,7 +17,7 @@ import (
 // bucket.
 func TestDocumentedRates(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	w := start(t, simazure.Options{Clock: clock, Seed: simazure.SeedOptions{Nodes: 2}})
+	w := startWorld(t, simazure.Options{Clock: clock, Seed: simazure.SeedOptions{Nodes: 2}})
 	if err := w.Cloud.Throttle.Set(simazure.RealThrottle()...); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestDocumentedRates(t *testing.T) {
 		}
 	}
 	resp, err := get("0")
-	if status(err) != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "5" {
+	if httpStatus(err) != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "5" {
 		t.Errorf("read %d of one machine: %v, Retry-After %q, want 429 and 5 seconds", each+1, err, resp.Header.Get("Retry-After"))
 	}
 	if _, err := get("1"); err != nil {

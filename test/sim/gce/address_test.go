@@ -24,7 +24,7 @@ func (w world) getAddress(name string) *compute.Address {
 }
 
 func TestInternalAddresses(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 1}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 1}})
 	w.check("hc")
 	if got := w.service("s", "INTERNAL", nil); got != "" {
 		t.Fatal(got)
@@ -62,7 +62,7 @@ func TestInternalAddresses(t *testing.T) {
 }
 
 func TestExternalAddresses(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	pool := w.pool("pool")
 	if got := w.rule(&compute.ForwardingRule{Name: "r", Target: pool, PortRange: "80", NetworkTier: "STANDARD"}); got != "" {
 		t.Fatal(got)
@@ -103,7 +103,7 @@ func TestExternalAddresses(t *testing.T) {
 }
 
 func TestIPv6(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	w.check("hc")
 	if got := w.service("out", "EXTERNAL", nil) + w.service("in", "INTERNAL", nil); got != "" {
 		t.Fatal(got)

@@ -87,7 +87,7 @@ func (v *visit) uses() []string {
 	}
 	if method == "setTarget" || method == "insert" || method == "patch" || method == "update" || strings.HasPrefix(method, "add") || strings.HasPrefix(method, "attach") {
 		walkTexts(map[string]any(v.request.Body), func(field, text string) {
-			if p := use(collection, field, text); p != "" {
+			if p := usePermission(collection, field, text); p != "" {
 				out = append(out, p)
 			}
 		})
@@ -96,8 +96,8 @@ func (v *visit) uses() []string {
 	return slices.Compact(out)
 }
 
-// use is the permission on a resource that a body refers to.
-func use(from, field, text string) string {
+// usePermission returns the permission on a resource that a body refers to.
+func usePermission(from, field, text string) string {
 	ref, err := wire.ParseAny(text, "any", field)
 	if err != nil || ref.Collection == from {
 		if field == "instance" && text != "" && !strings.Contains(text, "/") { // endpoints name it alone

@@ -32,7 +32,7 @@ func TestRoleLacks(t *testing.T) {
 	}
 	for lacks, want := range tests {
 		t.Run(lacks, func(t *testing.T) {
-			w := start(t, simgce.Options{})
+			w := startWorld(t, simgce.Options{})
 			role := maps.Clone(whole)
 			delete(role, lacks)
 			w.cloud.SetRole(role)
@@ -63,7 +63,7 @@ func TestRoleLacks(t *testing.T) {
 				}},
 				{"list", func() error { _, err := w.api.ForwardingRules.List(project, region).Do(); return err }},
 			} {
-				if err := call.do(); (code(err) == refused) != slices.Contains(strings.Fields(want), call.name) {
+				if err := call.do(); (errorCode(err) == refused) != slices.Contains(strings.Fields(want), call.name) {
 					t.Errorf("%s: %v; want %q to be refused", call.name, err, want)
 				}
 			}

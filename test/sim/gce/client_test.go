@@ -17,8 +17,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/simtest"
 )
 
-// client makes a REST client of the newer library, which the test closes.
-func client[C interface{ Close() error }](t *testing.T, r *simtest.Running, make func(context.Context, ...option.ClientOption) (C, error)) C {
+// newClient creates a REST client of the newer library and closes it when the test
+// ends.
+func newClient[C interface{ Close() error }](t *testing.T, r *simtest.Running, make func(context.Context, ...option.ClientOption) (C, error)) C {
 	t.Helper()
 	c, err := make(t.Context(), r.Options()...)
 	if err != nil {
@@ -36,8 +37,8 @@ func client[C interface{ Close() error }](t *testing.T, r *simtest.Running, make
 // reads answers as protocol buffers.
 func TestRESTClients(t *testing.T) {
 	r := simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
-	checks, services := client(t, r, compute.NewRegionHealthChecksRESTClient), client(t, r, compute.NewRegionBackendServicesRESTClient)
-	rules, operations := client(t, r, compute.NewForwardingRulesRESTClient), client(t, r, compute.NewRegionOperationsRESTClient)
+	checks, services := newClient(t, r, compute.NewRegionHealthChecksRESTClient), newClient(t, r, compute.NewRegionBackendServicesRESTClient)
+	rules, operations := newClient(t, r, compute.NewForwardingRulesRESTClient), newClient(t, r, compute.NewRegionOperationsRESTClient)
 	wait := func(op *compute.Operation, err error) {
 		t.Helper()
 		if err != nil {
@@ -75,7 +76,7 @@ func TestRESTClients(t *testing.T) {
 
 func TestRESTIterators(t *testing.T) {
 	r := simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}})
-	instances := client(t, r, compute.NewInstancesRESTClient)
+	instances := newClient(t, r, compute.NewInstancesRESTClient)
 	var names []string
 	list := instances.List(t.Context(), &computepb.ListInstancesRequest{Project: project, Zone: zoneA, MaxResults: proto.Uint32(2), Filter: proto.String("name eq berth-demo.*")})
 	for {

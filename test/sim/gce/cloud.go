@@ -54,7 +54,7 @@ type Cloud struct {
 // New makes a cloud and seeds it. The error tells of options that do not fit
 // together, such as more nodes than the subnetwork has addresses.
 func New(opt Options) (*Cloud, error) {
-	fill(&opt)
+	applyDefaults(&opt)
 	c := &Cloud{opt: opt, clock: opt.Clock, Compute: compute.New(opt.Compute)}
 	c.Rates = RealThrottle()
 	c.State = func() any { return map[string]any{"compute": c.Compute.Snapshot()} }
@@ -65,7 +65,7 @@ func New(opt Options) (*Cloud, error) {
 	if opt.Empty {
 		return c, nil
 	}
-	seed, err := plant(c.Compute, opt)
+	seed, err := seedCloud(c.Compute, opt)
 	if err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
@@ -75,7 +75,7 @@ func New(opt Options) (*Cloud, error) {
 
 const projectNumber, hostNumber = 123456789012, 210987654321
 
-func fill(opt *Options) {
+func applyDefaults(opt *Options) {
 	sim.Default(&opt.Project, "berth-demo")
 	sim.Default(&opt.Region, "us-central1")
 	sim.Default(&opt.Seed.ClusterID, "berth-demo")

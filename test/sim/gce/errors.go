@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// known pairs the reasons of refused calls with the codes of failed operations.
-func known() []wire.Error {
+// knownErrors pairs the reasons of refused calls with the codes of failed operations.
+func knownErrors() []wire.Error {
 	return []wire.Error{
 		{Status: 500, Reason: "backendError", Code: "INTERNAL_ERROR"},
 		{Status: 503, Reason: "serviceUnavailable", Code: "SERVICE_UNAVAILABLE"},
@@ -41,7 +41,7 @@ func faultError(f sim.Fault) *wire.Error {
 		status = http.StatusInternalServerError
 	}
 	out := wire.Error{Status: status, Reason: name, Code: name, Message: f.Message}
-	for _, k := range known() {
+	for _, k := range knownErrors() {
 		if (name == "" || name == k.Reason || name == k.Code) && (status == 0 || status == k.Status) {
 			out.Status, out.Reason, out.Code = k.Status, k.Reason, k.Code
 			break

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFirewalls(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	tcp := func(ports ...string) []*compute.FirewallAllowed {
 		return []*compute.FirewallAllowed{{IPProtocol: "TCP", Ports: ports}}
 	}
@@ -76,7 +76,7 @@ func TestFirewalls(t *testing.T) {
 func TestQuota(t *testing.T) {
 	opt := simgce.Options{}
 	opt.Compute.Quotas = map[string]float64{"FORWARDING_RULES": 1, "HEALTH_CHECKS": 0}
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	pool := w.pool("pool")
 	got := []string{
 		w.rule(&compute.ForwardingRule{Name: "one", Target: pool, PortRange: "80"}),
@@ -96,11 +96,11 @@ func TestQuota(t *testing.T) {
 		}
 	}
 	opt.Compute.LateFailures = true
-	w = start(t, opt)
+	w = startWorld(t, opt)
 	if got := w.done(w.api.HealthChecks.Insert(project, &compute.HealthCheck{Name: "hc", Type: "TCP"}).Do()); got != "403 QUOTA_EXCEEDED" {
 		t.Errorf("late failure %q, want the operation to fail", got)
 	}
-	if _, err := w.api.HealthChecks.Get(project, "hc").Do(); code(err) != "404 notFound" {
+	if _, err := w.api.HealthChecks.Get(project, "hc").Do(); errorCode(err) != "404 notFound" {
 		t.Errorf("after a failed operation: %v, want nothing there", err)
 	}
 }

@@ -12,13 +12,13 @@ import (
 )
 
 func TestInstanceGroups(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
 	w.group(zoneA, "ig")
 	add := func(zone string, nodes ...string) string {
-		return w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "ig", &compute.InstanceGroupsAddInstancesRequest{Instances: vms(zone, nodes...)}).Do())
+		return w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "ig", &compute.InstanceGroupsAddInstancesRequest{Instances: instanceRefs(zone, nodes...)}).Do())
 	}
 	remove := func(nodes ...string) string {
-		return w.done(w.api.InstanceGroups.RemoveInstances(project, zoneA, "ig", &compute.InstanceGroupsRemoveInstancesRequest{Instances: vms(zoneA, nodes...)}).Do())
+		return w.done(w.api.InstanceGroups.RemoveInstances(project, zoneA, "ig", &compute.InstanceGroupsRemoveInstancesRequest{Instances: instanceRefs(zoneA, nodes...)}).Do())
 	}
 	empty, err := w.api.InstanceGroups.Get(project, zoneA, "ig").Do()
 	if err != nil || empty.Network != "" || empty.Size != 0 {
@@ -47,7 +47,7 @@ func TestEndpointGroups(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	opt := simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}, Clock: clock}
 	opt.Compute.DrainingDelay = time.Minute
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	neg := w.neg(zoneA, "neg")
 	attach := func(instance, ip string) string {
 		return w.done(w.api.NetworkEndpointGroups.AttachNetworkEndpoints(project, zoneA, "neg", &compute.NetworkEndpointGroupsAttachEndpointsRequest{

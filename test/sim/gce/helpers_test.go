@@ -37,7 +37,7 @@ type world struct {
 // described reads the API's description once.
 var described = sync.OnceValues(model.Load)
 
-func start(t *testing.T, opt simgce.Options) world {
+func startWorld(t *testing.T, opt simgce.Options) world {
 	t.Helper()
 	api, err := described()
 	if err != nil {
@@ -63,9 +63,9 @@ func start(t *testing.T, opt simgce.Options) world {
 	return world{t, server.URL, cloud, client}
 }
 
-// code returns the result of a call: empty for success, else the HTTP status and the reason,
+// errorCode returns the result of a call: empty for success, else the HTTP status and the reason,
 // or the code of the operation in capitals.
-func code(err error) string {
+func errorCode(err error) string {
 	if e := (*googleapi.Error)(nil); errors.As(err, &e) {
 		if len(e.Errors) == 0 {
 			return fmt.Sprint(e.Code)
@@ -82,7 +82,7 @@ func code(err error) string {
 func (w world) done(op *compute.Operation, err error) string {
 	w.Helper()
 	if err != nil {
-		return code(err)
+		return errorCode(err)
 	}
 	if op.Status == "DONE" {
 		w.Errorf("%s: answered as done", op.OperationType)
@@ -96,7 +96,7 @@ func (w world) done(op *compute.Operation, err error) string {
 		op, err = w.api.GlobalOperations.Wait(project, op.Name).Context(w.Context()).Do()
 	}
 	if err != nil {
-		return code(err)
+		return errorCode(err)
 	}
 	if op.Status != "DONE" {
 		return op.Status
@@ -125,7 +125,7 @@ func (w world) group(zone, name string, nodes ...string) string {
 	w.Helper()
 	w.must(w.api.InstanceGroups.Insert(project, zone, &compute.InstanceGroup{Name: name}).Do())
 	if len(nodes) > 0 {
-		w.must(w.api.InstanceGroups.AddInstances(project, zone, name, &compute.InstanceGroupsAddInstancesRequest{Instances: vms(zone, nodes...)}).Do())
+		w.must(w.api.InstanceGroups.AddInstances(project, zone, name, &compute.InstanceGroupsAddInstancesRequest{Instances: instanceRefs(zone, nodes...)}).Do())
 	}
 	return base + "zones/" + zone + "/instanceGroups/" + name
 }
@@ -166,7 +166,7 @@ func (w world) pool(name string) string {
 	return "regions/" + region + "/targetPools/" + name
 }
 
-func vms(zone string, nodes ...string) []*compute.InstanceReference {
+func instanceRefs(zone string, nodes ...string) []*compute.InstanceReference {
 	var out []*compute.InstanceReference
 	for _, n := range nodes {
 		out = append(out, &compute.InstanceReference{Instance: "zones/" + zone + "/instances/" + n})

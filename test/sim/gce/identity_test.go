@@ -51,7 +51,7 @@ func TestCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.Zones.List(project).Do(); code(err) != "401 required" {
+	if _, err := api.Zones.List(project).Do(); errorCode(err) != "401 required" {
 		t.Errorf("no token: %v, want 401", err)
 	}
 	counts := r.Cloud.Journal.Counts()

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFilters(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
 	w.must(w.api.Addresses.Insert(project, region, &compute.Address{Name: "one", Description: "a: b (c)"}).Do())
 	w.must(w.api.Addresses.Insert(project, region, &compute.Address{Name: "two", NetworkTier: "STANDARD"}).Do())
 	two := w.getAddress("two").Address
@@ -47,14 +47,14 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	for _, filter := range []string{"name", "name eq", "name eq (", "(name eq x", "name eq x)", `name ~ "x"`, `name = "x"`} {
-		if _, err := w.api.Addresses.List(project, region).Filter(filter).Do(); code(err) != "400 invalid" {
+		if _, err := w.api.Addresses.List(project, region).Filter(filter).Do(); errorCode(err) != "400 invalid" {
 			t.Errorf("%s: %v, want it refused", filter, err)
 		}
 	}
 }
 
 func TestPages(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 600}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 600}})
 	var pages []int
 	names := map[string]bool{}
 	if err := w.api.Instances.AggregatedList(project).MaxResults(250).Pages(t.Context(), func(l *compute.InstanceAggregatedList) error {
@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 	for _, call := range []*compute.ZonesListCall{
 		w.api.Zones.List(project).MaxResults(501), w.api.Zones.List(project).PageToken("nonsense"), w.api.Zones.List(project).OrderBy("status"),
 	} {
-		if _, err := call.Do(); code(err) != "400 invalid" {
+		if _, err := call.Do(); errorCode(err) != "400 invalid" {
 			t.Errorf("%v, want it refused", err)
 		}
 	}
@@ -94,11 +94,11 @@ func TestPages(t *testing.T) {
 }
 
 func TestUnreachableScopes(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
 	if _, err := w.cloud.Faults.Add(sim.Fault{Kind: sim.FaultError, Operation: "*.aggregatedList", Code: "UNREACHABLE", Message: "zones/" + zoneB}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.api.Instances.AggregatedList(project).Do(); code(err) != "503 backendError" {
+	if _, err := w.api.Instances.AggregatedList(project).Do(); errorCode(err) != "503 backendError" {
 		t.Errorf("%v, want a failure", err)
 	}
 	list, err := w.api.Instances.AggregatedList(project).ReturnPartialSuccess(true).Do()
@@ -114,7 +114,7 @@ func TestUnreachableScopes(t *testing.T) {
 // TestProjectNumber: configurations may have the number of a project, from which
 // the official controllers find out its id.
 func TestProjectNumber(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	const number = "123456789012"
 	p, err := w.api.Projects.Get(number).Do()
 	if err != nil || p.Name != project || fmt.Sprint(p.Id) != number {
@@ -124,7 +124,7 @@ func TestProjectNumber(t *testing.T) {
 	if got, want := w.getAddress("one").SelfLink, base+"regions/"+region+"/addresses/one"; got != want {
 		t.Errorf("link %s, want %s", got, want)
 	}
-	if _, err := w.api.Projects.Get("210987654321").Do(); code(err) != "404 notFound" {
+	if _, err := w.api.Projects.Get("210987654321").Do(); errorCode(err) != "404 notFound" {
 		t.Errorf("the number of no project: %v", err)
 	}
 }

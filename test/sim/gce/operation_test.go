@@ -23,7 +23,7 @@ func TestOperationsTakeTime(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	opt := simgce.Options{Clock: clock}
 	opt.Compute.OperationDelay, opt.Compute.WaitLimit = 8*time.Second, 50*time.Millisecond
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	op, err := w.api.TargetPools.Insert(project, region, &compute.TargetPool{Name: "pool"}).Do()
 	if err != nil {
 		t.Fatal(err)
@@ -41,21 +41,21 @@ func TestOperationsTakeTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{op.Status, status(), code(notReady), waited.Status}
+	got := []string{op.Status, status(), errorCode(notReady), waited.Status}
 	clock.SetTime(clock.Now().Add(4 * time.Second))
 	got = append(got, status())
 	clock.SetTime(clock.Now().Add(4 * time.Second))
 	got = append(got, status())
 	_, err = w.api.ForwardingRules.Insert(project, region, rule).Do()
-	got = append(got, code(err))
+	got = append(got, errorCode(err))
 	clock.SetTime(clock.Now().Add(8 * time.Second))
 	_, err = w.api.ForwardingRules.Delete(project, region, "r").Do()
-	got = append(got, code(err), w.getRule("r").Name) // It exists until the operation is done.
+	got = append(got, errorCode(err), w.getRule("r").Name) // It exists until the operation is done.
 	_, err = w.api.ForwardingRules.Insert(project, region, rule).Do()
-	got = append(got, code(err))
+	got = append(got, errorCode(err))
 	clock.SetTime(clock.Now().Add(8 * time.Second))
 	_, err = w.api.ForwardingRules.Get(project, region, "r").Do()
-	got = append(got, code(err))
+	got = append(got, errorCode(err))
 	want := []string{"PENDING", "PENDING", "400 resourceNotReady", "PENDING", "RUNNING", "DONE", "", "", "r", "400 resourceNotReady", "404 notFound"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -65,7 +65,7 @@ func TestOperationsTakeTime(t *testing.T) {
 func TestWaitEndsWithTheOperation(t *testing.T) {
 	opt := simgce.Options{}
 	opt.Compute.OperationDelay = 150 * time.Millisecond
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	begin := time.Now()
 	w.must(w.api.TargetPools.Insert(project, region, &compute.TargetPool{Name: "pool"}).Do())
 	if took := time.Since(begin); took < opt.Compute.OperationDelay || took > 10*time.Second {
@@ -79,7 +79,7 @@ func TestOperationsDiffer(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	opt := simgce.Options{Clock: clock}
 	opt.Compute.OperationDelay, opt.Compute.OperationSpread, opt.Compute.WaitLimit = 3*time.Second, 12*time.Second, time.Millisecond
-	w := start(t, opt)
+	w := startWorld(t, opt)
 	const addresses = 4
 	for n := range addresses {
 		if _, err := w.api.Addresses.Insert(project, region, &compute.Address{Name: "a" + strconv.Itoa(n)}).Do(); err != nil {
@@ -118,20 +118,20 @@ func TestOperationsDiffer(t *testing.T) {
 
 func TestTooManyRequests(t *testing.T) {
 	for _, tooMany := range []bool{false, true} {
-		w := start(t, simgce.Options{TooMany: tooMany})
+		w := startWorld(t, simgce.Options{TooMany: tooMany})
 		if err := w.cloud.Throttle.Set(sim.Bucket{Name: "none"}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.api.Addresses.List(project, region).Do()
 		want := map[bool]string{false: "403 rateLimitExceeded", true: "429 rateLimitExceeded"}[tooMany]
-		if code(err) != want {
-			t.Errorf("%s, want %s", code(err), want)
+		if errorCode(err) != want {
+			t.Errorf("%s, want %s", errorCode(err), want)
 		}
 	}
 }
 
 func TestRequestID(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	insert := func(id string) (*compute.Operation, error) {
 		return w.api.TargetPools.Insert(project, region, &compute.TargetPool{Name: "pool"}).RequestId(id).Do()
 	}
@@ -146,23 +146,23 @@ func TestRequestID(t *testing.T) {
 	}
 	_, err = insert("c0ffee00-1234-4abc-8def-0123456789ac")
 	_, bad := insert("not-a-uuid")
-	if got := code(err) + ", " + code(bad); got != "409 alreadyExists, 400 invalid" {
+	if got := errorCode(err) + ", " + errorCode(bad); got != "409 alreadyExists, 400 invalid" {
 		t.Errorf("another id and a bad one: %s", got)
 	}
 }
 
 func TestFaults(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	get := func() string {
 		_, err := w.api.TargetPools.Get(project, region, "pool").Do()
-		return code(err)
+		return errorCode(err)
 	}
 	insert := func() string {
 		_, err := w.api.TargetPools.Insert(project, region, &compute.TargetPool{Name: "pool"}).Do()
 		if e := (*googleapi.Error)(nil); err != nil && !errors.As(err, &e) {
 			return "no answer"
 		}
-		return code(err)
+		return errorCode(err)
 	}
 	arm := func(f sim.Fault) {
 		w.cloud.Faults.Clear()
@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 // for. Source: kubernetes/ingress-gce:pkg/l4/resources/user_error.go and
 // pkg/utils/utils.go, kubernetes/cloud-provider-gcp:providers/gce.
 func TestWordsThatControllersMatch(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	w.check("hc")
 	pool := w.pool("pool")
 	if got := w.service("in", "INTERNAL", nil) + w.service("out", "EXTERNAL", nil) + w.rule(&compute.ForwardingRule{Name: "r", Target: pool, PortRange: "80"}); got != "" {
@@ -250,7 +250,7 @@ func TestWordsThatControllersMatch(t *testing.T) {
 
 // TestParallel is for the race detector.
 func TestParallel(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 8}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 8}})
 	var group sync.WaitGroup
 	for n := range 8 {
 		name := "lb-" + string(rune('a'+n))
@@ -270,7 +270,7 @@ func TestParallel(t *testing.T) {
 }
 
 func TestUnknownPlaces(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	get := func(path string) int {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, w.url+path, http.NoBody)
 		if err != nil {

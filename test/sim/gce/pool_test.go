@@ -12,7 +12,7 @@ import (
 // TestTargetPoolBalancer builds and removes what the cloud controller manager
 // makes of an external Service.
 func TestTargetPoolBalancer(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
 	w.must(w.api.HttpHealthChecks.Insert(project, &compute.HttpHealthCheck{
 		Name: "check", Port: 10256, RequestPath: "/healthz", CheckIntervalSec: 8, TimeoutSec: 1, HealthyThreshold: 1, UnhealthyThreshold: 3,
 	}).Do())
@@ -28,8 +28,8 @@ func TestTargetPoolBalancer(t *testing.T) {
 	w.must(w.api.ForwardingRules.Insert(project, region, &compute.ForwardingRule{
 		Name: "lb", IPAddress: address.Address, IPProtocol: "TCP", PortRange: "80", NetworkTier: "PREMIUM", Target: base + "regions/us-central1/targetPools/lb",
 	}).Do())
-	w.must(w.api.TargetPools.AddInstance(project, region, "lb", &compute.TargetPoolsAddInstanceRequest{Instances: vms(zoneA, "berth-demo-node-5", "berth-demo-node-1")}).Do())
-	w.must(w.api.TargetPools.RemoveInstance(project, region, "lb", &compute.TargetPoolsRemoveInstanceRequest{Instances: vms(zoneB, "berth-demo-node-2")}).Do())
+	w.must(w.api.TargetPools.AddInstance(project, region, "lb", &compute.TargetPoolsAddInstanceRequest{Instances: instanceRefs(zoneA, "berth-demo-node-5", "berth-demo-node-1")}).Do())
+	w.must(w.api.TargetPools.RemoveInstance(project, region, "lb", &compute.TargetPoolsRemoveInstanceRequest{Instances: instanceRefs(zoneB, "berth-demo-node-2")}).Do())
 	pool, err := w.api.TargetPools.Get(project, region, "lb").Do()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTargetPoolBalancer(t *testing.T) {
 }
 
 func TestTargetPoolRefusals(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 1}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 1}})
 	pool := w.pool("pool")
 	insert := func(p *compute.TargetPool) string {
 		return w.done(w.api.TargetPools.Insert(project, region, p).Do())

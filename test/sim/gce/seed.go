@@ -82,8 +82,8 @@ type planting struct {
 	err  error
 }
 
-// plant fills the cloud. Source of the shape: what gcloud and GKE create.
-func plant(api *compute.API, opt Options) (Seed, error) {
+// seedCloud fills the cloud. Source of the shape: what gcloud and GKE create.
+func seedCloud(api *compute.API, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}

@@ -57,12 +57,12 @@ func TestSeedIsStable(t *testing.T) {
 
 // TestSharedNetwork has the network in another project than the instances.
 func TestSharedNetwork(t *testing.T) {
-	w := start(t, simgce.Options{NetworkProject: "berth-net", Seed: simgce.SeedOptions{Nodes: 1}})
+	w := startWorld(t, simgce.Options{NetworkProject: "berth-net", Seed: simgce.SeedOptions{Nodes: 1}})
 	host, err := w.api.Projects.GetXpnHost(project).Do()
 	if err != nil || host.Name != "berth-net" || host.XpnProjectStatus != "HOST" {
 		t.Errorf("host %+v, %v", host, err)
 	}
-	if _, err := w.api.Networks.Get(project, "default").Do(); code(err) != "404 notFound" {
+	if _, err := w.api.Networks.Get(project, "default").Do(); errorCode(err) != "404 notFound" {
 		t.Errorf("network in the service project: %v", err)
 	}
 	vm, err := w.api.Instances.Get(project, zoneA, "berth-demo-node-1").Do()

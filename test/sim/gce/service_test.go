@@ -11,7 +11,7 @@ import (
 )
 
 func TestInternalBalancer(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
 	w.check("hc")
 	group := w.group(zoneA, "ig", "berth-demo-node-1")
 	w.must(w.api.RegionBackendServices.Insert(project, region, &compute.BackendService{
@@ -57,7 +57,7 @@ func TestInternalBalancer(t *testing.T) {
 }
 
 func TestBackendServiceRules(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
 	w.check("hc")
 	w.must(w.api.HealthChecks.Insert(project, &compute.HealthCheck{Name: "world", Type: "TCP", TcpHealthCheck: &compute.TCPHealthCheck{Port: 80}}).Do())
 	group, endpoints := w.group(zoneA, "ig", "berth-demo-node-1"), w.neg(zoneB, "neg")
@@ -117,7 +117,7 @@ func TestBackendServiceRules(t *testing.T) {
 // TestOneBalancedGroupPerInstance is a rule that clusters meet which have groups
 // of several controllers.
 func TestOneBalancedGroupPerInstance(t *testing.T) {
-	w := start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
+	w := startWorld(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 5}})
 	w.check("hc")
 	one, two := w.group(zoneA, "one", "berth-demo-node-1"), w.group(zoneA, "two", "berth-demo-node-1")
 	backends := func(groups ...string) func(*compute.BackendService) {
@@ -132,10 +132,10 @@ func TestOneBalancedGroupPerInstance(t *testing.T) {
 		w.service("first", "INTERNAL", backends(one)),
 		w.service("second", "EXTERNAL", backends(two)),
 		w.service("third", "EXTERNAL", backends(one)),
-		w.done(w.api.InstanceGroups.RemoveInstances(project, zoneA, "two", &compute.InstanceGroupsRemoveInstancesRequest{Instances: vms(zoneA, "berth-demo-node-1")}).Do()),
+		w.done(w.api.InstanceGroups.RemoveInstances(project, zoneA, "two", &compute.InstanceGroupsRemoveInstancesRequest{Instances: instanceRefs(zoneA, "berth-demo-node-1")}).Do()),
 		w.service("second", "EXTERNAL", backends(two)),
-		w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "two", &compute.InstanceGroupsAddInstancesRequest{Instances: vms(zoneA, "berth-demo-node-1")}).Do()),
-		w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "two", &compute.InstanceGroupsAddInstancesRequest{Instances: vms(zoneA, "berth-demo-node-5")}).Do()),
+		w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "two", &compute.InstanceGroupsAddInstancesRequest{Instances: instanceRefs(zoneA, "berth-demo-node-1")}).Do()),
+		w.done(w.api.InstanceGroups.AddInstances(project, zoneA, "two", &compute.InstanceGroupsAddInstancesRequest{Instances: instanceRefs(zoneA, "berth-demo-node-5")}).Do()),
 	}
 	twice := "400 instanceInMultipleLoadBalancedIgs"
 	if diff := cmp.Diff([]string{twice, "", twice, "", "", "", twice, ""}, got); diff != "" {
@@ -144,7 +144,7 @@ func TestOneBalancedGroupPerInstance(t *testing.T) {
 }
 
 func TestForwardingRulesOfAService(t *testing.T) {
-	w := start(t, simgce.Options{})
+	w := startWorld(t, simgce.Options{})
 	w.check("hc")
 	for name, protocol := range map[string]string{"tcp": "TCP", "any": "UNSPECIFIED"} {
 		if got := w.service(name, "EXTERNAL", func(s *compute.BackendService) { s.Protocol = protocol }); got != "" {

@@ -13,7 +13,7 @@ import (
 // and regional calls; zones count to their region. Lists of all places and waits in regions
 // and zones count as heavy reads.
 // Source: docs.cloud.google.com/compute/api-quota (legacy quotas for global methods, for
-// regional methods; it names no numbers any more, these are those that it named last).
+// regional methods; it has no numbers any more, these are the last published ones).
 func RealThrottle() []sim.Bucket {
 	minute := func(name string, calls float64, operations ...string) sim.Bucket {
 		return sim.Bucket{Name: name, Service: "compute", Operations: operations, Capacity: calls, Refill: calls / 60, WindowSeconds: 60}

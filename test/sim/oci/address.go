@@ -94,10 +94,10 @@ func (v *visit) choose(subnet rest.Object, block, wish string) (netip.Addr, erro
 	a, err := netip.ParseAddr(wish)
 	prefix, _ := netip.ParsePrefix(subnet.Text(block))
 	if err != nil || !prefix.Contains(a) {
-		return a, invalid("%q must be an address of the subnet's block %s", wish, subnet.Text(block))
+		return a, invalidParam("%q must be an address of the subnet's block %s", wish, subnet.Text(block))
 	}
 	if v.State.inUse(subnet.Text("id"), a) {
-		return a, invalid("the address %s is in use", wish)
+		return a, invalidParam("the address %s is in use", wish)
 	}
 	return a, nil
 }
@@ -111,21 +111,21 @@ func (v *visit) reserve(lb, subnet rest.Object, reserved []rest.Object) (map[str
 		id := r.Text("id")
 		parts := strings.SplitN(id, ".", 3)
 		if len(parts) < 3 {
-			return nil, invalid("reservedIps: %q is no identifier", id)
+			return nil, invalidParam("reservedIps: %q is no identifier", id)
 		}
 		table := parts[1]
 		o, ok := v.State.Get(table, id)
 		switch {
 		case !ok || table != publicIPs && table != privateIPs && table != ipv6s:
-			return nil, related("reserved IP", id)
+			return nil, relatedNotFound("reserved IP", id)
 		case out[table] != nil:
-			return nil, invalid("reservedIps: there may be one of a sort")
+			return nil, invalidParam("reservedIps: there may be one of a sort")
 		case table == publicIPs && lb.Truth("isPrivate"):
-			return nil, invalid("reservedIps: %s is public, and the load balancer is private", id)
+			return nil, invalidParam("reservedIps: %s is public, and the load balancer is private", id)
 		case table == privateIPs && !lb.Truth("isPrivate") && lb["subnetIds"] != nil:
-			return nil, invalid("reservedIps: %s is private, and the load balancer is public", id)
+			return nil, invalidParam("reservedIps: %s is private, and the load balancer is public", id)
 		case table != publicIPs && o.Text("subnetId") != subnet.Text("id"):
-			return nil, invalid("reservedIps: %s is not of the subnet of the load balancer", id)
+			return nil, invalidParam("reservedIps: %s is not of the subnet of the load balancer", id)
 		case o.Text("lifetime") != "RESERVED" || o.Text(holder) != "" || o.Text("vnicId") != "":
 			return nil, rest.Refuse(409, "Conflict", "The reserved IP %s is in use", id)
 		}

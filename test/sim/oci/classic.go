@@ -8,32 +8,33 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// classic is the Load Balancer service. Source: API reference, version 20170115.
-func classic() product {
+// classicProduct returns the Load Balancer service. Source: API reference, version
+// 20170115.
+func classicProduct() product {
 	p := product{
 		api: apiLB, table: balancers, work: workLB, what: "load balancer", path: pathLB + "loadBalancers", accepted: http.StatusNoContent,
 		parts: []part{certificatePart(), ruleSetPart(), classicSetPart(), classicListenerPart()},
-		update: tagged().with(schema{
-			"displayName": prop{kind: aText, min: 1, max: 1024}, "ipMode": oneOf("IPV4", "IPV6"), "ipv6SubnetCidr": text(), "reservedIps": list(object(schema{"id": id()})),
-			"isDeleteProtectionEnabled": truth(), "isRequestIdEnabled": truth(), "requestIdHeader": text(),
+		update: tagSchema().with(schema{
+			"displayName": prop{kind: aText, min: 1, max: 1024}, "ipMode": oneOf("IPV4", "IPV6"), "ipv6SubnetCidr": textProp(), "reservedIps": listProp(objectProp(schema{"id": idProp()})),
+			"isDeleteProtectionEnabled": boolProp(), "isRequestIdEnabled": boolProp(), "requestIdHeader": textProp(),
 		}),
 	}
 	p.create = p.update.with(schema{
-		"compartmentId": id().must(), "displayName": prop{kind: aText, need: true, min: 1, max: 1024}, "shapeName": text().must(), "shapeDetails": object(bandwidth()),
-		"subnetIds": ids().must(), "isPrivate": truth().otherwise(false), "ipMode": oneOf("IPV4", "IPV6").otherwise("IPV4"), "networkSecurityGroupIds": ids(),
+		"compartmentId": idProp().must(), "displayName": prop{kind: aText, need: true, min: 1, max: 1024}, "shapeName": textProp().must(), "shapeDetails": objectProp(bandwidthSchema()),
+		"subnetIds": idsProp().must(), "isPrivate": boolProp().otherwise(false), "ipMode": oneOf("IPV4", "IPV6").otherwise("IPV4"), "networkSecurityGroupIds": idsProp(),
 	})
 	for _, of := range p.parts {
-		p.create[of.key] = mapOf(of.body.with(schema{of.name: text()}))
+		p.create[of.key] = mapOf(of.body.with(schema{of.name: textProp()}))
 	}
 	return p
 }
 
-func bandwidth() schema {
-	return schema{"minimumBandwidthInMbps": number(10, 8000).must(), "maximumBandwidthInMbps": number(10, 8000).must()}
+func bandwidthSchema() schema {
+	return schema{"minimumBandwidthInMbps": numberProp(10, 8000).must(), "maximumBandwidthInMbps": numberProp(10, 8000).must()}
 }
 
-// shapes are the known ones. Source: API reference, ListShapes.
-func shapes() []string {
+// knownShapes lists the known shapes. Source: API reference, ListShapes.
+func knownShapes() []string {
 	return []string{"flexible", "10Mbps-Micro", "10Mbps", "100Mbps", "400Mbps", "8000Mbps"}
 }
 
@@ -41,8 +42,8 @@ func shapes() []string {
 // not above the maximum; new tenancies have no limit left for fixed shapes.
 func (v *visit) checkShape(body rest.Object) (rest.Object, error) {
 	name := body.Text("shapeName")
-	if !slices.Contains(shapes(), name) && !strings.EqualFold(name, "flexible") {
-		return nil, invalid("shapeName %q: must be one of %v", name, shapes())
+	if !slices.Contains(knownShapes(), name) && !strings.EqualFold(name, "flexible") {
+		return nil, invalidParam("shapeName %q: must be one of %v", name, knownShapes())
 	}
 	if !strings.EqualFold(name, "flexible") {
 		if v.cloud.opt.NoFixedShapes {
@@ -52,12 +53,12 @@ func (v *visit) checkShape(body rest.Object) (rest.Object, error) {
 	}
 	details := body.Object("shapeDetails")
 	if details == nil {
-		return nil, missing("shapeDetails")
+		return nil, missingParam("shapeDetails")
 	}
 	low, _ := details.Number("minimumBandwidthInMbps")
 	high, _ := details.Number("maximumBandwidthInMbps")
 	if low > high {
-		return nil, invalid("shapeDetails: the minimum %d is above the maximum %d", low, high)
+		return nil, invalidParam("shapeDetails: the minimum %d is above the maximum %d", low, high)
 	}
 	return rest.Object{"shapeName": "flexible", "shapeDetails": details}, nil
 }
@@ -65,12 +66,12 @@ func (v *visit) checkShape(body rest.Object) (rest.Object, error) {
 // setShape changes the shape. Source: Load Balancing documentation, "Changing a Load
 // Balancer's Bandwidth Shape": from fixed to flexible, and not back.
 func setShape(v *visit) (any, error) {
-	p := classic()
+	p := classicProduct()
 	lb, err := v.mutable(p)
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"shapeName": text().must(), "shapeDetails": object(bandwidth())}.read("", v.Body)
+	body, err := schema{"shapeName": textProp().must(), "shapeDetails": objectProp(bandwidthSchema())}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func setShape(v *visit) (any, error) {
 		return nil, err
 	}
 	if lb.Text("shapeName") == "flexible" && shape.Text("shapeName") != "flexible" {
-		return nil, invalid("shapeName: a flexible load balancer cannot get a fixed shape")
+		return nil, invalidParam("shapeName: a flexible load balancer cannot get a fixed shape")
 	}
 	v.accept(p, "UpdateLoadBalancerShape", lb, lb.With(shape))
 	return nil, nil
@@ -101,12 +102,12 @@ func (v *visit) placeClassic(lb, body rest.Object) (rest.Object, error) {
 		"hostnames": rest.Object{}, "sslCipherSuites": rest.Object{}, "pathRouteSets": rest.Object{}, "routingPolicies": rest.Object{},
 		"isDeleteProtectionEnabled": body.Truth("isDeleteProtectionEnabled"), "isRequestIdEnabled": body.Truth("isRequestIdEnabled"),
 	})
-	return v.readdress(lb, versions(lb.Text("ipMode")), body.Objects("reservedIps"))
+	return v.readdress(lb, addressFamilies(lb.Text("ipMode")), body.Objects("reservedIps"))
 }
 
-// versions are the address families of a mode. Source: Load Balancing documentation: a load
-// balancer in the mode IPV6 has an address of both.
-func versions(mode string) []string {
+// addressFamilies returns the address families of a mode. Source: Load Balancing
+// documentation: a load balancer in the mode IPV6 has an address of both.
+func addressFamilies(mode string) []string {
 	switch mode {
 	case "IPV6", "IPV4_AND_IPV6":
 		return []string{"IPV4", "IPV6"}
@@ -120,9 +121,9 @@ func (v *visit) moveClassic(lb, body rest.Object) (rest.Object, error) {
 	next := lb.With(body.Only("isDeleteProtectionEnabled", "isRequestIdEnabled", "ipMode"))
 	if next.Text("ipMode") == lb.Text("ipMode") {
 		if len(body.List("reservedIps")) > 0 {
-			return nil, invalid("reservedIps: the addresses of a load balancer cannot be changed")
+			return nil, invalidParam("reservedIps: the addresses of a load balancer cannot be changed")
 		}
 		return next, nil
 	}
-	return v.readdress(next, versions(next.Text("ipMode")), body.Objects("reservedIps"))
+	return v.readdress(next, addressFamilies(next.Text("ipMode")), body.Objects("reservedIps"))
 }

@@ -14,25 +14,25 @@ import (
 // classicSetPart is the backend sets. Source: API reference, BackendSetDetails.
 func classicSetPart() part {
 	backend := schema{
-		"ipAddress": text().must(), "port": number(1, 65535).must(), "weight": number(1, 100).otherwise(1.0), "backup": truth().otherwise(false),
-		"drain": truth().otherwise(false), "offline": truth().otherwise(false), "maxConnections": number(0, 65535),
+		"ipAddress": textProp().must(), "port": numberProp(1, 65535).must(), "weight": numberProp(1, 100).otherwise(1.0), "backup": boolProp().otherwise(false),
+		"drain": boolProp().otherwise(false), "offline": boolProp().otherwise(false), "maxConnections": numberProp(0, 65535),
 	}
 	checker := schema{
-		"protocol": oneOf("HTTP", "TCP").must(), "port": number(0, 65535).otherwise(0.0), "urlPath": text(), "returnCode": number(100, 599).otherwise(200.0),
-		"retries": number(1, 1000).otherwise(3.0), "timeoutInMillis": number(1, 600000).otherwise(3000.0), "intervalInMillis": number(1000, 1800000).otherwise(10000.0),
-		"responseBodyRegex": text().otherwise(""), "isForcePlainText": truth().otherwise(false),
+		"protocol": oneOf("HTTP", "TCP").must(), "port": numberProp(0, 65535).otherwise(0.0), "urlPath": textProp(), "returnCode": numberProp(100, 599).otherwise(200.0),
+		"retries": numberProp(1, 1000).otherwise(3.0), "timeoutInMillis": numberProp(1, 600000).otherwise(3000.0), "intervalInMillis": numberProp(1000, 1800000).otherwise(10000.0),
+		"responseBodyRegex": textProp().otherwise(""), "isForcePlainText": boolProp().otherwise(false),
 	}
 	set := schema{
-		"policy": oneOf("ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH").must(), "healthChecker": object(checker).must(), "backends": list(object(backend)).otherwise([]any{}),
-		"backendMaxConnections": number(0, 65535), "sslConfiguration": object(encryption()),
-		"sessionPersistenceConfiguration": object(schema{"cookieName": text().must(), "disableFallback": truth().otherwise(false)}),
-		"lbCookieSessionPersistenceConfiguration": object(schema{
-			"cookieName": text(), "disableFallback": truth().otherwise(false), "domain": text(), "path": text(), "maxAgeInSeconds": number(0, 1<<31-1),
-			"isSecure": truth().otherwise(false), "isHttpOnly": truth().otherwise(true),
+		"policy": oneOf("ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH").must(), "healthChecker": objectProp(checker).must(), "backends": listProp(objectProp(backend)).otherwise([]any{}),
+		"backendMaxConnections": numberProp(0, 65535), "sslConfiguration": objectProp(encryptionSchema()),
+		"sessionPersistenceConfiguration": objectProp(schema{"cookieName": textProp().must(), "disableFallback": boolProp().otherwise(false)}),
+		"lbCookieSessionPersistenceConfiguration": objectProp(schema{
+			"cookieName": textProp(), "disableFallback": boolProp().otherwise(false), "domain": textProp(), "path": textProp(), "maxAgeInSeconds": numberProp(0, 1<<31-1),
+			"isSecure": boolProp().otherwise(false), "isHttpOnly": boolProp().otherwise(true),
 		}),
 	}
 	return part{
-		key: "backendSets", name: "name", op: "BackendSet", label: named(32), body: set, update: set.with(schema{"backends": list(object(backend)).must()}),
+		key: "backendSets", name: "name", op: "BackendSet", label: nameProp(32), body: set, update: set.with(schema{"backends": listProp(objectProp(backend)).must()}),
 		prepare: prepareClassicSet, used: usedSet,
 	}
 }
@@ -47,7 +47,7 @@ func prepareClassicSet(_ *visit, lb, o rest.Object) (rest.Object, error) {
 	}
 	// Source: API reference, BackendSet: the two kinds of session persistence exclude each other.
 	if o["sessionPersistenceConfiguration"] != nil && o["lbCookieSessionPersistenceConfiguration"] != nil {
-		return nil, invalid("backend set %q: only one of sessionPersistenceConfiguration and lbCookieSessionPersistenceConfiguration may be given", o.Text("name"))
+		return nil, invalidParam("backend set %q: only one of sessionPersistenceConfiguration and lbCookieSessionPersistenceConfiguration may be given", o.Text("name"))
 	}
 	if err := checkChecker(o.Object("healthChecker")); err != nil {
 		return nil, err
@@ -55,14 +55,14 @@ func prepareClassicSet(_ *visit, lb, o rest.Object) (rest.Object, error) {
 	backends := []any{}
 	seen := map[string]bool{}
 	for _, b := range o.Objects("backends") {
-		a, err := address(b, "ipAddress")
+		a, err := parseAddress(b, "ipAddress")
 		if err != nil {
 			return nil, err
 		}
 		port, _ := b.Number("port")
 		name := a.String() + ":" + strconv.Itoa(port)
 		if seen[name] {
-			return nil, invalid("backend set %q: backend %s is there twice", o.Text("name"), name)
+			return nil, invalidParam("backend set %q: backend %s is listed twice", o.Text("name"), name)
 		}
 		seen[name] = true
 		backends = append(backends, b.With(rest.Object{"name": name}))
@@ -75,25 +75,26 @@ func prepareClassicSet(_ *visit, lb, o rest.Object) (rest.Object, error) {
 // is not longer than the interval.
 func checkChecker(c rest.Object) error {
 	if strings.HasPrefix(c.Text("protocol"), "HTTP") && !strings.HasPrefix(c.Text("urlPath"), "/") {
-		return invalid("healthChecker.urlPath %q: must begin with /", c.Text("urlPath"))
+		return invalidParam("healthChecker.urlPath %q: must begin with /", c.Text("urlPath"))
 	}
 	interval, _ := c.Number("intervalInMillis")
 	if timeout, given := c.Number("timeoutInMillis"); given && timeout > interval {
-		return invalid("healthChecker: the timeout of %d ms is longer than the interval of %d ms", timeout, interval)
+		return invalidParam("healthChecker: the timeout of %d ms is longer than the interval of %d ms", timeout, interval)
 	}
 	if _, err := regexp.Compile(c.Text("responseBodyRegex")); err != nil && !strings.Contains(c.Text("responseBodyRegex"), "(?!") {
-		return invalid("healthChecker.responseBodyRegex: %v", err)
+		return invalidParam("healthChecker.responseBodyRegex: %v", err)
 	}
 	return nil
 }
 
-// encryption is the properties of sslConfiguration. Source: API reference, SSLConfigurationDetails.
-func encryption() schema {
+// encryptionSchema returns the properties of sslConfiguration. Source: API reference,
+// SSLConfigurationDetails.
+func encryptionSchema() schema {
 	return schema{
-		"verifyDepth": number(0, 100).otherwise(1.0), "verifyPeerCertificate": truth().otherwise(false), "hasSessionResumption": truth().otherwise(true),
-		"trustedCertificateAuthorityIds": ids().otherwise([]any{}), "certificateIds": ids().otherwise([]any{}), "certificateName": text(),
-		"protocols":             list(oneOf("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")).otherwise([]any{"TLSv1.2"}),
-		"cipherSuiteName":       text().otherwise("oci-default-ssl-cipher-suite-v1"),
+		"verifyDepth": numberProp(0, 100).otherwise(1.0), "verifyPeerCertificate": boolProp().otherwise(false), "hasSessionResumption": boolProp().otherwise(true),
+		"trustedCertificateAuthorityIds": idsProp().otherwise([]any{}), "certificateIds": idsProp().otherwise([]any{}), "certificateName": textProp(),
+		"protocols":             listProp(oneOf("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")).otherwise([]any{"TLSv1.2"}),
+		"cipherSuiteName":       textProp().otherwise("oci-default-ssl-cipher-suite-v1"),
 		"serverOrderPreference": oneOf("ENABLED", "DISABLED").otherwise("DISABLED"),
 	}
 }
@@ -116,24 +117,24 @@ func checkEncryption(lb, ssl rest.Object, listener bool) error {
 	name, many := ssl.Text("certificateName"), ssl.List("certificateIds")
 	switch {
 	case name != "" && len(many) > 0:
-		return invalid("sslConfiguration: only one of certificateName and certificateIds may be given")
+		return invalidParam("sslConfiguration: only one of certificateName and certificateIds may be given")
 	case len(many) > 1:
-		return invalid("sslConfiguration.certificateIds: there may be one")
+		return invalidParam("sslConfiguration.certificateIds: there may be one")
 	case listener && name == "" && len(many) == 0:
-		return invalid("sslConfiguration: a listener needs a certificate")
+		return invalidParam("sslConfiguration: a listener needs a certificate")
 	case name != "" && lb.Object("certificates")[name] == nil:
-		return invalid("sslConfiguration: there is no certificate %q", name)
+		return invalidParam("sslConfiguration: there is no certificate %q", name)
 	}
 	for _, id := range ssl.Texts("certificateIds") {
 		if !strings.HasPrefix(id, "ocid1.certificate.") {
-			return invalid("sslConfiguration.certificateIds: %q is no certificate", id)
+			return invalidParam("sslConfiguration.certificateIds: %q is no certificate", id)
 		}
 	}
 	if suite := ssl.Text("cipherSuiteName"); !slices.Contains(cipherSuites(), suite) && lb.Object("sslCipherSuites")[suite] == nil {
-		return invalid("sslConfiguration.cipherSuiteName: there is no suite %q", suite)
+		return invalidParam("sslConfiguration.cipherSuiteName: there is no suite %q", suite)
 	}
 	if len(ssl.List("protocols")) == 0 {
-		return invalid("sslConfiguration.protocols must not be empty")
+		return invalidParam("sslConfiguration.protocols must not be empty")
 	}
 	return nil
 }
@@ -141,8 +142,8 @@ func checkEncryption(lb, ssl rest.Object, listener bool) error {
 // certificatePart is the certificates. Source: API reference, CertificateDetails.
 func certificatePart() part {
 	return part{
-		key: "certificates", name: "certificateName", op: "Certificate", label: named(255),
-		body:    schema{"publicCertificate": text(), "privateKey": text(), "caCertificate": text(), "passphrase": text()},
+		key: "certificates", name: "certificateName", op: "Certificate", label: nameProp(255),
+		body:    schema{"publicCertificate": textProp(), "privateKey": textProp(), "caCertificate": textProp(), "passphrase": textProp()},
 		prepare: prepareCertificate,
 		used: func(lb rest.Object, name string) string {
 			return usedBy(lb, []string{"listeners", "backendSets"}, func(o rest.Object) []string { return []string{o.Object("sslConfiguration").Text("certificateName")} }, name)
@@ -159,18 +160,18 @@ func certificatePart() part {
 func prepareCertificate(_ *visit, _, o rest.Object) (rest.Object, error) {
 	public, private := o.Text("publicCertificate"), o.Text("privateKey")
 	if public == "" && o.Text("caCertificate") == "" {
-		return nil, invalid("certificate %q: a public certificate or one of an authority is needed", o.Text("certificateName"))
+		return nil, invalidParam("certificate %q: a public certificate or one of an authority is needed", o.Text("certificateName"))
 	}
 	if public == "" {
 		return o, nil
 	}
 	block, _ := pem.Decode([]byte(private))
 	if block == nil {
-		return nil, invalid("certificate %q: the private key is not in the PEM format", o.Text("certificateName"))
+		return nil, invalidParam("certificate %q: the private key is not in the PEM format", o.Text("certificateName"))
 	}
 	if o.Text("passphrase") == "" {
 		if _, err := tls.X509KeyPair([]byte(public), []byte(private)); err != nil {
-			return nil, invalid("certificate %q: %v", o.Text("certificateName"), err)
+			return nil, invalidParam("certificate %q: %v", o.Text("certificateName"), err)
 		}
 	}
 	return o, nil
@@ -181,14 +182,14 @@ func prepareCertificate(_ *visit, _, o rest.Object) (rest.Object, error) {
 // Source: API reference, ListenerDetails.
 func classicListenerPart() part {
 	listener := schema{
-		"defaultBackendSetName": text().must(), "port": number(1, 65535).must(), "protocol": oneOf("HTTP", "HTTP2", "TCP", "GRPC").must(),
-		"hostnameNames": list(text()).otherwise([]any{}), "pathRouteSetName": text(), "routingPolicyName": text(), "ruleSetNames": list(text()).otherwise([]any{}),
-		"sslConfiguration": object(encryption()),
-		"connectionConfiguration": object(schema{
-			"idleTimeout": number(1, 7200).must(), "backendTcpProxyProtocolVersion": number(1, 2), "backendTcpProxyProtocolOptions": list(oneOf("PP2_TYPE_AUTHORITY")).otherwise([]any{}),
+		"defaultBackendSetName": textProp().must(), "port": numberProp(1, 65535).must(), "protocol": oneOf("HTTP", "HTTP2", "TCP", "GRPC").must(),
+		"hostnameNames": listProp(textProp()).otherwise([]any{}), "pathRouteSetName": textProp(), "routingPolicyName": textProp(), "ruleSetNames": listProp(textProp()).otherwise([]any{}),
+		"sslConfiguration": objectProp(encryptionSchema()),
+		"connectionConfiguration": objectProp(schema{
+			"idleTimeout": numberProp(1, 7200).must(), "backendTcpProxyProtocolVersion": numberProp(1, 2), "backendTcpProxyProtocolOptions": listProp(oneOf("PP2_TYPE_AUTHORITY")).otherwise([]any{}),
 		}),
 	}
-	return part{key: "listeners", name: "name", op: "Listener", label: named(255), body: listener, update: listener, prepare: prepareClassicListener}
+	return part{key: "listeners", name: "name", op: "Listener", label: nameProp(255), body: listener, update: listener, prepare: prepareClassicListener}
 }
 
 // prepareClassicListener refuses names that do not exist. The default timeout of a listener
@@ -197,24 +198,24 @@ func classicListenerPart() part {
 func prepareClassicListener(_ *visit, lb, o rest.Object) (rest.Object, error) {
 	name, protocol := o.Text("name"), o.Text("protocol")
 	if lb.Object("backendSets")[o.Text("defaultBackendSetName")] == nil {
-		return nil, invalid("listener %q: there is no backend set %q", name, o.Text("defaultBackendSetName"))
+		return nil, invalidParam("listener %q: there is no backend set %q", name, o.Text("defaultBackendSetName"))
 	}
 	if err := checkEncryption(lb, o.Object("sslConfiguration"), true); err != nil {
 		return nil, err
 	}
 	if (protocol == "HTTP2" || protocol == "GRPC") && (o["sslConfiguration"] == nil || !strings.Contains(o.Object("sslConfiguration").Text("cipherSuiteName"), "http2")) {
-		return nil, invalid("listener %q: %s needs TLS with a cipher suite for HTTP/2", name, protocol)
+		return nil, invalidParam("listener %q: %s needs TLS with a cipher suite for HTTP/2", name, protocol)
 	}
 	for _, set := range o.Texts("ruleSetNames") {
 		if lb.Object("ruleSets")[set] == nil {
-			return nil, invalid("listener %q: there is no rule set %q", name, set)
+			return nil, invalidParam("listener %q: there is no rule set %q", name, set)
 		}
 		if protocol == "TCP" {
-			return nil, invalid("listener %q: rule sets are for HTTP", name)
+			return nil, invalidParam("listener %q: rule sets are for HTTP", name)
 		}
 	}
 	if len(o.List("hostnameNames")) > 0 || o["pathRouteSetName"] != nil || o["routingPolicyName"] != nil {
-		return nil, invalid("listener %q: there are no host names, path route sets and routing policies", name)
+		return nil, invalidParam("listener %q: there are no host names, path route sets and routing policies", name)
 	}
 	idle := 60.0
 	if protocol == "TCP" {

@@ -10,8 +10,8 @@ import (
 	simoci "github.com/berth-lb/berth/test/sim/oci"
 )
 
-// refused fails the test unless the call was refused so.
-func refused(t *testing.T, err error, status int, code string) {
+// expectRefusal fails the test unless the call was refused with this status and code.
+func expectRefusal(t *testing.T, err error, status int, code string) {
 	t.Helper()
 	service, ok := common.IsServiceError(err)
 	if !ok || service.GetHTTPStatusCode() != status || service.GetCode() != code {
@@ -77,12 +77,12 @@ func TestClassic(t *testing.T) {
 		t.Errorf("after the change %v, %v", got.BackendSets, err)
 	}
 	_, err = w.lb.DeleteBackendSet(t.Context(), loadbalancer.DeleteBackendSetRequest{LoadBalancerId: lb.Id, BackendSetName: common.String("TCP-80")})
-	refused(t, err, 400, "InvalidParameter")
+	expectRefusal(t, err, 400, "InvalidParameter")
 	if _, err := w.lb.DeleteLoadBalancer(t.Context(), loadbalancer.DeleteLoadBalancerRequest{LoadBalancerId: lb.Id}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.lb.GetLoadBalancer(t.Context(), loadbalancer.GetLoadBalancerRequest{LoadBalancerId: lb.Id})
-	refused(t, err, 404, "NotAuthorizedOrNotFound")
+	expectRefusal(t, err, 404, "NotAuthorizedOrNotFound")
 }
 
 // TestBusy has a work request that runs until the test ends.
@@ -93,7 +93,7 @@ func TestBusy(t *testing.T) {
 		t.Errorf("state %s with %v, want CREATING without an address", lb.LifecycleState, lb.IpAddresses)
 	}
 	_, err := w.lb.DeleteListener(t.Context(), loadbalancer.DeleteListenerRequest{LoadBalancerId: lb.Id, ListenerName: common.String("TCP-80")})
-	refused(t, err, 409, "IncorrectState")
+	expectRefusal(t, err, 409, "IncorrectState")
 	all, err := w.lb.ListWorkRequests(t.Context(), loadbalancer.ListWorkRequestsRequest{LoadBalancerId: lb.Id})
 	if err != nil || len(all.Items) != 1 || *all.Items[0].Id != id || all.Items[0].LifecycleState != loadbalancer.WorkRequestLifecycleStateInProgress {
 		t.Errorf("work requests %v, %v; want the one that runs", all.Items, err)
@@ -143,7 +143,7 @@ func TestClassicRefusals(t *testing.T) {
 			d := w.classicDetails(c.name)
 			c.change(&d)
 			_, err := w.lb.CreateLoadBalancer(t.Context(), loadbalancer.CreateLoadBalancerRequest{CreateLoadBalancerDetails: d})
-			refused(t, err, c.status, c.code)
+			expectRefusal(t, err, c.status, c.code)
 		})
 	}
 	all, err := w.lb.ListLoadBalancers(t.Context(), loadbalancer.ListLoadBalancersRequest{CompartmentId: &w.seed.Compartment})

@@ -69,9 +69,9 @@ func New(opt Options) (*Cloud, error) {
 	sim.Default(&opt.Page, 100)
 	opt.Limits = opt.Limits.orDefault()
 	c := &Cloud{opt: opt, tokens: map[string]seen{}, keys: map[string]*rsa.PublicKey{}, sessions: map[string]session{}}
-	c.Server = rest.Open(opt.Clock, newState(opt.Region), words(), routes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
+	c.Server = rest.Open(opt.Clock, newState(opt.Region), newWords(), newRoutes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
-	seed, err := plant(c.Live, opt)
+	seed, err := seedState(c.Live, opt)
 	c.Seed = seed
 	c.machine = sync.OnceValues(func() (machine, error) { return newMachine(seed.Tenancy, c.Clock.Now()) })
 	return c, err

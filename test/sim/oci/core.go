@@ -9,7 +9,7 @@ import (
 // coreRoutes are those of the Core Services. Source: API reference, version 20160918.
 func coreRoutes() []route {
 	show := func(name, path, table, what string) route {
-		return rest.Reads(apiCore, name, pathCore+path+"/{id}", one(table, what, asIs))
+		return rest.Reads(apiCore, name, pathCore+path+"/{id}", readObject(table, what, asIs))
 	}
 	return []route{
 		show("GetVcn", "vcns", vcns, "VCN"),
@@ -33,7 +33,7 @@ func coreRoutes() []route {
 // publicByAddress finds a public IP. Those of load balancers that are not reserved are
 // Oracle's, and are not found. Source: API reference, GetPublicIpByIpAddress.
 func publicByAddress(v *visit) (any, error) {
-	body, err := schema{"ipAddress": text().must()}.read("", v.Body)
+	body, err := schema{"ipAddress": textProp().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func publicByAddress(v *visit) (any, error) {
 		v.Answer.Header.Set("Etag", o.Text(etag))
 		return asIs(v.State, o), nil
 	}
-	return nil, lost("public IP", body.Text("ipAddress"))
+	return nil, notFound("public IP", body.Text("ipAddress"))
 }
 
 // addressesOf lists the addresses of a subnet or of a VNIC, or one given address.
@@ -50,7 +50,7 @@ func addressesOf(table string) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		query := v.HTTP.URL.Query()
 		if query.Get("subnetId") == "" && query.Get("vnicId") == "" {
-			return nil, missing("subnetId or vnicId")
+			return nil, missingParam("subnetId or vnicId")
 		}
 		all := v.State.All(table, func(o rest.Object) bool {
 			for _, name := range []string{"subnetId", "vnicId", "ipAddress"} {

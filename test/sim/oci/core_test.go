@@ -85,7 +85,7 @@ func newCoreWorld(t *testing.T, opt simoci.Options) *world {
 	return w
 }
 
-func entry(peer string, port int) map[string]any {
+func ruleEntry(peer string, port int) map[string]any {
 	return map[string]any{"protocol": "6", "source": peer, "isStateless": false, "tcpOptions": map[string]any{"destinationPortRange": map[string]int{"min": port, "max": port}}}
 }
 
@@ -94,7 +94,7 @@ func TestSecurityList(t *testing.T) {
 	path := "/securityLists/" + w.seed.Public.SecurityList
 	before := w.core(t, "GET", path, nil)
 	rules, _ := before.object["ingressSecurityRules"].([]any)
-	put := map[string]any{"ingressSecurityRules": append(rules, entry("0.0.0.0/0", 80))}
+	put := map[string]any{"ingressSecurityRules": append(rules, ruleEntry("0.0.0.0/0", 80))}
 	made := w.core(t, "PUT", path, put, "If-Match", before.header.Get("Etag"))
 	made.want(t, 200, "")
 	if got, _ := made.object["ingressSecurityRules"].([]any); len(got) != len(rules)+1 || made.header.Get("Etag") == before.header.Get("Etag") {
@@ -105,9 +105,9 @@ func TestSecurityList(t *testing.T) {
 		rules []any
 		code  string
 	}{
-		"bits of hosts":  {[]any{entry("10.0.0.1/8", 80)}, "InvalidParameter"},
-		"no port":        {[]any{entry("10.0.0.0/8", 0)}, "InvalidParameter"},
-		"beyond a limit": {[]any{entry("10.0.0.0/8", 1), entry("10.0.0.0/8", 2), entry("10.0.0.0/8", 3)}, "LimitExceeded"},
+		"bits of hosts":  {[]any{ruleEntry("10.0.0.1/8", 80)}, "InvalidParameter"},
+		"no port":        {[]any{ruleEntry("10.0.0.0/8", 0)}, "InvalidParameter"},
+		"beyond a limit": {[]any{ruleEntry("10.0.0.0/8", 1), ruleEntry("10.0.0.0/8", 2), ruleEntry("10.0.0.0/8", 3)}, "LimitExceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.core(t, "PUT", path, map[string]any{"ingressSecurityRules": c.rules}).want(t, 400, c.code)
@@ -130,9 +130,9 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%d groups, want 1", len(all.list))
 	}
 	path := "/networkSecurityGroups/" + id
-	rule := entry("0.0.0.0/0", 80)
+	rule := ruleEntry("0.0.0.0/0", 80)
 	rule["direction"], rule["sourceType"], rule["description"] = "INGRESS", "CIDR_BLOCK", "ours"
-	other := entry(id, 30080)
+	other := ruleEntry(id, 30080)
 	other["direction"], other["sourceType"] = "INGRESS", "NETWORK_SECURITY_GROUP"
 	w.core(t, "POST", path+"/actions/addSecurityRules", map[string]any{"securityRules": []any{rule}}).want(t, 200, "")
 	workers := "/networkSecurityGroups/" + w.seed.WorkerGroup
@@ -194,7 +194,7 @@ func TestReserved(t *testing.T) {
 		t.Errorf("address %s of %v, want the reserved one, assigned", *lb.IpAddresses[0].IpAddress, find().object)
 	}
 	_, err := w.lb.CreateLoadBalancer(t.Context(), loadbalancer.CreateLoadBalancerRequest{CreateLoadBalancerDetails: d})
-	refused(t, err, 409, "Conflict")
+	expectRefusal(t, err, 409, "Conflict")
 	if _, err := w.lb.DeleteLoadBalancer(t.Context(), loadbalancer.DeleteLoadBalancerRequest{LoadBalancerId: lb.Id}); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestDisturbed(t *testing.T) {
 		}
 	}
 	_, err := w.lb.ListLoadBalancers(t.Context(), loadbalancer.ListLoadBalancersRequest{CompartmentId: &w.seed.Compartment})
-	refused(t, err, 503, "ServiceUnavailable")
+	expectRefusal(t, err, 503, "ServiceUnavailable")
 	if lb, _ := w.makeClassic(t, w.classicDetails("fails")); lb.LifecycleState != loadbalancer.LoadBalancerLifecycleStateFailed {
 		t.Errorf("state %s, want FAILED", lb.LifecycleState)
 	}
@@ -223,7 +223,7 @@ func TestDisturbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.lb.ListLoadBalancers(t.Context(), loadbalancer.ListLoadBalancersRequest{CompartmentId: &w.seed.Compartment})
-	refused(t, err, 429, "TooManyRequests")
+	expectRefusal(t, err, 429, "TooManyRequests")
 	if diff := cmp.Diff(map[string]int{"loadbalancer.ListLoadBalancers": 3, "loadbalancer.CreateLoadBalancer": 1}, w.Cloud.Journal.Counts()); diff != "" {
 		t.Errorf("journal (-want +got)\n%s", diff)
 	}

@@ -6,28 +6,29 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// invalid is a value that the API does not take.
-func invalid(format string, args ...any) *rest.Error {
+// invalidParam returns the error for a value that the API does not accept.
+func invalidParam(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "InvalidParameter", format, args...)
 }
 
-// missing is a value that the API must have.
-func missing(name string) *rest.Error {
+// missingParam returns the error for a required value that is missing.
+func missingParam(name string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "MissingParameter", "%s is missing", name)
 }
 
-// lost is the error for a resource that does not exist, or is not allowed to the caller.
-func lost(what, id string) *rest.Error {
+// notFound returns the error for a resource that does not exist, or is not allowed to
+// the caller.
+func notFound(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found: %s %s", what, id)
 }
 
-// related is the error for a missing resource that the body names.
-func related(what, id string) *rest.Error {
+// relatedNotFound returns the error for a missing resource that the body names.
+func relatedNotFound(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "RelatedResourceNotAuthorizedOrNotFound", "Authorization failed or related resource not found: %s %s", what, id)
 }
 
-// taken is the error for a resource that already exists.
-func taken(format string, args ...any) *rest.Error {
+// alreadyExists returns the error for a resource that already exists.
+func alreadyExists(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "NotAuthorizedOrResourceAlreadyExists", format, args...)
 }
 

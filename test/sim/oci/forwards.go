@@ -119,7 +119,7 @@ func (n *packetNetwork) throughBalancer(lb rest.Object) []Passage {
 				continue
 			}
 			number, _ := l.Number("port")
-			for _, protocol := range transports(l.Text("protocol")) {
+			for _, protocol := range transportProtocols(l.Text("protocol")) {
 				for _, client := range n.clients {
 					if client.Is4() != address.Is4() {
 						continue

@@ -20,29 +20,29 @@ func groupRoutes() []route {
 	path := pathCore + "networkSecurityGroups"
 	return []route{
 		rest.Reads(apiCore, "ListNetworkSecurityGroups", path, listOf(groups, asIs, false, "vcnId", "displayName", lifecycle)),
-		rest.Reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", one(groups, "network security group", asIs)),
-		writes(apiCore, "CreateNetworkSecurityGroup", http.MethodPost, path, http.StatusOK, createGroup),
-		writes(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, updateGroup),
-		writes(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteGroup),
+		rest.Reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", readObject(groups, "network security group", asIs)),
+		writeRoute(apiCore, "CreateNetworkSecurityGroup", http.MethodPost, path, http.StatusOK, createGroup),
+		writeRoute(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, updateGroup),
+		writeRoute(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteGroup),
 		rest.Reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", listRules),
-		writes(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, addRules),
-		writes(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, removeRules),
-		writes(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, updateList),
+		writeRoute(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, addRules),
+		writeRoute(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, removeRules),
+		writeRoute(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, updateList),
 	}
 }
 
 func groupSchema() schema {
-	return tagged().with(schema{"displayName": prop{kind: aText, min: 1, max: 255}})
+	return tagSchema().with(schema{"displayName": prop{kind: aText, min: 1, max: 255}})
 }
 
 func createGroup(v *visit) (any, error) {
-	body, err := groupSchema().with(schema{"compartmentId": id().must(), "vcnId": id().must()}).read("", v.Body)
+	body, err := groupSchema().with(schema{"compartmentId": idProp().must(), "vcnId": idProp().must()}).read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
 	for table, id := range map[string]string{compartments: body.Text("compartmentId"), vcns: body.Text("vcnId")} {
 		if _, ok := v.State.Get(table, id); !ok {
-			return nil, lost(table, id)
+			return nil, notFound(table, id)
 		}
 	}
 	if body, err = v.checkTags(body); err != nil {
@@ -53,7 +53,7 @@ func createGroup(v *visit) (any, error) {
 		return nil, tooMany("network security groups", most)
 	}
 	made := v.State.store(groups, rest.Object{"displayName": "networksecuritygroup"}.With(body).With(rest.Object{
-		"id": v.State.id(groups), lifecycle: "AVAILABLE", "timeCreated": moment(v.Time),
+		"id": v.State.id(groups), lifecycle: "AVAILABLE", "timeCreated": formatTime(v.Time),
 	}))
 	v.created = [2]string{groups, made.Text("id")}
 	return v.shown(made), nil
@@ -69,7 +69,7 @@ func (v *visit) shown(o rest.Object) rest.Object {
 func (v *visit) group() (rest.Object, error) {
 	g, ok := v.State.Get(groups, v.Params["id"])
 	if !ok {
-		return nil, lost("network security group", v.Params["id"])
+		return nil, notFound("network security group", v.Params["id"])
 	}
 	return g, v.match(g)
 }
@@ -136,16 +136,16 @@ func addRules(v *visit) (any, error) {
 		return nil, err
 	}
 	one := ruleSchema().with(schema{
-		"direction": oneOf("INGRESS", "EGRESS").must(), "source": text(), "destination": text(),
+		"direction": oneOf("INGRESS", "EGRESS").must(), "source": textProp(), "destination": textProp(),
 		"sourceType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"), "destinationType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"),
 	})
-	body, err := schema{"securityRules": list(object(one)).must()}.read("", v.Body)
+	body, err := schema{"securityRules": listProp(objectProp(one)).must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
 	added := body.Objects("securityRules")
 	if len(added) < 1 || len(added) > rulesAtOnce {
-		return nil, invalid("securityRules: there are %d, and there may be 1 to %d", len(added), rulesAtOnce)
+		return nil, invalidParam("securityRules: there are %d, and there may be 1 to %d", len(added), rulesAtOnce)
 	}
 	most := v.cloud.opt.Limits.GroupRules
 	if n := len(v.State.All(rules, rest.Where(holder, g.Text("id")))); n+len(added) > most {
@@ -157,7 +157,7 @@ func addRules(v *visit) (any, error) {
 			return nil, err
 		}
 		v.State.made++
-		made := v.State.Put(rules, r.With(rest.Object{"id": fmt.Sprintf("%06X", v.State.made), "isValid": true, "timeCreated": moment(v.Time), holder: g.Text("id")}))
+		made := v.State.Put(rules, r.With(rest.Object{"id": fmt.Sprintf("%06X", v.State.made), "isValid": true, "timeCreated": formatTime(v.Time), holder: g.Text("id")}))
 		out = append(out, asIs(v.State, made))
 	}
 	return rest.Object{"securityRules": out}, nil
@@ -168,17 +168,17 @@ func removeRules(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"securityRuleIds": ids().must()}.read("", v.Body)
+	body, err := schema{"securityRuleIds": idsProp().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
 	gone := body.Texts("securityRuleIds")
 	if len(gone) < 1 || len(gone) > rulesAtOnce {
-		return nil, invalid("securityRuleIds: there are %d, and there may be 1 to %d", len(gone), rulesAtOnce)
+		return nil, invalidParam("securityRuleIds: there are %d, and there may be 1 to %d", len(gone), rulesAtOnce)
 	}
 	for _, id := range gone {
 		if r, ok := v.State.Get(rules, id); !ok || r.Text(holder) != g.Text("id") {
-			return nil, related("security rule", id)
+			return nil, relatedNotFound("security rule", id)
 		}
 		v.State.Drop(rules, id)
 	}
@@ -187,11 +187,11 @@ func removeRules(v *visit) (any, error) {
 
 // ruleSchema is what rules of groups and of lists have in common.
 func ruleSchema() schema {
-	ports := object(schema{"min": number(1, 65535).must(), "max": number(1, 65535).must()})
-	transport := object(schema{"destinationPortRange": ports, "sourcePortRange": ports})
+	ports := objectProp(schema{"min": numberProp(1, 65535).must(), "max": numberProp(1, 65535).must()})
+	transport := objectProp(schema{"destinationPortRange": ports, "sourcePortRange": ports})
 	return schema{
-		"protocol": text().must(), "isStateless": truth().otherwise(false), "description": prop{kind: aText, max: 255},
-		"tcpOptions": transport, "udpOptions": transport, "icmpOptions": object(schema{"type": number(0, 255).must(), "code": number(0, 255)}),
+		"protocol": textProp().must(), "isStateless": boolProp().otherwise(false), "description": prop{kind: aText, max: 255},
+		"tcpOptions": transport, "udpOptions": transport, "icmpOptions": objectProp(schema{"type": numberProp(0, 255).must(), "code": numberProp(0, 255)}),
 	}
 }
 
@@ -203,22 +203,22 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 		key, other = other, key
 	}
 	if r.Text(other) != "" {
-		return invalid("%s: a rule of the direction %s has none", other, direction)
+		return invalidParam("%s: a rule of the direction %s has none", other, direction)
 	}
 	switch peer, kind := r.Text(key), r.Text(key+"Type"); kind {
 	case "NETWORK_SECURITY_GROUP":
 		g, ok := v.State.Get(groups, peer)
 		if !ok {
-			return related("network security group", peer)
+			return relatedNotFound("network security group", peer)
 		}
 		if g.Text("vcnId") != vcn {
-			return invalid("%s %s is of another VCN", key, peer)
+			return invalidParam("%s %s is of another VCN", key, peer)
 		}
 	case "SERVICE_CIDR_BLOCK":
 	default:
 		p, err := netip.ParsePrefix(peer)
 		if err != nil || p.Masked() != p {
-			return invalid("%s %q: must be a CIDR block without bits of hosts", key, peer)
+			return invalidParam("%s %q: must be a CIDR block without bits of hosts", key, peer)
 		}
 	}
 	for options, number := range map[string]string{"tcpOptions": "6", "udpOptions": "17"} {
@@ -226,11 +226,11 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 			between := r.Object(options).Object(name)
 			low, _ := between.Number("min")
 			if high, _ := between.Number("max"); low > high {
-				return invalid("%s.%s: %d is above %d", options, name, low, high)
+				return invalidParam("%s.%s: %d is above %d", options, name, low, high)
 			}
 		}
 		if r[options] != nil && r.Text("protocol") != number {
-			return invalid("%s do not fit the protocol %s", options, r.Text("protocol"))
+			return invalidParam("%s do not fit the protocol %s", options, r.Text("protocol"))
 		}
 	}
 	return nil
@@ -241,15 +241,15 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 func updateList(v *visit) (any, error) {
 	l, ok := v.State.Get(lists, v.Params["id"])
 	if !ok {
-		return nil, lost("security list", v.Params["id"])
+		return nil, notFound("security list", v.Params["id"])
 	}
 	if err := v.match(l); err != nil {
 		return nil, err
 	}
 	peer := func(name string) schema {
-		return ruleSchema().with(schema{name: text().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})
+		return ruleSchema().with(schema{name: textProp().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})
 	}
-	body, err := groupSchema().with(schema{"ingressSecurityRules": list(object(peer("source"))), "egressSecurityRules": list(object(peer("destination")))}).read("", v.Body)
+	body, err := groupSchema().with(schema{"ingressSecurityRules": listProp(objectProp(peer("source"))), "egressSecurityRules": listProp(objectProp(peer("destination")))}).read("", v.Body)
 	if err != nil {
 		return nil, err
 	}

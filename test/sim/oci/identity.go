@@ -57,9 +57,9 @@ func identityRoutes() []route {
 			return pick(m), err
 		}
 	}
-	federate := writes(apiAuth, "CreateX509Token", http.MethodPost, "v1/x509", http.StatusOK, federate)
-	workload := writes(apiAuth, "CreateWorkloadToken", http.MethodPost, "resourcePrincipalSessionTokens", http.StatusOK, workloadToken)
-	exchange := writes(apiAuth, "ExchangeToken", http.MethodPost, "oauth2/v1/token", http.StatusOK, exchangeToken)
+	federate := writeRoute(apiAuth, "CreateX509Token", http.MethodPost, "v1/x509", http.StatusOK, federateToken)
+	workload := writeRoute(apiAuth, "CreateWorkloadToken", http.MethodPost, "resourcePrincipalSessionTokens", http.StatusOK, workloadToken)
+	exchange := writeRoute(apiAuth, "ExchangeToken", http.MethodPost, "oauth2/v1/token", http.StatusOK, exchangeToken)
 	federate.Open, workload.Open, exchange.Open = true, true, true
 	return []route{
 		text("GetMetadataRegion", "opc/v2/instance/region", func(v *visit) ([]byte, error) { return []byte(v.cloud.opt.Region), nil }),
@@ -104,10 +104,10 @@ func newMachine(tenancy string, now time.Time) (machine, error) {
 	return machine{leaf, secret, leaf, certificate}, nil
 }
 
-// federate gives an instance a token for a key of its own, which it asks for with its
-// certificate. Source: oracle/oci-go-sdk:common/auth, X509FederationDetails.
-func federate(v *visit) (any, error) {
-	body, err := schema{"certificate": text().must(), "publicKey": text().must(), "intermediateCertificates": list(text()), "fingerprintAlgorithm": text(), "purpose": text()}.read("", v.Body)
+// federateToken gives an instance a token for a key of its own, which it requests with
+// its certificate. Source: oracle/oci-go-sdk:common/auth, X509FederationDetails.
+func federateToken(v *visit) (any, error) {
+	body, err := schema{"certificate": textProp().must(), "publicKey": textProp().must(), "intermediateCertificates": listProp(textProp()), "fingerprintAlgorithm": textProp(), "purpose": textProp()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func federate(v *visit) (any, error) {
 // Source: oracle/oci-go-sdk:common/auth, the client of workload identity: the answer is a
 // JSON text that is base64 of JSON.
 func workloadToken(v *visit) (any, error) {
-	body, err := schema{"podKey": text().must()}.read("", v.Body)
+	body, err := schema{"podKey": textProp().must()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +195,12 @@ func (v *visit) session(public, who string) (string, error) {
 		raw, err = block.Bytes, nil
 	}
 	if err != nil {
-		return "", invalid("the public key is neither PEM nor base64")
+		return "", invalidParam("the public key is neither PEM nor base64")
 	}
 	parsed, err := x509.ParsePKIXPublicKey(raw)
 	key, is := parsed.(*rsa.PublicKey)
 	if err != nil || !is {
-		return "", invalid("the public key is none of RSA")
+		return "", invalidParam("the public key is none of RSA")
 	}
 	until := v.Time.Add(sessionAge)
 	claims, err := json.Marshal(map[string]any{"exp": until.Unix(), "iat": v.Time.Unix(), "jti": v.State.id("token"), "sub": v.cloud.Seed.Tenancy, "tenant": v.cloud.Seed.Tenancy})

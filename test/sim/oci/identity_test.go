@@ -28,7 +28,7 @@ func (w *world) list(t *testing.T) error {
 
 func TestSignature(t *testing.T) {
 	w := newWorld(t, simoci.Options{RequireSignature: true})
-	refused(t, w.list(t), 401, "NotAuthenticated")
+	expectRefusal(t, w.list(t), 401, "NotAuthenticated")
 	key, err := testKey()
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Cloud.Trust(id, &other.PublicKey)
-	refused(t, w.list(t), 401, "NotAuthenticated")
+	expectRefusal(t, w.list(t), 401, "NotAuthenticated")
 }
 
 func TestInstancePrincipal(t *testing.T) {
@@ -67,15 +67,15 @@ func TestInstancePrincipal(t *testing.T) {
 	if got, _ := login.TenancyOCID(); got != w.seed.Tenancy {
 		t.Errorf("tenancy %s, want %s", got, w.seed.Tenancy)
 	}
-	client.Signer = common.DefaultRequestSigner(stranger{login})
+	client.Signer = common.DefaultRequestSigner(unknownToken{login})
 	_, err = client.ListLoadBalancers(t.Context(), loadbalancer.ListLoadBalancersRequest{CompartmentId: &w.seed.Compartment})
-	refused(t, err, 401, "NotAuthenticated")
+	expectRefusal(t, err, 401, "NotAuthenticated")
 }
 
-// stranger signs with a token that the cloud never gave out.
-type stranger struct{ common.KeyProvider }
+// unknownToken signs with a token that the cloud never issued.
+type unknownToken struct{ common.KeyProvider }
 
-func (stranger) KeyID() (string, error) { return "ST$a.b.c", nil }
+func (unknownToken) KeyID() (string, error) { return "ST$a.b.c", nil }
 
 func TestWorkloadIdentity(t *testing.T) {
 	w := newWorld(t, simoci.Options{})

@@ -15,10 +15,10 @@ func listOf(collection string, show func(*state, rest.Object) rest.Object, wrapp
 		query := v.HTTP.URL.Query()
 		compartment := query.Get("compartmentId")
 		if compartment == "" {
-			return nil, missing("compartmentId")
+			return nil, missingParam("compartmentId")
 		}
 		if _, ok := v.State.Get(compartments, compartment); !ok {
-			return nil, lost("compartment", compartment)
+			return nil, notFound("compartment", compartment)
 		}
 		all := v.State.All(collection, func(o rest.Object) bool {
 			return o.Text("compartmentId") == compartment && !slices.ContainsFunc(names, func(name string) bool {
@@ -35,19 +35,19 @@ func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Obje
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 1000 {
-			return nil, invalid("limit %q: must be a number from 1 to 1000", text)
+			return nil, invalidParam("limit %q: must be a number from 1 to 1000", text)
 		}
 		limit = min(limit, n)
 	}
 	if text := query.Get("page"); text != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(text)
 		if err != nil {
-			return nil, invalid("page %q is not known", text)
+			return nil, invalidParam("page %q is not known", text)
 		}
 		last := string(raw)
 		from = slices.IndexFunc(all, func(o rest.Object) bool { return o.Text("id") == last })
 		if from < 0 {
-			return nil, invalid("page %q is not known", text)
+			return nil, invalidParam("page %q is not known", text)
 		}
 	}
 	if from+limit < len(all) {
@@ -63,12 +63,12 @@ func (v *visit) page(all []rest.Object, show func(*state, rest.Object) rest.Obje
 	return items, nil
 }
 
-// one answers an object, with its etag.
-func one(collection, what string, show func(*state, rest.Object) rest.Object) func(*visit) (any, error) {
+// readObject answers an object, with its etag.
+func readObject(collection, what string, show func(*state, rest.Object) rest.Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		o, ok := v.State.Get(collection, v.Params["id"])
 		if !ok {
-			return nil, lost(what, v.Params["id"])
+			return nil, notFound(what, v.Params["id"])
 		}
 		v.Answer.Header.Set("Etag", o.Text(etag))
 		return show(v.State, o), nil

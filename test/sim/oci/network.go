@@ -9,30 +9,32 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// network is the Network Load Balancer service. Source: API reference, version 20200501.
-func network() product {
+// networkProduct returns the Network Load Balancer service. Source: API reference,
+// version 20200501.
+func networkProduct() product {
 	p := product{
 		api: apiNLB, table: networkLBs, work: workNLB, what: "network load balancer", path: pathNLB + "networkLoadBalancers", accepted: http.StatusAccepted,
 		parts: []part{networkSetPart(), networkListenerPart()},
-		update: tagged().with(schema{
-			"displayName": prop{kind: aText, min: 1, max: 1024}, "nlbIpVersion": oneOf("IPV4", "IPV4_AND_IPV6", "IPV6"), "isPreserveSourceDestination": truth(),
-			"isSymmetricHashEnabled": truth(), "subnetIpv6Cidr": text(), "assignedIpv6": text(), "reservedIpv6Id": id(),
+		update: tagSchema().with(schema{
+			"displayName": prop{kind: aText, min: 1, max: 1024}, "nlbIpVersion": oneOf("IPV4", "IPV4_AND_IPV6", "IPV6"), "isPreserveSourceDestination": boolProp(),
+			"isSymmetricHashEnabled": boolProp(), "subnetIpv6Cidr": textProp(), "assignedIpv6": textProp(), "reservedIpv6Id": idProp(),
 		}),
 	}
 	p.create = p.update.with(schema{
-		"compartmentId": id().must(), "displayName": prop{kind: aText, need: true, min: 1, max: 1024}, "subnetId": id().must(), "isPrivate": truth().otherwise(true),
-		"nlbIpVersion": oneOf("IPV4", "IPV4_AND_IPV6", "IPV6").otherwise("IPV4"), "networkSecurityGroupIds": ids(), "reservedIps": list(object(schema{"id": id()})),
-		"assignedPrivateIpv4": text(), "isPreserveSourceDestination": truth().otherwise(false), "isSymmetricHashEnabled": truth().otherwise(false),
+		"compartmentId": idProp().must(), "displayName": prop{kind: aText, need: true, min: 1, max: 1024}, "subnetId": idProp().must(), "isPrivate": boolProp().otherwise(true),
+		"nlbIpVersion": oneOf("IPV4", "IPV4_AND_IPV6", "IPV6").otherwise("IPV4"), "networkSecurityGroupIds": idsProp(), "reservedIps": listProp(objectProp(schema{"id": idProp()})),
+		"assignedPrivateIpv4": textProp(), "isPreserveSourceDestination": boolProp().otherwise(false), "isSymmetricHashEnabled": boolProp().otherwise(false),
 	})
 	delete(p.create, "reservedIpv6Id")
 	for _, of := range p.parts {
-		p.create[of.key] = mapOf(of.body.with(schema{of.name: text()}))
+		p.create[of.key] = mapOf(of.body.with(schema{of.name: textProp()}))
 	}
 	return p
 }
 
-// wishes are what a body says of addresses; they are no part of a load balancer.
-func wishes() []string { return []string{"assignedPrivateIpv4", "assignedIpv6"} }
+// addressOptions lists properties of a body that choose addresses; they are not part of
+// a load balancer.
+func addressOptions() []string { return []string{"assignedPrivateIpv4", "assignedIpv6"} }
 
 func (v *visit) placeNetwork(lb, body rest.Object) (rest.Object, error) {
 	in, err := v.checkSubnets([]string{body.Text("subnetId")}, true)
@@ -40,7 +42,7 @@ func (v *visit) placeNetwork(lb, body rest.Object) (rest.Object, error) {
 		return nil, err
 	}
 	if !body.Truth("isPrivate") && in[0].Truth("prohibitPublicIpOnVnic") {
-		return nil, invalid("subnet %s is private, and the network load balancer is public", in[0].Text("id"))
+		return nil, invalidParam("subnet %s is private, and the network load balancer is public", in[0].Text("id"))
 	}
 	if err := v.checkGroups(body.Texts("networkSecurityGroupIds"), in[0].Text("vcnId")); err != nil {
 		return nil, err
@@ -50,15 +52,15 @@ func (v *visit) placeNetwork(lb, body rest.Object) (rest.Object, error) {
 }
 
 func (v *visit) addressNetwork(lb, body rest.Object, reserved []rest.Object) (rest.Object, error) {
-	versions := versions(lb.Text("nlbIpVersion"))
+	versions := addressFamilies(lb.Text("nlbIpVersion"))
 	if lb.Text("nlbIpVersion") == "IPV6" {
 		versions = []string{"IPV6"}
 	}
-	lb, err := v.readdress(lb.With(body.Only(wishes()...)), versions, reserved)
+	lb, err := v.readdress(lb.With(body.Only(addressOptions()...)), versions, reserved)
 	if err != nil {
 		return nil, err
 	}
-	return lb.Without(wishes()...), nil
+	return lb.Without(addressOptions()...), nil
 }
 
 // moveNetwork changes the IP version. Source: Network Load Balancer documentation, "IPv6":
@@ -68,7 +70,7 @@ func (v *visit) moveNetwork(lb, body rest.Object) (rest.Object, error) {
 	for _, key := range []string{"listeners", "backendSets"} {
 		for name := range next.Object(key) {
 			if of := next.Object(key).Object(name).Text("ipVersion"); !hasVersion(next, of) {
-				return nil, invalid("nlbIpVersion: %s %q has the version %s", key, name, of)
+				return nil, invalidParam("nlbIpVersion: %s %q has the version %s", key, name, of)
 			}
 		}
 	}
@@ -87,35 +89,35 @@ func hasVersion(lb rest.Object, version string) bool {
 // UpdateBackendSetDetails: what a change leaves out stays.
 func networkSetPart() part {
 	backend := schema{
-		"name": text(), "ipAddress": text(), "targetId": text(), "port": number(0, 65535).must(), "weight": number(0, 100).otherwise(1.0),
-		"isBackup": truth().otherwise(false), "isDrain": truth().otherwise(false), "isOffline": truth().otherwise(false),
+		"name": textProp(), "ipAddress": textProp(), "targetId": textProp(), "port": numberProp(0, 65535).must(), "weight": numberProp(0, 100).otherwise(1.0),
+		"isBackup": boolProp().otherwise(false), "isDrain": boolProp().otherwise(false), "isOffline": boolProp().otherwise(false),
 	}
 	checker := schema{
-		"protocol": oneOf("HTTP", "HTTPS", "TCP", "UDP", "DNS").must(), "port": number(0, 65535).otherwise(0.0), "retries": number(1, 1000).otherwise(3.0),
-		"timeoutInMillis": number(1, 600000).otherwise(3000.0), "intervalInMillis": number(10000, 1800000).otherwise(10000.0), "urlPath": text(), "responseBodyRegex": text(),
-		"returnCode": number(0, 599), "requestData": text(), "responseData": text(), "dns": free(),
+		"protocol": oneOf("HTTP", "HTTPS", "TCP", "UDP", "DNS").must(), "port": numberProp(0, 65535).otherwise(0.0), "retries": numberProp(1, 1000).otherwise(3.0),
+		"timeoutInMillis": numberProp(1, 600000).otherwise(3000.0), "intervalInMillis": numberProp(10000, 1800000).otherwise(10000.0), "urlPath": textProp(), "responseBodyRegex": textProp(),
+		"returnCode": numberProp(0, 599), "requestData": textProp(), "responseData": textProp(), "dns": freeProp(),
 	}
 	set := schema{
-		"policy": oneOf("TWO_TUPLE", "THREE_TUPLE", "FIVE_TUPLE").otherwise("FIVE_TUPLE"), "healthChecker": object(checker).must(), "backends": list(object(backend)).otherwise([]any{}),
-		"isPreserveSource": truth().otherwise(true), "isFailOpen": truth().otherwise(false), "isInstantFailoverEnabled": truth().otherwise(false),
-		"isInstantFailoverTcpResetEnabled": truth().otherwise(true), "areOperationallyActiveBackendsPreferred": truth().otherwise(false), "ipVersion": oneOf("IPV4", "IPV6").otherwise("IPV4"),
+		"policy": oneOf("TWO_TUPLE", "THREE_TUPLE", "FIVE_TUPLE").otherwise("FIVE_TUPLE"), "healthChecker": objectProp(checker).must(), "backends": listProp(objectProp(backend)).otherwise([]any{}),
+		"isPreserveSource": boolProp().otherwise(true), "isFailOpen": boolProp().otherwise(false), "isInstantFailoverEnabled": boolProp().otherwise(false),
+		"isInstantFailoverTcpResetEnabled": boolProp().otherwise(true), "areOperationallyActiveBackendsPreferred": boolProp().otherwise(false), "ipVersion": oneOf("IPV4", "IPV6").otherwise("IPV4"),
 	}
 	return part{
-		key: "backendSets", name: "name", op: "BackendSet", label: named(32), body: set, update: set.optional(), patch: true,
+		key: "backendSets", name: "name", op: "BackendSet", label: nameProp(32), body: set, update: set.optional(), patch: true,
 		prepare: prepareNetworkSet, used: usedSet,
 	}
 }
 
 func prepareNetworkSet(v *visit, lb, o rest.Object) (rest.Object, error) {
 	if !hasVersion(lb, o.Text("ipVersion")) {
-		return nil, invalid("backend set %q: the network load balancer has no address of %s", o.Text("name"), o.Text("ipVersion"))
+		return nil, invalidParam("backend set %q: the network load balancer has no address of %s", o.Text("name"), o.Text("ipVersion"))
 	}
 	checker := o.Object("healthChecker")
 	if err := checkChecker(checker); err != nil {
 		return nil, err
 	}
 	if checker.Text("protocol") == "UDP" && checker.Text("requestData") == "" {
-		return nil, invalid("backend set %q: a health check by UDP needs requestData", o.Text("name"))
+		return nil, invalidParam("backend set %q: a health check by UDP needs requestData", o.Text("name"))
 	}
 	backends := []any{}
 	seen := map[string]bool{}
@@ -128,7 +130,7 @@ func prepareNetworkSet(v *visit, lb, o rest.Object) (rest.Object, error) {
 		at := b.Text("ipAddress") + ":" + strconv.Itoa(port)
 		if seen[at] {
 			// Source: oracle/terraform-provider-oci issue 1593.
-			return nil, taken("Conflict. For nlb-id %s Duplicate backend IP/id + port combinations not allowed: %s", lb.Text("id"), at)
+			return nil, alreadyExists("Conflict. For nlb-id %s Duplicate backend IP/id + port combinations not allowed: %s", lb.Text("id"), at)
 		}
 		seen[at] = true
 		backends = append(backends, b)
@@ -149,16 +151,16 @@ func (v *visit) backend(b rest.Object, version string) (rest.Object, error) {
 			return nil, err
 		}
 		if given := b.Text("ipAddress"); given != "" && given != found {
-			return nil, invalid("backend: %s has not the address %s", target, given)
+			return nil, invalidParam("backend: %s has not the address %s", target, given)
 		}
 		b = b.With(rest.Object{"ipAddress": found})
 	}
-	a, err := address(b, "ipAddress")
+	a, err := parseAddress(b, "ipAddress")
 	if err != nil {
 		return nil, err
 	}
 	if a.Is4() != (version == "IPV4") {
-		return nil, invalid("backend %s: the backend set is of %s", a, version)
+		return nil, invalidParam("backend %s: the backend set is of %s", a, version)
 	}
 	return b.With(rest.Object{"name": name + ":" + strconv.Itoa(port), "ipAddress": a.String()}), nil
 }
@@ -173,18 +175,18 @@ func (v *visit) addressOf(target string) (string, error) {
 			return vnic.Text("privateIp"), nil
 		}
 	}
-	return "", invalid("Invalid backend OCID %s", target)
+	return "", invalidParam("Invalid backend OCID %s", target)
 }
 
 // networkListenerPart is the listeners. Source: API reference, ListenerDetails and
 // UpdateListenerDetails.
 func networkListenerPart() part {
 	listener := schema{
-		"defaultBackendSetName": text().must(), "port": number(0, 65535).must(), "protocol": oneOf("ANY", "TCP", "UDP", "TCP_AND_UDP", "L3IP").must(),
-		"ipVersion": oneOf("IPV4", "IPV6").otherwise("IPV4"), "isPpv2Enabled": truth().otherwise(false),
-		"tcpIdleTimeout": number(1, 3600), "udpIdleTimeout": number(1, 3600), "l3IpIdleTimeout": number(1, 3600),
+		"defaultBackendSetName": textProp().must(), "port": numberProp(0, 65535).must(), "protocol": oneOf("ANY", "TCP", "UDP", "TCP_AND_UDP", "L3IP").must(),
+		"ipVersion": oneOf("IPV4", "IPV6").otherwise("IPV4"), "isPpv2Enabled": boolProp().otherwise(false),
+		"tcpIdleTimeout": numberProp(1, 3600), "udpIdleTimeout": numberProp(1, 3600), "l3IpIdleTimeout": numberProp(1, 3600),
 	}
-	return part{key: "listeners", name: "name", op: "Listener", label: named(255), body: listener, update: listener.optional(), patch: true, prepare: prepareNetworkListener}
+	return part{key: "listeners", name: "name", op: "Listener", label: nameProp(255), body: listener, update: listener.optional(), patch: true, prepare: prepareNetworkListener}
 }
 
 // prepareNetworkListener refuses what does not fit. Port 0 is of the protocol ANY.
@@ -193,16 +195,16 @@ func prepareNetworkListener(_ *visit, lb, o rest.Object) (rest.Object, error) {
 	name := o.Text("name")
 	set := lb.Object("backendSets").Object(o.Text("defaultBackendSetName"))
 	if set == nil {
-		return nil, invalid("listener %q: there is no backend set %q", name, o.Text("defaultBackendSetName"))
+		return nil, invalidParam("listener %q: there is no backend set %q", name, o.Text("defaultBackendSetName"))
 	}
 	if set.Text("ipVersion") != o.Text("ipVersion") {
-		return nil, invalid("listener %q is of %s, and its backend set of %s", name, o.Text("ipVersion"), set.Text("ipVersion"))
+		return nil, invalidParam("listener %q is of %s, and its backend set of %s", name, o.Text("ipVersion"), set.Text("ipVersion"))
 	}
 	if !hasVersion(lb, o.Text("ipVersion")) {
-		return nil, invalid("listener %q: the network load balancer has no address of %s", name, o.Text("ipVersion"))
+		return nil, invalidParam("listener %q: the network load balancer has no address of %s", name, o.Text("ipVersion"))
 	}
 	if port, _ := o.Number("port"); (port == 0) != (o.Text("protocol") == "ANY" || o.Text("protocol") == "L3IP") {
-		return nil, invalid("listener %q: port %d does not fit the protocol %s", name, port, o.Text("protocol"))
+		return nil, invalidParam("listener %q: port %d does not fit the protocol %s", name, port, o.Text("protocol"))
 	}
 	return o, nil
 }

@@ -44,7 +44,7 @@ func TestNetwork(t *testing.T) {
 	_, err = w.nlb.CreateListener(t.Context(), networkloadbalancer.CreateListenerRequest{NetworkLoadBalancerId: made.Id, CreateListenerDetails: networkloadbalancer.CreateListenerDetails{
 		Name: common.String("UDP-53"), DefaultBackendSetName: common.String("TCP_AND_UDP-53"), Port: common.Int(53), Protocol: networkloadbalancer.ListenerProtocolsUdp,
 	}})
-	refused(t, err, 409, "NotAuthorizedOrResourceAlreadyExists")
+	expectRefusal(t, err, 409, "NotAuthorizedOrResourceAlreadyExists")
 	if _, err := w.nlb.UpdateNetworkLoadBalancer(t.Context(), networkloadbalancer.UpdateNetworkLoadBalancerRequest{NetworkLoadBalancerId: made.Id, UpdateNetworkLoadBalancerDetails: networkloadbalancer.UpdateNetworkLoadBalancerDetails{
 		NlbIpVersion: networkloadbalancer.NlbIpVersionIpv4AndIpv6,
 	}}); err != nil {
@@ -70,7 +70,7 @@ func TestNetworkBusy(t *testing.T) {
 		t.Errorf("state %s with %v, %v; want CREATING without an address", made.LifecycleState, made.IpAddresses, err)
 	}
 	_, err = w.nlb.DeleteNetworkLoadBalancer(t.Context(), networkloadbalancer.DeleteNetworkLoadBalancerRequest{NetworkLoadBalancerId: made.Id})
-	refused(t, err, 409, "Conflict")
+	expectRefusal(t, err, 409, "Conflict")
 }
 
 func TestBrokenWork(t *testing.T) {

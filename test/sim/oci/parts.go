@@ -11,11 +11,11 @@ import (
 func (p product) partRoutes(of part, path string) []route {
 	item := path + "/{name}"
 	out := []route{
-		writes(p.api, "Create"+of.op, http.MethodPost, path, p.accepted, func(v *visit) (any, error) { return p.addPart(v, of) }),
-		writes(p.api, "Delete"+of.op, http.MethodDelete, item, p.accepted, func(v *visit) (any, error) { return p.dropPart(v, of) }),
+		writeRoute(p.api, "Create"+of.op, http.MethodPost, path, p.accepted, func(v *visit) (any, error) { return p.addPart(v, of) }),
+		writeRoute(p.api, "Delete"+of.op, http.MethodDelete, item, p.accepted, func(v *visit) (any, error) { return p.dropPart(v, of) }),
 	}
 	if of.update != nil {
-		out = append(out, writes(p.api, "Update"+of.op, http.MethodPut, item, p.accepted, func(v *visit) (any, error) { return p.setPart(v, of) }))
+		out = append(out, writeRoute(p.api, "Update"+of.op, http.MethodPut, item, p.accepted, func(v *visit) (any, error) { return p.setPart(v, of) }))
 	}
 	if of.key == "certificates" {
 		out = append(out, rest.Reads(p.api, "ListCertificates", path, func(v *visit) (any, error) { return p.listParts(v, of) }))
@@ -26,7 +26,7 @@ func (p product) partRoutes(of part, path string) []route {
 func (p product) listParts(v *visit, of part) (any, error) {
 	lb, ok := v.State.Get(p.table, v.Params["id"])
 	if !ok {
-		return nil, lost(p.what, v.Params["id"])
+		return nil, notFound(p.what, v.Params["id"])
 	}
 	out := []rest.Object{}
 	for name := range lb.Object(of.key) {
@@ -46,7 +46,7 @@ func (p product) addPart(v *visit, of part) (any, error) {
 	}
 	name := o.Text(of.name)
 	if lb.Object(of.key)[name] != nil {
-		return nil, taken("%s %s has %s %q already", p.what, lb.Text("id"), of.op, name)
+		return nil, alreadyExists("%s %s has %s %q already", p.what, lb.Text("id"), of.op, name)
 	}
 	return p.put(v, of, lb, name, o, "Create")
 }
@@ -59,7 +59,7 @@ func (p product) setPart(v *visit, of part) (any, error) {
 	name := v.Params["name"]
 	old := lb.Object(of.key).Object(name)
 	if old == nil {
-		return nil, lost(of.op, name)
+		return nil, notFound(of.op, name)
 	}
 	o, err := of.update.read("", v.Body)
 	if err != nil {
@@ -91,11 +91,11 @@ func (p product) dropPart(v *visit, of part) (any, error) {
 	}
 	name := v.Params["name"]
 	if lb.Object(of.key).Object(name) == nil {
-		return nil, lost(of.op, name)
+		return nil, notFound(of.op, name)
 	}
 	if of.used != nil {
 		if user := of.used(lb, name); user != "" {
-			return nil, invalid("%s %q is in use by %s", of.op, name, user)
+			return nil, invalidParam("%s %q is in use by %s", of.op, name, user)
 		}
 	}
 	v.accept(p, p.operation("Delete", of.op), lb, lb.With(rest.Object{of.key: lb.Object(of.key).Without(name)}))
@@ -127,10 +127,10 @@ func checkPorts(lb rest.Object) error {
 			continue
 		}
 		port, _ := l.Number("port")
-		for _, protocol := range transports(l.Text("protocol")) {
-			at := key(l.Text("ipVersion"), protocol, port)
+		for _, protocol := range transportProtocols(l.Text("protocol")) {
+			at := listenerKey(l.Text("ipVersion"), protocol, port)
 			if other := seen[at]; other != "" {
-				return taken("listeners %q and %q have the same port %d", name, other, port)
+				return alreadyExists("listeners %q and %q have the same port %d", name, other, port)
 			}
 			seen[at] = name
 		}
@@ -138,12 +138,12 @@ func checkPorts(lb rest.Object) error {
 	return nil
 }
 
-func key(version, protocol string, port int) string {
+func listenerKey(version, protocol string, port int) string {
 	return fmt.Sprintf("%s %s %d", version, protocol, port)
 }
 
-// transports are the transport protocols of a listener.
-func transports(protocol string) []string {
+// transportProtocols returns the transport protocols of a listener.
+func transportProtocols(protocol string) []string {
 	switch protocol {
 	case "UDP":
 		return []string{"UDP"}

@@ -19,24 +19,24 @@ func (v *visit) checkSubnets(ids []string, private bool) ([]rest.Object, error) 
 	for _, id := range ids {
 		s, ok := v.State.Get(subnets, id)
 		if !ok {
-			return nil, related("subnet", id)
+			return nil, relatedNotFound("subnet", id)
 		}
 		if !private && s.Truth("prohibitPublicIpOnVnic") {
-			return nil, invalid("subnet %s is private, and the load balancer is public", id)
+			return nil, invalidParam("subnet %s is private, and the load balancer is public", id)
 		}
 		out = append(out, s)
 	}
 	if len(out) == 0 || len(out) > 2 {
-		return nil, invalid("subnetIds: must be one or two")
+		return nil, invalidParam("subnetIds: must be one or two")
 	}
 	if len(out) == 2 && (out[0].Text("vcnId") != out[1].Text("vcnId") || out[0].Text("availabilityDomain") == out[1].Text("availabilityDomain")) {
-		return nil, invalid("subnetIds: two subnets must be of one VCN and of different availability domains")
+		return nil, invalidParam("subnetIds: two subnets must be of one VCN and of different availability domains")
 	}
 	if regional := out[0].Text("availabilityDomain") == ""; !private && !regional && len(out) == 1 {
-		return nil, invalid("subnetIds: a public load balancer needs a regional subnet, or two of different availability domains")
+		return nil, invalidParam("subnetIds: a public load balancer needs a regional subnet, or two of different availability domains")
 	}
 	if private && len(out) == 2 {
-		return nil, invalid("subnetIds: a private load balancer has one subnet")
+		return nil, invalidParam("subnetIds: a private load balancer has one subnet")
 	}
 	return out, nil
 }
@@ -47,17 +47,17 @@ func (v *visit) checkGroups(ids []string, vcn string) error {
 	for i, id := range ids {
 		g, ok := v.State.Get(groups, id)
 		if !ok {
-			return related("network security group", id)
+			return relatedNotFound("network security group", id)
 		}
 		if g.Text("vcnId") != vcn {
-			return invalid("network security group %s is of another VCN", id)
+			return invalidParam("network security group %s is of another VCN", id)
 		}
 		if slices.Contains(ids[:i], id) {
-			return invalid("networkSecurityGroupIds: %s is there twice", id)
+			return invalidParam("networkSecurityGroupIds: %s is listed twice", id)
 		}
 	}
 	if most := v.cloud.opt.Limits.Groups; len(ids) > most {
-		return invalid("networkSecurityGroupIds: there are %d, and there may be %d", len(ids), most)
+		return invalidParam("networkSecurityGroupIds: there are %d, and there may be %d", len(ids), most)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (s *state) public() netip.Addr {
 func (s *state) private(subnet rest.Object, cidr string) (netip.Addr, error) {
 	prefix, err := netip.ParsePrefix(cidr)
 	if err != nil {
-		return netip.Addr{}, invalid("subnet %s has no addresses of this kind", subnet.Text("id"))
+		return netip.Addr{}, invalidParam("subnet %s has no addresses of this kind", subnet.Text("id"))
 	}
 	a := prefix.Addr()
 	for range 10 {

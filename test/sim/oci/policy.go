@@ -55,7 +55,7 @@ func (v *visit) mayCall() error {
 	}
 	for _, need := range v.needs() {
 		if !v.cloud.granted[grant{v.workload, need}] {
-			return lost("permission", need)
+			return notFound("permission", need)
 		}
 	}
 	return nil

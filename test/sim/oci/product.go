@@ -33,11 +33,11 @@ type part struct {
 	label   prop // of the name
 }
 
-func products() []product { return []product{classic(), network()} }
+func newProducts() []product { return []product{classicProduct(), networkProduct()} }
 
 func balancerRoutes() []route {
 	var out []route
-	for _, p := range products() {
+	for _, p := range newProducts() {
 		noun := "LoadBalancer"
 		if p.table == networkLBs {
 			noun = "NetworkLoadBalancer"
@@ -45,17 +45,17 @@ func balancerRoutes() []route {
 		item := p.path + "/{id}"
 		out = append(out,
 			rest.Reads(p.api, "List"+noun+"s", p.path, listOf(p.table, p.show, p.table == networkLBs, "displayName", lifecycle)),
-			rest.Reads(p.api, "Get"+noun, item, one(p.table, p.what, p.show)),
-			writes(p.api, "Create"+noun, http.MethodPost, p.path, p.accepted, p.createOne),
-			writes(p.api, "Update"+noun, http.MethodPut, item, p.accepted, p.updateOne),
-			writes(p.api, "Delete"+noun, http.MethodDelete, item, p.accepted, p.deleteOne),
-			writes(p.api, "UpdateNetworkSecurityGroups", http.MethodPut, item+"/networkSecurityGroups", p.accepted, p.setGroups),
+			rest.Reads(p.api, "Get"+noun, item, readObject(p.table, p.what, p.show)),
+			writeRoute(p.api, "Create"+noun, http.MethodPost, p.path, p.accepted, p.createOne),
+			writeRoute(p.api, "Update"+noun, http.MethodPut, item, p.accepted, p.updateOne),
+			writeRoute(p.api, "Delete"+noun, http.MethodDelete, item, p.accepted, p.deleteOne),
+			writeRoute(p.api, "UpdateNetworkSecurityGroups", http.MethodPut, item+"/networkSecurityGroups", p.accepted, p.setGroups),
 		)
 		for _, of := range p.parts {
 			out = append(out, p.partRoutes(of, item+"/"+of.key)...)
 		}
 	}
-	return append(out, writes(apiLB, "UpdateLoadBalancerShape", http.MethodPut, classic().path+"/{id}/updateShape", classic().accepted, setShape))
+	return append(out, writeRoute(apiLB, "UpdateLoadBalancerShape", http.MethodPut, classicProduct().path+"/{id}/updateShape", classicProduct().accepted, setShape))
 }
 
 // operation is a change as work requests name it.
@@ -96,13 +96,13 @@ func (p product) createOne(v *visit) (any, error) {
 		return nil, err
 	}
 	if _, ok := v.State.Get(compartments, body.Text("compartmentId")); !ok {
-		return nil, lost("compartment", body.Text("compartmentId"))
+		return nil, notFound("compartment", body.Text("compartmentId"))
 	}
 	if body, err = v.checkTags(body); err != nil {
 		return nil, err
 	}
 	lb := body.Only("compartmentId", "displayName", "freeformTags", "definedTags").With(rest.Object{
-		"id": v.State.id(p.table), "timeCreated": moment(v.Time), "systemTags": rest.Object{}, "networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds")),
+		"id": v.State.id(p.table), "timeCreated": formatTime(v.Time), "systemTags": rest.Object{}, "networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds")),
 	})
 	if lb, err = p.place(v, lb, body); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (v *visit) fill(of part, lb, parts rest.Object) (rest.Object, error) {
 		}
 		one, _ := rest.AsObject(o)
 		if given := one.Text(of.name); given != "" && given != name {
-			return nil, invalid("%s %s: its %s is %s", of.key, name, of.name, given)
+			return nil, invalidParam("%s %s: its %s is %s", of.key, name, of.name, given)
 		}
 		prepared, err := of.prepare(v, lb, one.With(rest.Object{of.name: name}))
 		if err != nil {
@@ -227,7 +227,7 @@ func (p product) setGroups(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema{"networkSecurityGroupIds": ids()}.read("", v.Body)
+	body, err := schema{"networkSecurityGroupIds": idsProp()}.read("", v.Body)
 	if err != nil {
 		return nil, err
 	}

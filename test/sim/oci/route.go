@@ -10,16 +10,16 @@ import (
 // an open one needs no signature of a user.
 type route = rest.Route[*visit]
 
-// routes is the table of all calls of Berth and the official controller.
-func routes() []route {
+// newRoutes returns the table of all calls of Berth and the official controller.
+func newRoutes() []route {
 	return slices.Concat(balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes())
 }
 
-// writes is a call that a retry token can repeat.
-func writes(api, name, method, path string, status int, run func(*visit) (any, error)) route {
-	return rest.Writes(api, name, method, path, status, once(status, run))
+// writeRoute returns a call that a retry token can repeat.
+func writeRoute(api, name, method, path string, status int, run func(*visit) (any, error)) route {
+	return rest.Writes(api, name, method, path, status, runOnce(status, run))
 }
 
 // Operations are all calls that the simulator knows, as the journal names them, with
 // the API before them.
-func Operations() []string { return rest.Operations(routes()) }
+func Operations() []string { return rest.Operations(newRoutes()) }

@@ -65,12 +65,12 @@ func (s schema) read(at string, in rest.Object) (rest.Object, error) {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		p, known := s[name]
 		if !known {
-			return nil, invalid("%s is not a known property", join(at, name))
+			return nil, invalidParam("%s is not a known property", joinPath(at, name))
 		}
 		if in[name] == nil {
 			continue
 		}
-		v, err := p.read(join(at, name), in[name])
+		v, err := p.read(joinPath(at, name), in[name])
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (s schema) read(at string, in rest.Object) (rest.Object, error) {
 			continue
 		}
 		if s[name].need {
-			return nil, missing(join(at, name))
+			return nil, missingParam(joinPath(at, name))
 		}
 		if s[name].or != nil {
 			out[name] = s[name].or
@@ -90,7 +90,7 @@ func (s schema) read(at string, in rest.Object) (rest.Object, error) {
 	return out, nil
 }
 
-func join(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
+func joinPath(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
 
 func (p prop) read(at string, v any) (any, error) {
 	switch p.kind {
@@ -99,21 +99,21 @@ func (p prop) read(at string, v any) (any, error) {
 	case aNumber:
 		n, ok := v.(float64)
 		if !ok || n != math.Trunc(n) {
-			return nil, invalid("%s must be a whole number", at)
+			return nil, invalidParam("%s must be a whole number", at)
 		}
 		if p.max != 0 && (int(n) < p.min || int(n) > p.max) {
-			return nil, invalid("%s %v: must be %d to %d", at, n, p.min, p.max)
+			return nil, invalidParam("%s %v: must be %d to %d", at, n, p.min, p.max)
 		}
 	case aTruth:
 		if _, ok := v.(bool); !ok {
-			return nil, invalid("%s must be true or false", at)
+			return nil, invalidParam("%s must be true or false", at)
 		}
 	case aList:
 		return p.readList(at, v)
 	case anObject:
 		o, ok := rest.AsObject(v)
 		if !ok {
-			return nil, invalid("%s must be an object", at)
+			return nil, invalidParam("%s must be an object", at)
 		}
 		return p.of.read(at, o)
 	case aMap:
@@ -127,13 +127,13 @@ func (p prop) readText(at string, v any) (any, error) {
 	s, ok := v.(string)
 	switch {
 	case !ok:
-		return nil, invalid("%s must be a text", at)
+		return nil, invalidParam("%s must be a text", at)
 	case len(p.words) > 0 && !slices.Contains(p.words, s):
-		return nil, invalid("%s %q: must be one of %v", at, s, p.words)
+		return nil, invalidParam("%s %q: must be one of %v", at, s, p.words)
 	case p.max != 0 && (len(s) < p.min || len(s) > p.max):
-		return nil, invalid("%s: must have %d to %d characters", at, p.min, p.max)
+		return nil, invalidParam("%s: must have %d to %d characters", at, p.min, p.max)
 	case p.shape != nil && !p.shape.MatchString(s):
-		return nil, invalid("%s %q: must match %v", at, s, p.shape)
+		return nil, invalidParam("%s %q: must match %v", at, s, p.shape)
 	}
 	return s, nil
 }
@@ -141,7 +141,7 @@ func (p prop) readText(at string, v any) (any, error) {
 func (p prop) readList(at string, v any) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, invalid("%s must be a list", at)
+		return nil, invalidParam("%s must be a list", at)
 	}
 	out := []any{}
 	for i, inner := range list {
@@ -157,15 +157,15 @@ func (p prop) readList(at string, v any) (any, error) {
 func (p prop) readMap(at string, v any) (any, error) {
 	in, ok := rest.AsObject(v)
 	if !ok {
-		return nil, invalid("%s must be an object", at)
+		return nil, invalidParam("%s must be an object", at)
 	}
 	out := rest.Object{}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		o, ok := rest.AsObject(in[name])
 		if !ok {
-			return nil, invalid("%s must be an object", join(at, name))
+			return nil, invalidParam("%s must be an object", joinPath(at, name))
 		}
-		read, err := p.of.read(join(at, name), o)
+		read, err := p.of.read(joinPath(at, name), o)
 		if err != nil {
 			return nil, err
 		}
@@ -175,31 +175,31 @@ func (p prop) readMap(at string, v any) (any, error) {
 }
 
 // Short forms of properties.
-func text() prop                 { return prop{kind: aText} }
-func id() prop                   { return prop{kind: aText, min: 1, max: 255} }
-func oneOf(words ...string) prop { return prop{kind: aText, words: words} }
-func number(low, high int) prop  { return prop{kind: aNumber, min: low, max: high} }
-func truth() prop                { return prop{kind: aTruth} }
-func object(of schema) prop      { return prop{kind: anObject, of: of} }
-func mapOf(of schema) prop       { return prop{kind: aMap, of: of} }
-func list(each prop) prop        { return prop{kind: aList, each: &each} }
-func ids() prop                  { return list(id()) }
-func free() prop                 { return prop{kind: anything} }
+func textProp() prop                { return prop{kind: aText} }
+func idProp() prop                  { return prop{kind: aText, min: 1, max: 255} }
+func oneOf(words ...string) prop    { return prop{kind: aText, words: words} }
+func numberProp(low, high int) prop { return prop{kind: aNumber, min: low, max: high} }
+func boolProp() prop                { return prop{kind: aTruth} }
+func objectProp(of schema) prop     { return prop{kind: anObject, of: of} }
+func mapOf(of schema) prop          { return prop{kind: aMap, of: of} }
+func listProp(each prop) prop       { return prop{kind: aList, each: &each} }
+func idsProp() prop                 { return listProp(idProp()) }
+func freeProp() prop                { return prop{kind: anything} }
 
 func (p prop) must() prop           { p.need = true; return p }
 func (p prop) otherwise(v any) prop { p.or = v; return p }
 
-// named is the name of a part of a load balancer.
-// Source: API reference, "Valid names include only alphanumeric characters, dashes, and underscores".
-func named(longest int) prop {
+// nameProp declares the name of a part of a load balancer. Source: API reference,
+// "Valid names include only alphanumeric characters, dashes, and underscores".
+func nameProp(longest int) prop {
 	return prop{kind: aText, need: true, min: 1, max: longest, shape: regexp.MustCompile(`^[A-Za-z0-9_-]+$`)}
 }
 
-// address is the text of a key as an address.
-func address(o rest.Object, key string) (netip.Addr, error) {
+// parseAddress parses the text of a key as an address.
+func parseAddress(o rest.Object, key string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(o.Text(key))
 	if err != nil {
-		return a, invalid("%s %q: must be an IP address", key, o.Text(key))
+		return a, invalidParam("%s %q: must be an IP address", key, o.Text(key))
 	}
 	return a, nil
 }

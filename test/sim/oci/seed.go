@@ -83,7 +83,7 @@ type planting struct {
 	at      time.Time
 }
 
-func plant(s *state, opt Options) (Seed, error) {
+func seedState(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
@@ -136,7 +136,7 @@ func (p *planting) furnish() {
 func (p *planting) add(kind, name string, values rest.Object) string {
 	p.at = p.at.Add(time.Minute)
 	o := rest.Object{
-		"id": p.idOf(kind, name), "displayName": name, "compartmentId": p.Compartment, "timeCreated": moment(p.at), lifecycle: "AVAILABLE",
+		"id": p.idOf(kind, name), "displayName": name, "compartmentId": p.Compartment, "timeCreated": formatTime(p.at), lifecycle: "AVAILABLE",
 		"freeformTags": rest.Object{}, "definedTags": rest.Object{},
 	}
 	return p.store(kind, o.With(values)).Text("id")

@@ -79,5 +79,5 @@ func (s *state) store(c string, o rest.Object) rest.Object {
 // etag is the key of what is answered in the header of that name.
 const etag = "etag"
 
-// moment is a time as the APIs write it. Source: API reference, RFC 3339.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+// formatTime formats a time as the APIs do. Source: API reference, RFC 3339.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -6,9 +6,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// tagged is the properties of tags.
-func tagged() schema {
-	return schema{"freeformTags": free(), "definedTags": free(), "securityAttributes": free()}
+// tagSchema returns the properties of tags.
+func tagSchema() schema {
+	return schema{"freeformTags": freeProp(), "definedTags": freeProp(), "securityAttributes": freeProp()}
 }
 
 // definedTags are the namespaces of defined tags with their keys. That of the container
@@ -27,14 +27,14 @@ func (v *visit) checkTags(o rest.Object) (rest.Object, error) {
 		}
 		tags, ok := rest.AsObject(o[key])
 		if !ok {
-			return nil, invalid("%s must be an object", key)
+			return nil, invalidParam("%s must be an object", key)
 		}
 		out[key] = tags
 	}
 	for k, value := range out.Object("freeformTags") {
 		s, ok := value.(string)
 		if !ok || k == "" || len(k) > 100 || len(s) > 256 {
-			return nil, invalid("freeformTags %q: keys have 1 to 100 characters, values are texts of at most 256", k)
+			return nil, invalidParam("freeformTags %q: keys have 1 to 100 characters, values are texts of at most 256", k)
 		}
 	}
 	if n := len(out.Object("freeformTags")); n > limits.FreeformTags {
@@ -51,11 +51,11 @@ func checkDefined(tags rest.Object, most int) error {
 	for namespace, inner := range tags {
 		keys, ok := rest.AsObject(inner)
 		if !ok {
-			return invalid("definedTags.%s must be an object", namespace)
+			return invalidParam("definedTags.%s must be an object", namespace)
 		}
 		for k := range keys {
 			if !slices.Contains(definedTagKeys()[namespace], k) {
-				return related("tag", namespace+"."+k)
+				return relatedNotFound("tag", namespace+"."+k)
 			}
 			n++
 		}

@@ -21,10 +21,10 @@ type seen struct {
 	answer  rest.Answer
 }
 
-// once runs a call whose retry token is not known yet, and repeats the response for a known
+// runOnce runs a call whose retry token is not known yet, and repeats the response for a known
 // one. It refuses a token that has been used for another call, or whose object is deleted.
 // Source: API reference, error 409 InvalidatedRetryToken.
-func once(status int, run func(*visit) (any, error)) func(*visit) (any, error) {
+func runOnce(status int, run func(*visit) (any, error)) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		if old, known := v.cloud.tokens[v.token()]; known && !v.Time.After(old.until) {
 			return nil, v.again(old)

@@ -19,8 +19,8 @@ type visit struct {
 	workload string    // namespace and name of the ServiceAccount that calls; empty: none does
 }
 
-// words are what the APIs have in common. Source: API reference, "API Errors".
-func words() rest.Words {
+// newWords returns what the APIs have in common. Source: API reference, "API Errors".
+func newWords() rest.Words {
 	return rest.Words{
 		Unknown:   rest.Error{Status: http.StatusNotFound, Code: "NotFound", Text: "No operation is supported at this address"},
 		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "CannotParseRequest", Text: "Incorrectly formatted request"},

@@ -64,7 +64,7 @@ func (v *visit) accept(p product, operation string, lb, next rest.Object) {
 
 // request is a work request as its service shows it.
 func (p product) request(id, operation string, lb rest.Object, at time.Time) rest.Object {
-	out := rest.Object{"id": id, "compartmentId": lb.Text("compartmentId"), "timeAccepted": moment(at), "owner": lb.Text("id")}
+	out := rest.Object{"id": id, "compartmentId": lb.Text("compartmentId"), "timeAccepted": formatTime(at), "owner": lb.Text("id")}
 	if p.table == balancers {
 		return out.With(rest.Object{"loadBalancerId": lb.Text("id"), "type": operation, lifecycle: inProgress, "message": "", "errorDetails": []any{}})
 	}
@@ -76,7 +76,7 @@ func (p product) request(id, operation string, lb rest.Object, at time.Time) res
 		action = "DELETED"
 	}
 	return out.With(rest.Object{
-		"operationType": operation, "status": inProgress, "percentComplete": 0.0, "timeStarted": moment(at),
+		"operationType": operation, "status": inProgress, "percentComplete": 0.0, "timeStarted": formatTime(at),
 		"resources": []any{rest.Object{"entityType": "NetworkLoadBalancer", "actionType": action, "identifier": lb.Text("id"), "entityUri": "/networkLoadBalancers/" + lb.Text("id")}},
 	})
 }
@@ -94,7 +94,7 @@ func (s *state) Settle(now time.Time) {
 
 // finish ends one. A creation that fails leaves a load balancer that can only be deleted.
 func (s *state) finish(id string, w work) {
-	done := rest.Object{"timeFinished": moment(w.until)}
+	done := rest.Object{"timeFinished": formatTime(w.until)}
 	result, state := succeeded, active
 	if w.fails {
 		result = failed
@@ -111,7 +111,7 @@ func (s *state) finish(id string, w work) {
 		lb = w.next
 	}
 	if w.next != nil {
-		s.store(w.product.table, lb.With(rest.Object{lifecycle: state, "timeUpdated": moment(w.until)}))
+		s.store(w.product.table, lb.With(rest.Object{lifecycle: state, "timeUpdated": formatTime(w.until)}))
 	}
 	if w.next != nil && state == active {
 		s.trim(id, lb)
@@ -134,7 +134,7 @@ func (s *state) finish(id string, w work) {
 func (v *visit) mutable(p product) (rest.Object, error) {
 	lb, ok := v.State.Get(p.table, v.Params["id"])
 	if !ok {
-		return nil, lost(p.what, v.Params["id"])
+		return nil, notFound(p.what, v.Params["id"])
 	}
 	if err := v.match(lb); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func workRoutes() []route {
 		return func(v *visit) (any, error) {
 			w, ok := v.State.Get(table, v.Params["id"])
 			if !ok {
-				return nil, lost(what, v.Params["id"])
+				return nil, notFound(what, v.Params["id"])
 			}
 			return showWork(v.State, w), nil
 		}
@@ -181,7 +181,7 @@ func showWork(_ *state, o rest.Object) rest.Object { return o.Without("owner") }
 
 func listWork(v *visit) (any, error) {
 	if _, ok := v.State.Get(balancers, v.Params["id"]); !ok {
-		return nil, lost("load balancer", v.Params["id"])
+		return nil, notFound("load balancer", v.Params["id"])
 	}
 	return v.page(v.State.All(workLB, rest.Where("owner", v.Params["id"])), showWork, false)
 }
@@ -189,7 +189,7 @@ func listWork(v *visit) (any, error) {
 func workErrors(v *visit) (any, error) {
 	w, ok := v.State.Get(workNLB, v.Params["id"])
 	if !ok {
-		return nil, lost("work request", v.Params["id"])
+		return nil, notFound("work request", v.Params["id"])
 	}
 	items := []any{}
 	if w.Text("status") == failed {

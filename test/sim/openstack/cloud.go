@@ -75,9 +75,9 @@ func New(opt Options) (*Cloud, error) {
 		opt.Providers = []string{"amphora", "octavia", "ovn"}
 	}
 	c := &Cloud{opt: opt, tokens: map[string]time.Time{}}
-	c.Server = rest.Open(opt.Clock, newState(), words(), routes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
+	c.Server = rest.Open(opt.Clock, newState(), newWords(), newRoutes(), func(v rest.Visit[*state]) *visit { return &visit{Visit: v, cloud: c} })
 	c.Rates = RealThrottle()
-	seed, err := plant(c.Live, opt)
+	seed, err := seedState(c.Live, opt)
 	c.Seed = seed
 	return c, err
 }

@@ -6,23 +6,24 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-// invalid is Octavia's 400.
-func invalid(format string, args ...any) *rest.Error {
+// validationFailure returns Octavia's 400.
+func validationFailure(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "ValidationException", "Validation failure: "+format, args...)
 }
 
-// unfit is Octavia's 400 to a value that is not of the type of its key.
-func unfit(key, value, why string) *rest.Error {
+// invalidInput returns Octavia's 400 for a value that is not of the type of its key.
+func invalidInput(key, value, why string) *rest.Error {
 	return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute %s. Value: '%s'. Value %s", key, value, why)
 }
 
-// lost is Octavia's 404.
-func lost(what, id string) *rest.Error {
+// notFound returns Octavia's 404.
+func notFound(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "NotFound", "%s %s not found.", what, id)
 }
 
-// immutable is Octavia's 409 to a child of what is busy. Source: a real Octavia.
-func immutable(what, id string) *rest.Error {
+// immutableObject returns Octavia's 409 for a child of a busy load balancer. Source: a
+// real Octavia.
+func immutableObject(what, id string) *rest.Error {
 	return rest.Refuse(http.StatusConflict, "ImmutableObject", "%s %s is immutable and cannot be updated.", what, id)
 }
 

@@ -104,7 +104,7 @@ func createToken(v *visit) (any, error) {
 	token := idOf(fmt.Sprintf("token %d", len(v.cloud.tokens)))
 	v.cloud.tokens[token] = expires
 	v.Answer = rest.Answer{Status: http.StatusCreated, Header: http.Header{"X-Subject-Token": {token}}, Body: Object{"token": Object{
-		"methods": rest.Anys(methods), "issued_at": stamp(v.Time), "expires_at": stamp(expires), "catalog": v.catalog(),
+		"methods": rest.Anys(methods), "issued_at": formatKeystoneTime(v.Time), "expires_at": formatKeystoneTime(expires), "catalog": v.catalog(),
 		"user":    Object{"id": idOf("user"), "name": UserName, "domain": Object{"id": "default", "name": domain}},
 		"project": Object{"id": v.cloud.projectID(), "name": v.cloud.opt.Project, "domain": Object{"id": "default", "name": domain}},
 		"roles":   []any{Object{"id": idOf("role"), "name": "load-balancer_member"}, Object{"id": idOf("member"), "name": "member"}},
@@ -153,7 +153,7 @@ func (v *visit) catalog() []any {
 	return out
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+func formatKeystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// moment is a time as Octavia and Neutron write it.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
+// formatTime formats a time as Octavia and Neutron do.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }

@@ -128,8 +128,8 @@ func hasValue(o Object, key, want string) bool {
 	}
 }
 
-// one answers a read of a single object.
-func one(c collection, key, what string, render func(*state, Object) Object) func(*visit) (any, error) {
+// readObject answers a read of a single object.
+func readObject(c collection, key, what string, render func(*state, Object) Object) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		o, ok := v.State.Get(c, v.Params["id"])
 		if !ok {
@@ -144,7 +144,7 @@ func (v *visit) missing(what, id string) *rest.Error {
 	if v.Service == apiNeutron {
 		return rest.Refuse(http.StatusNotFound, strings.ReplaceAll(what, " ", "")+"NotFound", "%s %s could not be found.", what, id)
 	}
-	return lost(what, id)
+	return notFound(what, id)
 }
 
 // asIs shows an object as it is stored.

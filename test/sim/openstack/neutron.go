@@ -16,11 +16,11 @@ func networkRoutes() []route {
 	path := func(c collection) string { return neutronPath + string(c) }
 	return []route{
 		rest.Reads(apiNeutron, "ListNetworks", path(networks), listOf(networks, showNetwork)),
-		rest.Reads(apiNeutron, "ShowNetwork", path(networks)+"/{id}", one(networks, "network", "Network", showNetwork)),
+		rest.Reads(apiNeutron, "ShowNetwork", path(networks)+"/{id}", readObject(networks, "network", "Network", showNetwork)),
 		rest.Reads(apiNeutron, "ListSubnets", path(subnets), listOf(subnets, asIs)),
-		rest.Reads(apiNeutron, "ShowSubnet", path(subnets)+"/{id}", one(subnets, "subnet", "Subnet", asIs)),
+		rest.Reads(apiNeutron, "ShowSubnet", path(subnets)+"/{id}", readObject(subnets, "subnet", "Subnet", asIs)),
 		rest.Reads(apiNeutron, "ListPorts", path(ports), listOf(ports, asIs)),
-		rest.Reads(apiNeutron, "ShowPort", path(ports)+"/{id}", one(ports, "port", "Port", asIs)),
+		rest.Reads(apiNeutron, "ShowPort", path(ports)+"/{id}", readObject(ports, "port", "Port", asIs)),
 		rest.Writes(apiNeutron, "UpdatePort", http.MethodPut, path(ports)+"/{id}", http.StatusOK, updatePort),
 		rest.Writes(apiNeutron, "DeletePortTag", http.MethodDelete, path(ports)+"/{id}/tags/{tag}", http.StatusNoContent, deletePortTag),
 		rest.Reads(apiNeutron, "ListFloatingIPs", path(floating), listOf(floating, asFloating)),
@@ -76,7 +76,7 @@ func (s *state) taken(subnet string) map[string]bool {
 	return out
 }
 
-// takes tells whether a subnet has an address to give.
+// takes checks that an address is a free one of a subnet.
 func (v *visit) takes(subnet Object, address string) *rest.Error {
 	a, err := netip.ParseAddr(address)
 	prefix := netip.MustParsePrefix(subnet.Text("cidr"))
@@ -93,7 +93,7 @@ func (v *visit) makePort(subnet Object, address string, more Object) Object {
 	return v.State.Put(ports, Object{
 		"id": v.State.id(ports), "name": "", "network_id": subnet.Text("network_id"), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(),
 		"admin_state_up": true, "status": "DOWN", "device_id": "", "device_owner": "", "security_groups": []any{}, "tags": []any{}, "revision_number": float64(1),
-		"created_at": moment(v.Time) + "Z", "updated_at": moment(v.Time) + "Z",
+		"created_at": formatTime(v.Time) + "Z", "updated_at": formatTime(v.Time) + "Z",
 		"port_security_enabled": true, "fixed_ips": []any{Object{"subnet_id": subnet.Text("id"), "ip_address": address}},
 		"mac_address": fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", v.State.made>>16&255, v.State.made>>8&255, v.State.made&255), "description": "",
 	}.With(more))
@@ -102,7 +102,7 @@ func (v *visit) makePort(subnet Object, address string, more Object) Object {
 // removePort takes a port away; floating IPs that were bound to it stay, unbound.
 func (s *state) removePort(id string) {
 	for _, f := range s.Having(floating, "port_id", id) {
-		s.Change(floating, f.Text("id"), unbound())
+		s.Change(floating, f.Text("id"), unboundFields())
 	}
 	s.Drop(ports, id)
 }
@@ -137,7 +137,7 @@ func (v *visit) revision(o Object) error {
 // revise replaces values of an object, which gets another revision.
 func (v *visit) revise(c collection, o, changes Object) Object {
 	n, _ := o.Number("revision_number")
-	return v.State.Put(c, o.With(changes).With(Object{"revision_number": float64(n + 1), "updated_at": moment(v.Time) + "Z"}))
+	return v.State.Put(c, o.With(changes).With(Object{"revision_number": float64(n + 1), "updated_at": formatTime(v.Time) + "Z"}))
 }
 
 func deletePortTag(v *visit) (any, error) {
@@ -163,7 +163,7 @@ func showFloating(v *visit) (any, error) {
 
 // asFloating leaves out what the store keeps for itself, and tells of the port.
 func asFloating(s *state, f Object) Object {
-	out := hidden(f, "subnet")
+	out := publicFields(f, "subnet")
 	if port, ok := s.Get(ports, f.Text("port_id")); ok {
 		out["port_details"] = port.Only("name", "network_id", "mac_address", "admin_state_up", "status", "device_id", "device_owner")
 	}
@@ -174,8 +174,8 @@ func noFloating(id string) *rest.Error {
 	return rest.Refuse(http.StatusNotFound, "FloatingIPNotFound", "Floating IP %s could not be found", id)
 }
 
-// unbound is what a floating IP has without a port.
-func unbound() Object {
+// unboundFields returns the fields of a floating IP without a port.
+func unboundFields() Object {
 	return Object{"port_id": nil, "fixed_ip_address": nil, "router_id": nil, "status": "DOWN", "port_details": nil}
 }
 
@@ -197,8 +197,8 @@ func createFloating(v *visit) (any, error) {
 	}
 	f := Object{
 		"id": v.State.id(floating), "floating_ip_address": address, "floating_network_id": network.Text("id"), "subnet": subnet, "description": wish.Text("description"),
-		"project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "tags": []any{}, "revision_number": float64(0), "created_at": moment(v.Time) + "Z", "updated_at": moment(v.Time) + "Z",
-	}.With(unbound())
+		"project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "tags": []any{}, "revision_number": float64(0), "created_at": formatTime(v.Time) + "Z", "updated_at": formatTime(v.Time) + "Z",
+	}.With(unboundFields())
 	if f, err = v.bind(f, wish); err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (v *visit) bind(f, wish Object) (Object, error) {
 		}
 	}
 	for _, fixed := range port.Objects("fixed_ips") {
-		if family(fixed.Text("ip_address")) == 4 {
+		if ipFamily(fixed.Text("ip_address")) == 4 {
 			return f.With(Object{"port_id": id, "fixed_ip_address": fixed["ip_address"], "router_id": idOf("router"), "status": "ACTIVE"}), nil
 		}
 	}
@@ -273,7 +273,7 @@ func updateFloating(v *visit) (any, error) {
 	changed := f.With(wish.Only("description"))
 	if len(wish) == 0 || wish["port_id"] != nil || hasKey(wish, "port_id") {
 		var err error
-		if changed, err = v.bind(changed.With(unbound()), wish); err != nil {
+		if changed, err = v.bind(changed.With(unboundFields()), wish); err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ func createGroup(v *visit) (any, error) {
 	wish := v.Body.Object("security_group")
 	g := v.State.Put(groups, Object{
 		"id": v.State.id(groups), "name": wish.Text("name"), "description": wish.Text("description"), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(),
-		"tags": []any{}, "stateful": true, "shared": false, "revision_number": float64(1), "created_at": moment(v.Time) + "Z", "updated_at": moment(v.Time) + "Z",
+		"tags": []any{}, "stateful": true, "shared": false, "revision_number": float64(1), "created_at": formatTime(v.Time) + "Z", "updated_at": formatTime(v.Time) + "Z",
 	})
 	for _, ethertype := range []string{"IPv4", "IPv6"} {
 		v.makeRule(Object{"security_group_id": g.Text("id"), "direction": "egress", "ethertype": ethertype})

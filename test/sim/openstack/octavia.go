@@ -36,11 +36,11 @@ func balancerRoutes() []route {
 	path := octaviaPath + string(balancers)
 	return []route{
 		rest.Reads(apiOctavia, "ListLoadBalancers", path, listOf(balancers, showBalancer)),
-		rest.Reads(apiOctavia, "ShowLoadBalancer", path+"/{id}", one(balancers, "loadbalancer", "Load Balancer", showBalancer)),
+		rest.Reads(apiOctavia, "ShowLoadBalancer", path+"/{id}", readObject(balancers, "loadbalancer", "Load Balancer", showBalancer)),
 		rest.Reads(apiOctavia, "ShowLoadBalancerStatus", path+"/{id}/status", balancerStatus),
 		rest.Writes(apiOctavia, "CreateLoadBalancer", http.MethodPost, path, http.StatusCreated, createBalancer),
 		rest.Writes(apiOctavia, "UpdateLoadBalancer", http.MethodPut, path+"/{id}", http.StatusOK, updateBalancer),
-		rest.Writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failover),
+		rest.Writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failoverBalancer),
 		rest.Writes(apiOctavia, "DeleteLoadBalancer", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteBalancer),
 		rest.Reads(apiOctavia, "ListFlavors", octaviaPath+string(flavors), listOf(flavors, asIs)),
 		rest.Reads(apiOctavia, "ListAvailabilityZones", octaviaPath+"availabilityzones", listOf(zones, showZone)),
@@ -72,12 +72,12 @@ func (s *state) Settle(now time.Time) {
 			end = broken
 		}
 		if s.part[id] {
-			s.failParts(id, moment(now))
+			s.failParts(id, formatTime(now))
 		}
 		delete(s.busy, id)
 		delete(s.fail, id)
 		delete(s.part, id)
-		s.settleOne(id, end, moment(now))
+		s.settleOne(id, end, formatTime(now))
 	}
 }
 
@@ -158,7 +158,7 @@ func (c *Cloud) StopForwarding(id string) {
 
 // FailOver does what an administrator does to a load balancer in ERROR.
 func (c *Cloud) FailOver(id string) {
-	c.Locked(func() { c.Live.settleOne(id, active, moment(c.Clock.Now())) })
+	c.Locked(func() { c.Live.settleOne(id, active, formatTime(c.Clock.Now())) })
 }
 
 // dropPart takes a part of a load balancer away, and the words of others for it.
@@ -191,10 +191,10 @@ func (s *state) removeBalancer(lb Object) {
 func (v *visit) mutable(id string) (Object, error) {
 	lb, ok := v.State.Get(balancers, id)
 	if !ok {
-		return nil, lost("Load Balancer", id)
+		return nil, notFound("Load Balancer", id)
 	}
 	if lb.Text(provisioning) != active {
-		return nil, immutable("Load Balancer", id)
+		return nil, immutableObject("Load Balancer", id)
 	}
 	return lb, nil
 }
@@ -208,20 +208,20 @@ func showBalancer(s *state, lb Object) Object {
 }
 
 // showZone leaves the id out: zones have names only.
-func showZone(_ *state, zone Object) Object { return hidden(zone, "id") }
+func showZone(_ *state, zone Object) Object { return publicFields(zone, "id") }
 
 func (s *state) idsBelow(c collection, lb string) []any {
 	out := []string{}
 	for _, o := range s.Having(c, "loadbalancer", lb) {
 		out = append(out, o.Text("id"))
 	}
-	return ids(out)
+	return idRefs(out)
 }
 
 func updateBalancer(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.Params["id"])
+		return nil, notFound("Load Balancer", v.Params["id"])
 	}
 	if err := v.idle(lb, active); err != nil {
 		return nil, err
@@ -246,17 +246,17 @@ func (v *visit) idle(lb Object, in ...string) error {
 	return nil
 }
 
-// failover recreates a load balancer, also one in ERROR, where its driver can. Only
+// failoverBalancer recreates a load balancer, also one in ERROR, where its driver can. Only
 // administrators may.
 // Sources: openstack/ovn-octavia-provider, driver.py, which has no failover; a real
 // Octavia.
-func failover(v *visit) (any, error) {
+func failoverBalancer(v *visit) (any, error) {
 	if !v.cloud.opt.Administrator {
 		return nil, rest.Refuse(http.StatusForbidden, "PolicyForbidden", "Policy does not allow this request to be performed.")
 	}
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.Params["id"])
+		return nil, notFound("Load Balancer", v.Params["id"])
 	}
 	if err := v.idle(lb, active, broken); err != nil {
 		return nil, err
@@ -271,11 +271,11 @@ func failover(v *visit) (any, error) {
 func deleteBalancer(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.Params["id"])
+		return nil, notFound("Load Balancer", v.Params["id"])
 	}
 	id := lb.Text("id")
 	if v.HTTP.URL.Query().Get("cascade") != "true" && len(v.State.idsBelow(listeners, id))+len(v.State.idsBelow(pools, id)) > 0 {
-		return nil, invalid("Cannot delete Load Balancer %s - it has children", id)
+		return nil, validationFailure("Cannot delete Load Balancer %s - it has children", id)
 	}
 	if err := v.idle(lb, active, broken); err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ func deleteBalancer(v *visit) (any, error) {
 func balancerStatus(v *visit) (any, error) {
 	lb, ok := v.State.Get(balancers, v.Params["id"])
 	if !ok {
-		return nil, lost("Load Balancer", v.Params["id"])
+		return nil, notFound("Load Balancer", v.Params["id"])
 	}
 	brief := func(o Object, more ...string) Object {
 		return o.Only(append([]string{"id", "name", provisioning, operating}, more...)...)

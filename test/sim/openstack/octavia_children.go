@@ -13,12 +13,12 @@ func childRoutes() []route {
 	l, p, m := octaviaPath+string(listeners), octaviaPath+string(pools), octaviaPath+string(monitors)
 	return []route{
 		rest.Reads(apiOctavia, "ListListeners", l, listOf(listeners, showListener)),
-		rest.Reads(apiOctavia, "ShowListener", l+"/{id}", one(listeners, "listener", "Listener", showListener)),
+		rest.Reads(apiOctavia, "ShowListener", l+"/{id}", readObject(listeners, "listener", "Listener", showListener)),
 		rest.Writes(apiOctavia, "CreateListener", http.MethodPost, l, http.StatusCreated, createListener),
 		rest.Writes(apiOctavia, "UpdateListener", http.MethodPut, l+"/{id}", http.StatusOK, updateListener),
 		rest.Writes(apiOctavia, "DeleteListener", http.MethodDelete, l+"/{id}", http.StatusNoContent, deleteListener),
 		rest.Reads(apiOctavia, "ListPools", p, listOf(pools, showPool)),
-		rest.Reads(apiOctavia, "ShowPool", p+"/{id}", one(pools, "pool", "Pool", showPool)),
+		rest.Reads(apiOctavia, "ShowPool", p+"/{id}", readObject(pools, "pool", "Pool", showPool)),
 		rest.Writes(apiOctavia, "CreatePool", http.MethodPost, p, http.StatusCreated, createPool),
 		rest.Writes(apiOctavia, "UpdatePool", http.MethodPut, p+"/{id}", http.StatusOK, updatePool),
 		rest.Writes(apiOctavia, "DeletePool", http.MethodDelete, p+"/{id}", http.StatusNoContent, deletePool),
@@ -27,15 +27,16 @@ func childRoutes() []route {
 		rest.Writes(apiOctavia, "BatchUpdateMembers", http.MethodPut, p+"/{pool}/members", http.StatusAccepted, batchMembers),
 		rest.Writes(apiOctavia, "DeleteMember", http.MethodDelete, p+"/{pool}/members/{id}", http.StatusNoContent, deleteMember),
 		rest.Reads(apiOctavia, "ListHealthMonitors", m, listOf(monitors, showMonitor)),
-		rest.Reads(apiOctavia, "ShowHealthMonitor", m+"/{id}", one(monitors, "healthmonitor", "Health Monitor", showMonitor)),
+		rest.Reads(apiOctavia, "ShowHealthMonitor", m+"/{id}", readObject(monitors, "healthmonitor", "Health Monitor", showMonitor)),
 		rest.Writes(apiOctavia, "CreateHealthMonitor", http.MethodPost, m, http.StatusCreated, createMonitor),
 		rest.Writes(apiOctavia, "UpdateHealthMonitor", http.MethodPut, m+"/{id}", http.StatusOK, updateMonitor),
 		rest.Writes(apiOctavia, "DeleteHealthMonitor", http.MethodDelete, m+"/{id}", http.StatusNoContent, deleteMonitor),
 	}
 }
 
-// hidden drops what the store keeps for itself, and names the load balancer as answers do.
-func hidden(o Object, keys ...string) Object {
+// publicFields drops what the store keeps for itself, and names the load balancer as
+// answers do.
+func publicFields(o Object, keys ...string) Object {
 	out := o.With(nil)
 	delete(out, "loadbalancer")
 	for _, k := range keys {
@@ -45,8 +46,8 @@ func hidden(o Object, keys ...string) Object {
 }
 
 func showListener(_ *state, l Object) Object {
-	out := hidden(l)
-	out["loadbalancers"] = ids([]string{l.Text("loadbalancer")})
+	out := publicFields(l)
+	out["loadbalancers"] = idRefs([]string{l.Text("loadbalancer")})
 	if len(out.List("allowed_cidrs")) == 0 {
 		out["allowed_cidrs"] = nil
 	}
@@ -54,8 +55,8 @@ func showListener(_ *state, l Object) Object {
 }
 
 func showPool(s *state, p Object) Object {
-	out := hidden(p)
-	out["loadbalancers"] = ids([]string{p.Text("loadbalancer")})
+	out := publicFields(p)
+	out["loadbalancers"] = idRefs([]string{p.Text("loadbalancer")})
 	var users, inside []string
 	for _, l := range s.Having(listeners, "default_pool_id", p.Text("id")) {
 		users = append(users, l.Text("id"))
@@ -63,7 +64,7 @@ func showPool(s *state, p Object) Object {
 	for _, m := range s.Having(members, "pool", p.Text("id")) {
 		inside = append(inside, m.Text("id"))
 	}
-	out["listeners"], out["members"] = ids(users), ids(inside)
+	out["listeners"], out["members"] = idRefs(users), idRefs(inside)
 	if p.Text("healthmonitor_id") == "" {
 		delete(out, "healthmonitor_id")
 	}
@@ -76,7 +77,7 @@ func showPool(s *state, p Object) Object {
 func (v *visit) fresh(c collection, lb Object) Object {
 	return Object{
 		"id": v.State.id(c), "project_id": v.cloud.projectID(), "tenant_id": v.cloud.projectID(), "admin_state_up": true, provisioning: pendingCreate,
-		operating: offline, "created_at": moment(v.Time), "updated_at": nil, "loadbalancer": lb.Text("id"),
+		operating: offline, "created_at": formatTime(v.Time), "updated_at": nil, "loadbalancer": lb.Text("id"),
 	}
 }
 
@@ -110,8 +111,8 @@ func listenerMutable() []string {
 	}
 }
 
-// layer is which protocols cannot share a port.
-func layer(protocol string) string {
+// portLayer returns the layer within which protocols cannot share a port.
+func portLayer(protocol string) string {
 	if protocol == "UDP" || protocol == "SCTP" {
 		return protocol
 	}
@@ -130,7 +131,7 @@ func (v *visit) checkListener(lb, l Object) error {
 		return rest.Refuse(http.StatusNotImplemented, "ProviderUnsupportedOptionError", "Provider 'ovn' does not support a requested option: OVN provider does not support %s protocol", protocol)
 	}
 	if port, _ := l.Number("protocol_port"); port < 1 || port > 65535 {
-		return unfit("protocol_port", strconv.Itoa(port), "should be greater or equal to 1")
+		return invalidInput("protocol_port", strconv.Itoa(port), "should be greater or equal to 1")
 	}
 	if err := v.checkRanges(lb, l); err != nil {
 		return err
@@ -139,21 +140,21 @@ func (v *visit) checkListener(lb, l Object) error {
 		return rest.Refuse(http.StatusBadRequest, "InvalidOption", "insert-headers is not a valid option for a %s protocol listener.", protocol)
 	}
 	for _, other := range v.State.Having(listeners, "loadbalancer", lb.Text("id")) {
-		if other.Text("id") != l.Text("id") && other["protocol_port"] == l["protocol_port"] && layer(other.Text("protocol")) == layer(protocol) {
-			return rest.Refuse(http.StatusConflict, "DuplicateListenerEntry", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v", layer(protocol), l["protocol_port"])
+		if other.Text("id") != l.Text("id") && other["protocol_port"] == l["protocol_port"] && portLayer(other.Text("protocol")) == portLayer(protocol) {
+			return rest.Refuse(http.StatusConflict, "DuplicateListenerEntry", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v", portLayer(protocol), l["protocol_port"])
 		}
 	}
 	if id := l.Text("default_pool_id"); id != "" {
 		p, ok := v.State.Get(pools, id)
 		if !ok {
-			return lost("Pool", id)
+			return notFound("Pool", id)
 		}
-		if !slices.Contains(partners()[protocol], p.Text("protocol")) {
-			return invalid("The pool protocol '%s' is invalid while the listener protocol is '%s'.", p.Text("protocol"), protocol)
+		if !slices.Contains(poolProtocols()[protocol], p.Text("protocol")) {
+			return validationFailure("The pool protocol '%s' is invalid while the listener protocol is '%s'.", p.Text("protocol"), protocol)
 		}
 	}
 	if protocol == "TERMINATED_HTTPS" && l.Text("default_tls_container_ref") == "" {
-		return invalid("An SNI or default certificate container reference is required with TERMINATED_HTTPS protocol.")
+		return validationFailure("An SNI or default certificate container reference is required with TERMINATED_HTTPS protocol.")
 	}
 	return nil
 }
@@ -161,17 +162,17 @@ func (v *visit) checkListener(lb, l Object) error {
 func (v *visit) checkRanges(lb, l Object) error {
 	for key, low := range map[string]int{"connection_limit": -1, "timeout_client_data": 0, "timeout_member_connect": 0, "timeout_member_data": 0, "timeout_tcp_inspect": 0} {
 		if n, given := l.Number(key); given && (n < low || n > 2073600000) {
-			return unfit(key, strconv.Itoa(n), "should be greater or equal to "+strconv.Itoa(low))
+			return invalidInput(key, strconv.Itoa(n), "should be greater or equal to "+strconv.Itoa(low))
 		}
 	}
 	masked := []any{}
 	for _, text := range l.Texts("allowed_cidrs") {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return invalid("%s is not a valid CIDR", text)
+			return validationFailure("%s is not a valid CIDR", text)
 		}
-		if prefix.Addr().Is4() != (family(lb.Text("vip_address")) == 4) {
-			return invalid("CIDR %s IP version incompatible with VIP %s IP version.", text, lb.Text("vip_address"))
+		if prefix.Addr().Is4() != (ipFamily(lb.Text("vip_address")) == 4) {
+			return validationFailure("CIDR %s IP version incompatible with VIP %s IP version.", text, lb.Text("vip_address"))
 		}
 		masked = append(masked, prefix.Masked().String())
 	}
@@ -179,17 +180,18 @@ func (v *visit) checkRanges(lb, l Object) error {
 	return nil
 }
 
-// partners says which pools a listener may have. Source: Octavia API reference, valid
-// protocol combinations.
-func partners() map[string][]string {
+// poolProtocols returns the protocols of the pools that a listener may have. Source:
+// Octavia API reference, valid protocol combinations.
+func poolProtocols() map[string][]string {
 	return map[string][]string{
 		"TCP": {"HTTP", "HTTPS", "PROXY", "PROXYV2", "TCP"}, "HTTP": {"HTTP", "PROXY", "PROXYV2"}, "HTTPS": {"HTTPS", "PROXY", "PROXYV2", "TCP"},
 		"TERMINATED_HTTPS": {"HTTP", "PROXY", "PROXYV2"}, "UDP": {"UDP"}, "SCTP": {"SCTP"},
 	}
 }
 
-// unsupported is what a real Octavia answers to a tree below an existing load balancer.
-func unsupported(wish Object, keys ...string) error {
+// refuseTree returns the answer of a real Octavia to a tree below an existing load
+// balancer.
+func refuseTree(wish Object, keys ...string) error {
 	for _, k := range keys {
 		if wish[k] != nil {
 			return rest.Refuse(http.StatusInternalServerError, "AttributeError", "'dict' object has no attribute '_sa_instance_state'")
@@ -204,7 +206,7 @@ func createListener(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unsupported(wish, "default_pool"); err != nil {
+	if err := refuseTree(wish, "default_pool"); err != nil {
 		return nil, err
 	}
 	l, err := v.addListener(lb, wish)
@@ -222,7 +224,7 @@ func createListener(v *visit) (any, error) {
 func updateListener(v *visit) (any, error) {
 	l, ok := v.State.Get(listeners, v.Params["id"])
 	if !ok {
-		return nil, lost("Listener", v.Params["id"])
+		return nil, notFound("Listener", v.Params["id"])
 	}
 	lb, err := v.mutable(l.Text("loadbalancer"))
 	if err != nil {
@@ -242,7 +244,7 @@ func updateListener(v *visit) (any, error) {
 func deleteListener(v *visit) (any, error) {
 	l, ok := v.State.Get(listeners, v.Params["id"])
 	if !ok {
-		return nil, lost("Listener", v.Params["id"])
+		return nil, notFound("Listener", v.Params["id"])
 	}
 	if _, err := v.mutable(l.Text("loadbalancer")); err != nil {
 		return nil, err

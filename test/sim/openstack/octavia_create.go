@@ -21,7 +21,7 @@ func createBalancer(v *visit) (any, error) {
 	id := v.State.id(balancers)
 	lb := Object{
 		"id": id, "name": wish.Text("name"), "description": wish.Text("description"), "admin_state_up": true, "project_id": v.cloud.projectID(),
-		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, operating: offline, "created_at": moment(v.Time), "updated_at": nil,
+		"tenant_id": v.cloud.projectID(), provisioning: pendingCreate, operating: offline, "created_at": formatTime(v.Time), "updated_at": nil,
 		"provider": wish.Text("provider"), "flavor_id": wish["flavor_id"], "availability_zone": wish["availability_zone"], "tags": rest.Anys(wish.Texts("tags")),
 		"vip_qos_policy_id": wish["vip_qos_policy_id"], "additional_vips": []any{},
 	}
@@ -68,14 +68,14 @@ func (v *visit) checkBalancer(wish Object) error {
 	}
 	if f := wish.Text("flavor_id"); f != "" {
 		if _, ok := v.State.Get(flavors, f); !ok {
-			return invalid("Invalid flavor_id.")
+			return validationFailure("Invalid flavor_id.")
 		}
 	}
 	if z := wish.Text("availability_zone"); z != "" && len(v.State.Having(zones, "name", z)) == 0 {
-		return invalid("Invalid availability zone.")
+		return validationFailure("Invalid availability zone.")
 	}
 	if wish.Text("vip_port_id") == "" && wish.Text("vip_network_id") == "" && wish.Text("vip_subnet_id") == "" {
-		return invalid("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
+		return validationFailure("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (v *visit) placeVIP(lb, wish Object) error {
 			return rest.Refuse(http.StatusBadRequest, "InvalidSubresource", "Port %s not found.", id)
 		}
 		if port.Text("device_id") != "" {
-			return invalid("Port %s is already used by device %s ", id, port.Text("device_id"))
+			return validationFailure("Port %s is already used by device %s ", id, port.Text("device_id"))
 		}
 		fixed := port.Objects("fixed_ips")[0]
 		lb["vip_port_id"], lb["vip_address"] = id, fixed["ip_address"]
@@ -135,7 +135,7 @@ func (v *visit) vipSubnet(wish Object) (Object, error) {
 		return x - y
 	})
 	if len(all) == 0 {
-		return nil, invalid("Supplied network does not contain a subnet.")
+		return nil, validationFailure("Supplied network does not contain a subnet.")
 	}
 	return all[0], nil
 }
@@ -156,7 +156,7 @@ func (v *visit) createGraph(lb, wish Object) error {
 			id, known := named[p.Text("name")]
 			switch {
 			case known && len(p) > 1:
-				return invalid("Pool names must be unique in one request: %s", p.Text("name"))
+				return validationFailure("Pool names must be unique in one request: %s", p.Text("name"))
 			case !known:
 				var err error
 				if id, err = v.graphPool(lb, p, named); err != nil {
@@ -172,7 +172,7 @@ func (v *visit) createGraph(lb, wish Object) error {
 			return err
 		}
 		if made.Text("default_pool_id") != "" {
-			v.State.Change(listeners, made.Text("id"), Object{"updated_at": moment(v.Time)})
+			v.State.Change(listeners, made.Text("id"), Object{"updated_at": formatTime(v.Time)})
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func (v *visit) createGraph(lb, wish Object) error {
 func (v *visit) graphPool(lb, p Object, named map[string]string) (string, error) {
 	name := p.Text("name")
 	if _, twice := named[name]; twice || name == "" {
-		return "", invalid("Pools must be named when creating a fully populated loadbalancer.")
+		return "", validationFailure("Pools must be named when creating a fully populated loadbalancer.")
 	}
 	pool, err := v.addPool(lb, p)
 	if err != nil {
@@ -230,8 +230,8 @@ func poolGraph(s *state, p Object) Object {
 	return out
 }
 
-// family is 4 or 6.
-func family(address string) int {
+// ipFamily returns 4 or 6.
+func ipFamily(address string) int {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {
 		return 6
 	}

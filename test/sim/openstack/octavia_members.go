@@ -8,7 +8,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
-func showMember(_ *state, m Object) Object { return hidden(m, "pool") }
+func showMember(_ *state, m Object) Object { return publicFields(m, "pool") }
 
 func listMembers(v *visit) (any, error) {
 	if _, ok := v.State.Get(pools, v.Params["pool"]); !ok {
@@ -27,7 +27,7 @@ func listMembers(v *visit) (any, error) {
 // noPool is the response to a request for the members of a missing pool, which is no JSON.
 // Source: a real Octavia.
 func noPool(id string) *rest.Error {
-	r := lost("Pool", id)
+	r := notFound("Pool", id)
 	r.Page = "404 Bad Request\n\nThe server could not comply with the request since it is either malformed or otherwise incorrect.\n\n " + r.Text + "  "
 	return r
 }
@@ -66,7 +66,7 @@ func (v *visit) checkMember(lb, m Object) error {
 		return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute address. Value: '%s'.", m.Text("address"))
 	}
 	if port, _ := m.Number("protocol_port"); port < 1 || port > 65535 {
-		return unfit("protocol_port", fmt.Sprint(m["protocol_port"]), "should be greater or equal to 1")
+		return invalidInput("protocol_port", fmt.Sprint(m["protocol_port"]), "should be greater or equal to 1")
 	}
 	if w, _ := m.Number("weight"); w < 0 || w > 256 {
 		return rest.Refuse(http.StatusBadRequest, "ClientSideError", "Invalid input for field/attribute weight. Value: '%d'.", w)
@@ -144,7 +144,7 @@ func deleteMember(v *visit) (any, error) {
 	}
 	m, ok := v.State.Get(members, v.Params["id"])
 	if !ok || m.Text("pool") != p.Text("id") {
-		return nil, lost("Member", v.Params["id"])
+		return nil, notFound("Member", v.Params["id"])
 	}
 	v.State.Change(members, m.Text("id"), Object{provisioning: pendingDelete})
 	v.touchPool(p, pendingUpdate)

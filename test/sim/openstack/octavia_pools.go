@@ -32,7 +32,7 @@ func checkPool(lb, p Object) error {
 	}
 	algorithm := p.Text("lb_algorithm")
 	if known := []string{"ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"}; !slices.Contains(known, algorithm) {
-		return unfit("lb_algorithm", algorithm, "should be one of: "+strings.Join(known, ", "))
+		return invalidInput("lb_algorithm", algorithm, "should be one of: "+strings.Join(known, ", "))
 	}
 	// Source: openstack/ovn-octavia-provider, driver.py.
 	if lb.Text("provider") == "ovn" {
@@ -53,7 +53,7 @@ func createPool(v *visit) (any, error) {
 	if given := wish.Text("listener_id"); given != "" {
 		var ok bool
 		if l, ok = v.State.Get(listeners, given); !ok {
-			return nil, lost("Listener", given)
+			return nil, notFound("Listener", given)
 		}
 		id = l.Text("loadbalancer")
 	}
@@ -61,11 +61,11 @@ func createPool(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unsupported(wish, "members", "healthmonitor"); err != nil {
+	if err := refuseTree(wish, "members", "healthmonitor"); err != nil {
 		return nil, err
 	}
-	if l != nil && !slices.Contains(partners()[l.Text("protocol")], wish.Text("protocol")) {
-		return nil, invalid("The pool protocol '%s' is invalid while the listener protocol is '%s'.", wish.Text("protocol"), l.Text("protocol"))
+	if l != nil && !slices.Contains(poolProtocols()[l.Text("protocol")], wish.Text("protocol")) {
+		return nil, validationFailure("The pool protocol '%s' is invalid while the listener protocol is '%s'.", wish.Text("protocol"), l.Text("protocol"))
 	}
 	if l.Text("default_pool_id") != "" {
 		return nil, rest.Refuse(http.StatusConflict, "DuplicatePoolEntry", "This listener already has a default pool")
@@ -86,7 +86,7 @@ func createPool(v *visit) (any, error) {
 func (v *visit) poolToChange(id string) (Object, error) {
 	p, ok := v.State.Get(pools, id)
 	if !ok {
-		return nil, lost("Pool", id)
+		return nil, notFound("Pool", id)
 	}
 	_, err := v.mutable(p.Text("loadbalancer"))
 	return p, err
@@ -97,7 +97,7 @@ func (v *visit) poolToChange(id string) (Object, error) {
 func (v *visit) poolWithin(id string) (Object, error) {
 	p, err := v.poolToChange(id)
 	if p != nil && (err != nil || p.Text(provisioning) != active) {
-		return nil, immutable("Pool", id)
+		return nil, immutableObject("Pool", id)
 	}
 	return p, err
 }
@@ -148,8 +148,8 @@ func deletePool(v *visit) (any, error) {
 }
 
 func showMonitor(_ *state, m Object) Object {
-	out := hidden(m, "pool")
-	out["pools"] = ids([]string{m.Text("pool")})
+	out := publicFields(m, "pool")
+	out["pools"] = idRefs([]string{m.Text("pool")})
 	return out
 }
 
@@ -184,7 +184,7 @@ func checkMonitor(lb, p, m Object) error {
 	}
 	datagram := p.Text("protocol") == "UDP" || p.Text("protocol") == "SCTP"
 	if datagram != (kind == "UDP-CONNECT" || kind == "SCTP") && !(datagram && (kind == "TCP" || kind == "HTTP")) {
-		return invalid("The associated pool protocol is %s, so only a health monitor type of UDP-CONNECT, SCTP, TCP or HTTP fits.", p.Text("protocol"))
+		return validationFailure("The associated pool protocol is %s, so only a health monitor type of UDP-CONNECT, SCTP, TCP or HTTP fits.", p.Text("protocol"))
 	}
 	if lb.Text("provider") == "ovn" && kind != "TCP" && kind != "UDP-CONNECT" {
 		return rest.Refuse(http.StatusNotImplemented, "ProviderUnsupportedOptionError", "Provider 'ovn' does not support a requested option: OVN provider does not support %s type", kind)
@@ -195,7 +195,7 @@ func checkMonitor(lb, p, m Object) error {
 		}
 	}
 	if delay, _ := m.Number("delay"); kind == "UDP-CONNECT" && delay < 3 {
-		return invalid("The request delay value %d should be larger than 3 for UDP-CONNECT health monitor type.", delay)
+		return validationFailure("The request delay value %d should be larger than 3 for UDP-CONNECT health monitor type.", delay)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func createMonitor(v *visit) (any, error) {
 func (v *visit) monitorToChange() (m, p Object, err error) {
 	m, ok := v.State.Get(monitors, v.Params["id"])
 	if !ok {
-		return nil, nil, lost("Health Monitor", v.Params["id"])
+		return nil, nil, notFound("Health Monitor", v.Params["id"])
 	}
 	p, err = v.poolWithin(m.Text("pool"))
 	return m, p, err

@@ -12,7 +12,7 @@ func otherRoutes() []route {
 		rest.Reads(apiBarbican, "ShowContainer", "/key-manager/v1/containers/{id}", showSecret(containers)),
 		rest.Reads(apiBarbican, "ShowSecret", "/key-manager/v1/secrets/{id}", showSecret(secrets)),
 		rest.Reads(apiNova, "ListServers", "/compute/v2.1/servers/detail", listOf(servers, asIs)),
-		rest.Reads(apiNova, "ShowServer", "/compute/v2.1/servers/{id}", one(servers, "server", "Instance", asIs)),
+		rest.Reads(apiNova, "ShowServer", "/compute/v2.1/servers/{id}", readObject(servers, "server", "Instance", asIs)),
 	}
 }
 

@@ -75,7 +75,7 @@ type planting struct {
 	dual bool
 }
 
-func plant(s *state, opt Options) (Seed, error) {
+func seedState(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
@@ -110,7 +110,7 @@ func (p *planting) furnish(opt Options) {
 		p.State.Put(floating, Object{
 			"id": idOf("floating " + address), "floating_ip_address": address, "floating_network_id": p.Public.ID, "subnet": public.Text("id"), "description": "",
 			"project_id": p.cloud.projectID(), "tags": []any{}, "revision_number": float64(0),
-		}.With(unbound()))
+		}.With(unboundFields()))
 		p.Addresses = append(p.Addresses, address)
 	}
 	p.Flavor, p.Zone = idOf("flavor"), "az-1"

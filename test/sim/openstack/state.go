@@ -66,8 +66,8 @@ func idOf(text string) string {
 // Object is a JSON document. One that is in the store is never changed, only replaced.
 type Object = rest.Object
 
-// ids is how answers refer to others: a list of objects with an id.
-func ids(of []string) []any {
+// idRefs returns references as answers have them: a list of objects with an id.
+func idRefs(of []string) []any {
 	out := []any{}
 	for _, id := range of {
 		out = append(out, Object{"id": id})

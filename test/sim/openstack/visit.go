@@ -15,8 +15,8 @@ type visit struct {
 	cloud *Cloud
 }
 
-// words are what the APIs have in common.
-func words() rest.Words {
+// newWords returns what the APIs have in common.
+func newWords() rest.Words {
 	return rest.Words{
 		Unknown:   rest.Error{Status: http.StatusNotFound, Code: "HTTPNotFound", Text: "The resource could not be found."},
 		Malformed: rest.Error{Status: http.StatusBadRequest, Code: "HTTPBadRequest", Text: "malformed JSON in the body"},

@@ -211,16 +211,16 @@ func (h *Harbour) change(r *http.Request, path []string, b *balancer) (int, any)
 		var body struct {
 			Notice *string `json:"notice"`
 		}
-		status, answer := decoded(r, &body)
+		status, answer := decodeBody(r, &body)
 		if body.Notice != nil {
 			b.Notice = *body.Notice
 		}
 		return status, answer
 	case "PUT machines":
-		return decoded(r, &b.Machines)
+		return decodeBody(r, &b.Machines)
 	case "PUT listeners":
 		var l json.RawMessage
-		status, answer := decoded(r, &l)
+		status, answer := decodeBody(r, &l)
 		b.Listeners[path[3]] = l
 		return status, answer
 	case "DELETE listeners":
@@ -231,7 +231,7 @@ func (h *Harbour) change(r *http.Request, path []string, b *balancer) (int, any)
 
 func (h *Harbour) create(r *http.Request) (int, any) {
 	b := &balancer{}
-	if status, answer := decoded(r, b); answer != nil {
+	if status, answer := decodeBody(r, b); answer != nil {
 		return status, answer
 	}
 	token := r.Header.Get("Idempotency-Token")
@@ -264,7 +264,7 @@ func (h *Harbour) repeated(id string) (int, any) {
 	return http.StatusOK, problem{Code: "TokenUsed", Text: "the load balancer of this token was deleted"}
 }
 
-func decoded(r *http.Request, to any) (int, any) {
+func decodeBody(r *http.Request, to any) (int, any) {
 	if err := json.NewDecoder(r.Body).Decode(to); err != nil {
 		return http.StatusBadRequest, problem{Code: "Malformed", Text: err.Error()}
 	}

@@ -42,11 +42,11 @@ type ready[V any] struct {
 	parts []string
 }
 
-func split(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// find returns the route of a path, with the values of its parameters.
-func find[V any](all []ready[V], method, path string) (Route[V], map[string]string, bool) {
-	parts := split(path)
+// findRoute returns the route of a path, with the values of its parameters.
+func findRoute[V any](all []ready[V], method, path string) (Route[V], map[string]string, bool) {
+	parts := splitPath(path)
 	for _, r := range all {
 		if r.Method != method {
 			continue

@@ -55,7 +55,7 @@ func (s *Server[S, V]) Locked(do func()) {
 func Open[S State[S], V Caller[S]](on clock.PassiveClock, live S, words Words, routes []Route[V], begin func(Visit[S]) V) *Server[S, V] {
 	s := &Server[S, V]{Clock: on, Live: live, words: words, begin: begin}
 	for _, r := range routes {
-		s.routes = append(s.routes, ready[V]{r, split(r.Path)})
+		s.routes = append(s.routes, ready[V]{r, splitPath(r.Path)})
 	}
 	s.State = func() (dump any) {
 		s.Locked(func() {
@@ -86,7 +86,7 @@ func (s *Server[S, V]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // visit takes a call to its route.
 func (s *Server[S, V]) visit(c V, v *Visit[S]) error {
-	route, params, known := find(s.routes, v.HTTP.Method, v.HTTP.URL.Path)
+	route, params, known := findRoute(s.routes, v.HTTP.Method, v.HTTP.URL.Path)
 	if !known {
 		v.Operation = v.HTTP.Method + " " + v.HTTP.URL.Path
 		return &s.words.Unknown

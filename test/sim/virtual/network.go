@@ -26,17 +26,19 @@ func Install() {
 	wires.install.Do(func() {
 		wires.hosts = map[string]*Listener{}
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			t.Proxy, t.DialContext = nil, dial
+			t.Proxy, t.DialContext = nil, dialHost
 			t.MaxIdleConns = 0 // a test must not close the connections of another one
 		}
 	})
 }
 
 // Transport returns a transport that reaches the same.
-func Transport() *http.Transport { return &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 64} }
+func Transport() *http.Transport {
+	return &http.Transport{DialContext: dialHost, MaxIdleConnsPerHost: 64}
+}
 
-// dial connects to the listener that the last label of a host names.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dialHost connects to the listener that the last label of a host names.
+func dialHost(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err

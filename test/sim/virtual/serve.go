@@ -18,8 +18,9 @@ const (
 	header = time.Hour
 )
 
-// today is when virtual time begins: not before anything that a cloud is seeded with.
-func today() time.Time { return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC) }
+// startTime returns when virtual time begins: not before anything that a cloud is
+// seeded with.
+func startTime() time.Time { return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC) }
 
 // Test runs a test body in virtual time, which passes when all of its goroutines wait.
 // The body uses servers that it starts itself with [Serve], and has no subtests.
@@ -28,7 +29,7 @@ func Test(t *testing.T, body func(t *testing.T)) {
 	Install()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		time.Sleep(time.Until(today()))
+		time.Sleep(time.Until(startTime()))
 		t.Cleanup(func() { time.Sleep(epilogue) })
 		body(t)
 	})

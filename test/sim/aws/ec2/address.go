@@ -20,8 +20,8 @@ type addressXML struct {
 
 func addressProperties() properties[Address] {
 	return properties[Address]{
-		"allocation-id": func(_ *call, d Address) []string { return one(d.ID) },
-		"public-ip":     func(_ *call, d Address) []string { return one(d.PublicIP) },
+		"allocation-id": func(_ *call, d Address) []string { return singleValue(d.ID) },
+		"public-ip":     func(_ *call, d Address) []string { return singleValue(d.PublicIP) },
 	}
 }
 
@@ -42,7 +42,7 @@ func describeAddresses(c *call) (any, error) {
 	for pair := range slices.Chunk(c.users, 2) {
 		held[pair[0]] = pair[1]
 	}
-	objects := sorted(c.st.addresses)
+	objects := sortedByID(c.st.addresses)
 	objects, err := byID(listing[Address]{kind: kindAddress(), id: addressID, objects: objects}, c.Strs("AllocationId"))
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ func (a *API) Service() *query.Service {
 		Style:     query.EC2Query,
 		Ops:       map[string]query.Op{},
 	}
-	table := operations()
+	table := newOperations()
 	for name, op := range table {
 		s.Ops[name] = a.bind(op)
 	}
@@ -178,9 +178,9 @@ type operation struct {
 	users func(*call) []string
 }
 
-func read(run func(*call) (any, error)) operation  { return operation{run: run} }
-func write(run func(*call) (any, error)) operation { return operation{write: true, run: run} }
-func release(run func(*call) (any, error), users func(*call) []string) operation {
+func readOperation(run func(*call) (any, error)) operation  { return operation{run: run} }
+func writeOperation(run func(*call) (any, error)) operation { return operation{write: true, run: run} }
+func releaseOperation(run func(*call) (any, error), users func(*call) []string) operation {
 	return operation{write: true, run: run, users: users}
 }
 

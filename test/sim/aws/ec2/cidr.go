@@ -6,11 +6,11 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// canonical gives a CIDR block without host bits and in the usual spelling.
+// canonicalCIDR gives a CIDR block without host bits and in the usual spelling.
 // EC2 accepts 100.68.0.18/18 and keeps 100.68.0.0/18. ok is false for anything
 // that is no block of the wanted family; a bare address is none.
 // Source: EC2 API reference, IpRange and CreateSubnet.
-func canonical(text string, v6 bool) (netip.Prefix, bool) {
+func canonicalCIDR(text string, v6 bool) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil || p.Addr().Is6() != v6 {
 		return netip.Prefix{}, false
@@ -20,7 +20,7 @@ func canonical(text string, v6 bool) (netip.Prefix, bool) {
 
 // ruleCIDR canonicalises the block of a security group rule.
 func ruleCIDR(text string, v6 bool) (string, error) {
-	p, ok := canonical(text, v6)
+	p, ok := canonicalCIDR(text, v6)
 	if !ok {
 		return "", query.Errorf("InvalidParameterValue", "CIDR block %s is malformed", text)
 	}
@@ -44,7 +44,7 @@ func blockSize(p netip.Prefix) int {
 
 // free counts the IPv4 addresses of a subnet that nothing uses.
 func (s *state) free(sub Subnet) int {
-	p, ok := canonical(sub.CIDR, false)
+	p, ok := canonicalCIDR(sub.CIDR, false)
 	if !ok {
 		return 0
 	}
@@ -73,7 +73,7 @@ type addresses struct {
 }
 
 func (s *state) allocator(sub Subnet) *addresses {
-	p, _ := canonical(sub.CIDR, false)
+	p, _ := canonicalCIDR(sub.CIDR, false)
 	at := p.Addr()
 	for range reservedLow {
 		at = at.Next()

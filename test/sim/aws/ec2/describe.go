@@ -21,8 +21,8 @@ type listing[T any] struct {
 	most int
 }
 
-// paging reads and checks MaxResults.
-func paging(c *call, most int) (int, error) {
+// parsePaging reads and validates MaxResults.
+func parsePaging(c *call, most int) (int, error) {
 	if most == 0 {
 		most = 1000
 	}
@@ -39,9 +39,9 @@ func paging(c *call, most int) (int, error) {
 	return size, nil
 }
 
-// describe runs a Describe call: ids, filters, one page.
-func describe[T any](c *call, l listing[T]) (page []T, next string, err error) {
-	size, err := paging(c, l.most)
+// describePage runs a Describe call: ids, filters, one page.
+func describePage[T any](c *call, l listing[T]) (page []T, next string, err error) {
+	size, err := parsePaging(c, l.most)
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,9 +86,9 @@ func (a answer[X]) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return e.EncodeToken(start.End())
 }
 
-// shown runs a Describe call and shows each object of its page.
-func shown[T, X any](c *call, l listing[T], name string, show func(T) X) (any, error) {
-	page, next, err := describe(c, l)
+// describeAs runs a Describe call and converts each object of its page.
+func describeAs[T, X any](c *call, l listing[T], name string, show func(T) X) (any, error) {
+	page, next, err := describePage(c, l)
 	if err != nil {
 		return nil, err
 	}

@@ -13,34 +13,34 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
 )
 
-func filter(name string, values ...string) types.Filter {
+func newFilter(name string, values ...string) types.Filter {
 	return types.Filter{Name: aws.String(name), Values: values}
 }
 
 func TestGroupFilters(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	a, c := b.group("web-a"), b.group("db*c")
-	b.ok(b.authorize(a, tcp(80, "10.0.0.0/8"), from(c)))
+	b.ok(b.authorize(a, tcpPermission(80, "10.0.0.0/8"), groupPermission(c)))
 	_, err := b.CreateTags(t.Context(), &sdk.CreateTagsInput{Resources: []string{*a}, Tags: []types.Tag{{Key: aws.String("kubernetes.io/cluster/x"), Value: aws.String("owned")}}})
 	b.ok(err)
 	tests := map[string]struct {
 		filters []types.Filter
 		want    []string
 	}{
-		"name":               {[]types.Filter{filter("group-name", "web-a")}, []string{"web-a"}},
-		"any of":             {[]types.Filter{filter("group-name", "web-a", "default")}, []string{"default", "web-a"}},
-		"star":               {[]types.Filter{filter("group-name", "*b-*")}, []string{"web-a"}},
-		"question mark":      {[]types.Filter{filter("group-name", "we?-a")}, []string{"web-a"}},
-		"escaped star":       {[]types.Filter{filter("group-name", `db\*c`)}, []string{"db*c"}},
-		"escaped, no match":  {[]types.Filter{filter("group-name", `w\*`)}, nil},
-		"case":               {[]types.Filter{filter("group-name", "WEB-A")}, nil},
-		"both must match":    {[]types.Filter{filter("group-name", "web-a"), filter("vpc-id", "vpc-1")}, nil},
-		"vpc":                {[]types.Filter{filter("group-name", "web-a"), filter("vpc-id", *b.vpc)}, []string{"web-a"}},
-		"tag":                {[]types.Filter{filter("tag:kubernetes.io/cluster/x", "owned")}, []string{"web-a"}},
-		"tag of other value": {[]types.Filter{filter("tag:kubernetes.io/cluster/x", "shared")}, nil},
-		"tag key":            {[]types.Filter{filter("tag-key", "kubernetes.io/cluster/*")}, []string{"web-a"}},
-		"rule's group":       {[]types.Filter{filter("ip-permission.group-id", *c)}, []string{"web-a"}},
-		"rule's block":       {[]types.Filter{filter("ip-permission.cidr", "10.0.0.0/8")}, []string{"web-a"}},
+		"name":               {[]types.Filter{newFilter("group-name", "web-a")}, []string{"web-a"}},
+		"any of":             {[]types.Filter{newFilter("group-name", "web-a", "default")}, []string{"default", "web-a"}},
+		"star":               {[]types.Filter{newFilter("group-name", "*b-*")}, []string{"web-a"}},
+		"question mark":      {[]types.Filter{newFilter("group-name", "we?-a")}, []string{"web-a"}},
+		"escaped star":       {[]types.Filter{newFilter("group-name", `db\*c`)}, []string{"db*c"}},
+		"escaped, no match":  {[]types.Filter{newFilter("group-name", `w\*`)}, nil},
+		"case":               {[]types.Filter{newFilter("group-name", "WEB-A")}, nil},
+		"both must match":    {[]types.Filter{newFilter("group-name", "web-a"), newFilter("vpc-id", "vpc-1")}, nil},
+		"vpc":                {[]types.Filter{newFilter("group-name", "web-a"), newFilter("vpc-id", *b.vpc)}, []string{"web-a"}},
+		"tag":                {[]types.Filter{newFilter("tag:kubernetes.io/cluster/x", "owned")}, []string{"web-a"}},
+		"tag of other value": {[]types.Filter{newFilter("tag:kubernetes.io/cluster/x", "shared")}, nil},
+		"tag key":            {[]types.Filter{newFilter("tag-key", "kubernetes.io/cluster/*")}, []string{"web-a"}},
+		"rule's group":       {[]types.Filter{newFilter("ip-permission.group-id", *c)}, []string{"web-a"}},
+		"rule's block":       {[]types.Filter{newFilter("ip-permission.cidr", "10.0.0.0/8")}, []string{"web-a"}},
 	}
 	for name, tc := range tests {
 		out, err := b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: tc.filters})
@@ -57,20 +57,20 @@ func TestGroupFilters(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
-	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("colour", "red")}})
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{newFilter("colour", "red")}})
 	b.code("unknown filter", "InvalidParameterValue", err)
 	var many []string
 	for i := range 201 {
 		many = append(many, fmt.Sprint(i))
 	}
-	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("group-id", many...)}})
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{newFilter("group-id", many...)}})
 	b.code("201 values", "FilterLimitExceeded", err)
-	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{filter("group-id", many[1:]...)}})
+	_, err = b.DescribeSecurityGroups(t.Context(), &sdk.DescribeSecurityGroupsInput{Filters: []types.Filter{newFilter("group-id", many[1:]...)}})
 	b.code("200 values", "", err)
 }
 
 func TestPaging(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	want := []string{"default"}
 	for i := range 11 {
 		name := fmt.Sprintf("g%02d", i)
@@ -103,7 +103,7 @@ func TestPaging(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	ctx := t.Context()
 	calls := map[string]func(id string) error{
 		"vpc": func(id string) error {
@@ -145,7 +145,7 @@ func TestIDs(t *testing.T) {
 }
 
 func TestTags(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	g := *b.group("g")
 	create := func(keys ...string) error {
 		var tags []types.Tag
@@ -183,10 +183,10 @@ func TestTags(t *testing.T) {
 }
 
 func TestSubnetsAndMachines(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	free := func() int32 {
 		t.Helper()
-		out, err := b.DescribeSubnets(t.Context(), &sdk.DescribeSubnetsInput{Filters: []types.Filter{filter("availability-zone", "us-east-1c")}})
+		out, err := b.DescribeSubnets(t.Context(), &sdk.DescribeSubnetsInput{Filters: []types.Filter{newFilter("availability-zone", "us-east-1c")}})
 		b.ok(err)
 		return *out.Subnets[0].AvailableIpAddressCount
 	}
@@ -197,7 +197,7 @@ func TestSubnetsAndMachines(t *testing.T) {
 	if got := free(); got != 10 {
 		t.Errorf("%d free addresses beside a machine, want 10", got)
 	}
-	out, err := b.DescribeInstances(t.Context(), &sdk.DescribeInstancesInput{Filters: []types.Filter{filter("private-dns-name", "ip-10-0-2-4.ec2.internal")}})
+	out, err := b.DescribeInstances(t.Context(), &sdk.DescribeInstancesInput{Filters: []types.Filter{newFilter("private-dns-name", "ip-10-0-2-4.ec2.internal")}})
 	b.ok(err)
 	i := out.Reservations[0].Instances[0]
 	got := []string{*i.InstanceId, *i.PrivateIpAddress, *i.PrivateDnsName, string(i.State.Name), *i.SecurityGroups[0].GroupName}

@@ -38,7 +38,7 @@ func (a *API) Group(id string) (network.Group, bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	g, ok := a.st.groups[id]
-	if !ok || !visible(g, a.opt.Clock.Now(), a.opt.NewGroupDelay) {
+	if !ok || !isVisible(g, a.opt.Clock.Now(), a.opt.NewGroupDelay) {
 		return network.Group{}, false
 	}
 	return network.Group{ID: g.ID, Name: g.Name, VPC: g.VPC, Owner: a.opt.Account}, true
@@ -82,6 +82,6 @@ func (a *API) InstanceIDs() []string {
 	return out
 }
 
-func visible(g Group, now time.Time, delay time.Duration) bool {
+func isVisible(g Group, now time.Time, delay time.Duration) bool {
 	return !now.Before(g.Created.Add(delay))
 }

@@ -27,7 +27,7 @@ type bench struct {
 	vpc *string
 }
 
-func start(t *testing.T, opt ec2.Options) *bench {
+func startBench(t *testing.T, opt ec2.Options) *bench {
 	t.Helper()
 	api := ec2.New(opt)
 	server := httptest.NewServer(api.Service())
@@ -104,7 +104,7 @@ func (b *bench) ingress(group *string) []types.IpPermission {
 	return out.SecurityGroups[0].IpPermissions
 }
 
-func tcp(port int32, cidrs ...string) types.IpPermission {
+func tcpPermission(port int32, cidrs ...string) types.IpPermission {
 	p := types.IpPermission{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(port), ToPort: aws.Int32(port)}
 	for _, c := range cidrs {
 		p.IpRanges = append(p.IpRanges, types.IpRange{CidrIp: aws.String(c)})
@@ -112,66 +112,66 @@ func tcp(port int32, cidrs ...string) types.IpPermission {
 	return p
 }
 
-func from(group *string) types.IpPermission {
+func groupPermission(group *string) types.IpPermission {
 	return types.IpPermission{IpProtocol: aws.String("-1"), UserIdGroupPairs: []types.UserIdGroupPair{{GroupId: group}}}
 }
 
 func TestRulesAreAllOrNothing(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	g := b.group("g")
-	described := tcp(80, "10.0.0.0/8")
+	described := tcpPermission(80, "10.0.0.0/8")
 	described.IpRanges[0].Description = aws.String("mine")
 	b.ok(b.authorize(g, described))
 
-	b.code("one duplicate among two", "InvalidPermission.Duplicate", b.authorize(g, tcp(81, "1.1.1.1/32"), tcp(80, "10.0.0.0/8")))
-	b.code("duplicate once canonical", "InvalidPermission.Duplicate", b.authorize(g, tcp(80, "10.9.9.9/8")))
-	b.code("one unknown among two", "InvalidPermission.NotFound", b.revoke(g, tcp(80, "10.0.0.0/8"), tcp(80, "11.0.0.0/8")))
-	b.code("same rule twice", "InvalidParameterValue", b.authorize(g, tcp(82, "1.1.1.1/32", "1.1.1.1/32")))
+	b.code("one duplicate among two", "InvalidPermission.Duplicate", b.authorize(g, tcpPermission(81, "1.1.1.1/32"), tcpPermission(80, "10.0.0.0/8")))
+	b.code("duplicate once canonical", "InvalidPermission.Duplicate", b.authorize(g, tcpPermission(80, "10.9.9.9/8")))
+	b.code("one unknown among two", "InvalidPermission.NotFound", b.revoke(g, tcpPermission(80, "10.0.0.0/8"), tcpPermission(80, "11.0.0.0/8")))
+	b.code("same rule twice", "InvalidParameterValue", b.authorize(g, tcpPermission(82, "1.1.1.1/32", "1.1.1.1/32")))
 	want := []types.IpPermission{described}
-	if diff := cmp.Diff(want, b.ingress(g), permissions()...); diff != "" {
+	if diff := cmp.Diff(want, b.ingress(g), permissionOptions()...); diff != "" {
 		t.Errorf("refused calls left something behind (-want +got)\n%s", diff)
 	}
-	b.ok(b.revoke(g, tcp(80, "10.0.0.0/8")))
+	b.ok(b.revoke(g, tcpPermission(80, "10.0.0.0/8")))
 	if got := b.ingress(g); len(got) != 0 {
 		t.Errorf("after revoke without the description: %v, want nothing", got)
 	}
 }
 
-func permissions() []cmp.Option {
+func permissionOptions() []cmp.Option {
 	return []cmp.Option{cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(types.IpPermission{}, types.IpRange{}, types.Ipv6Range{}, types.UserIdGroupPair{}, types.PrefixListId{})}
 }
 
 func TestRulesAreGroupedByProtocolAndPorts(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	g, other := b.group("g"), b.group("other")
-	b.ok(b.authorize(g, tcp(80, "1.0.0.0/8")))
-	b.ok(b.authorize(g, from(g)))
-	b.ok(b.authorize(g, tcp(443, "1.0.0.0/8"), from(other)))
-	number := tcp(80, "2.0.0.0/8")
+	b.ok(b.authorize(g, tcpPermission(80, "1.0.0.0/8")))
+	b.ok(b.authorize(g, groupPermission(g)))
+	b.ok(b.authorize(g, tcpPermission(443, "1.0.0.0/8"), groupPermission(other)))
+	number := tcpPermission(80, "2.0.0.0/8")
 	number.IpProtocol = aws.String("6")
 	number.Ipv6Ranges = []types.Ipv6Range{{CidrIpv6: aws.String("2001:DB8::1/32")}}
 	b.ok(b.authorize(g, number))
 	owner := aws.String("123456789012")
-	all := from(g)
+	all := groupPermission(g)
 	all.UserIdGroupPairs = []types.UserIdGroupPair{{GroupId: g, UserId: owner}, {GroupId: other, UserId: owner}}
-	web := tcp(80, "1.0.0.0/8", "2.0.0.0/8")
+	web := tcpPermission(80, "1.0.0.0/8", "2.0.0.0/8")
 	web.Ipv6Ranges = []types.Ipv6Range{{CidrIpv6: aws.String("2001:db8::/32")}}
-	want := []types.IpPermission{web, all, tcp(443, "1.0.0.0/8")}
-	if diff := cmp.Diff(want, b.ingress(g), permissions()...); diff != "" {
+	want := []types.IpPermission{web, all, tcpPermission(443, "1.0.0.0/8")}
+	if diff := cmp.Diff(want, b.ingress(g), permissionOptions()...); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
 func TestRuleValidation(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	g := b.group("g")
 	icmp := func(kind, code int32) types.IpPermission {
-		p := tcp(0, "1.1.1.1/32")
+		p := tcpPermission(0, "1.1.1.1/32")
 		p.IpProtocol, p.FromPort, p.ToPort = aws.String("icmp"), aws.Int32(kind), aws.Int32(code)
 		return p
 	}
 	with := func(change func(*types.IpPermission)) types.IpPermission {
-		p := tcp(80, "1.1.1.1/32")
+		p := tcpPermission(80, "1.1.1.1/32")
 		change(&p)
 		return p
 	}
@@ -188,11 +188,11 @@ func TestRuleValidation(t *testing.T) {
 		"no ports":         {with(func(p *types.IpPermission) { p.FromPort, p.ToPort = nil, nil }), "InvalidParameterValue"},
 		"port too high":    {with(func(p *types.IpPermission) { p.ToPort = aws.Int32(65536) }), "InvalidParameterValue"},
 		"ports reversed":   {with(func(p *types.IpPermission) { p.FromPort = aws.Int32(81) }), "InvalidParameterValue"},
-		"bare address":     {tcp(80, "1.2.3.4"), "InvalidParameterValue"},
-		"IPv6 among IPv4":  {tcp(80, "2001:db8::/32"), "InvalidParameterValue"},
-		"no source":        {tcp(80), "MissingParameter"},
-		"unknown group":    {from(aws.String("sg-0123456789abcdef0")), "InvalidGroup.NotFound"},
-		"malformed group":  {from(aws.String("nodes")), "InvalidGroupId.Malformed"},
+		"bare address":     {tcpPermission(80, "1.2.3.4"), "InvalidParameterValue"},
+		"IPv6 among IPv4":  {tcpPermission(80, "2001:db8::/32"), "InvalidParameterValue"},
+		"no source":        {tcpPermission(80), "MissingParameter"},
+		"unknown group":    {groupPermission(aws.String("sg-0123456789abcdef0")), "InvalidGroup.NotFound"},
+		"malformed group":  {groupPermission(aws.String("nodes")), "InvalidGroupId.Malformed"},
 		"unknown prefix list": {with(func(p *types.IpPermission) {
 			p.PrefixListIds = []types.PrefixListId{{PrefixListId: aws.String("pl-12345678")}}
 		}), "InvalidPrefixListId.NotFound"},
@@ -207,23 +207,23 @@ func TestRuleValidation(t *testing.T) {
 }
 
 func TestRuleLimitCountsFamiliesApart(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	g := b.group("g")
 	var v4 []string
 	for i := range 60 {
 		v4 = append(v4, fmt.Sprintf("1.1.1.%d/32", i))
 	}
-	b.code("61 at once", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, tcp(80, append(v4, "2.2.2.2/32")...)))
-	b.ok(b.authorize(g, tcp(80, v4...)))
-	six := tcp(80)
+	b.code("61 at once", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, tcpPermission(80, append(v4, "2.2.2.2/32")...)))
+	b.ok(b.authorize(g, tcpPermission(80, v4...)))
+	six := tcpPermission(80)
 	six.Ipv6Ranges = []types.Ipv6Range{{CidrIpv6: aws.String("::/0")}}
 	b.code("IPv6 beside 60 of IPv4", "", b.authorize(g, six))
-	b.code("one more of IPv4", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, tcp(81, "2.2.2.2/32")))
-	b.code("a group counts for both", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, from(g)))
+	b.code("one more of IPv4", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, tcpPermission(81, "2.2.2.2/32")))
+	b.code("a group counts for both", "RulesPerSecurityGroupLimitExceeded", b.authorize(g, groupPermission(g)))
 }
 
 func TestGroupNames(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	b.group("taken")
 	tests := map[string]struct{ name, description, code string }{
 		"fine":            {"k8s-elb-a1 (x)", "Security group for Kubernetes ELB a1 (ns/name)", ""},
@@ -250,12 +250,12 @@ func (u users) AddressUsers(string) []string { return u }
 var _ network.Users = users(nil)
 
 func TestDependencies(t *testing.T) {
-	b := start(t, ec2.Options{})
+	b := startBench(t, ec2.Options{})
 	a, c := b.group("a"), b.group("c")
-	b.ok(b.authorize(a, from(a)))
-	b.ok(b.authorize(c, from(a)))
+	b.ok(b.authorize(a, groupPermission(a)))
+	b.ok(b.authorize(c, groupPermission(a)))
 	b.code("referred to by another group", "DependencyViolation", b.remove(a))
-	b.ok(b.revoke(c, from(a)))
+	b.ok(b.revoke(c, groupPermission(a)))
 	b.machine("i-11111111", *a)
 	b.code("worn by an instance", "DependencyViolation", b.remove(a))
 	_, err := b.TerminateInstances(t.Context(), &sdk.TerminateInstancesInput{InstanceIds: []string{"i-11111111"}})
@@ -272,9 +272,9 @@ func TestDependencies(t *testing.T) {
 
 func TestNewGroupsAppearLate(t *testing.T) {
 	clock := &steps{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	b := start(t, ec2.Options{Clock: clock, NewGroupDelay: time.Hour})
+	b := startBench(t, ec2.Options{Clock: clock, NewGroupDelay: time.Hour})
 	g := b.group("g")
-	b.code("rules", "InvalidGroup.NotFound", b.authorize(g, tcp(80, "1.1.1.1/32")))
+	b.code("rules", "InvalidGroup.NotFound", b.authorize(g, tcpPermission(80, "1.1.1.1/32")))
 	_, err := b.CreateTags(t.Context(), &sdk.CreateTagsInput{Resources: []string{*g}, Tags: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}})
 	b.code("tags", "InvalidGroup.NotFound", err)
 	_, err = b.CreateSecurityGroup(t.Context(), &sdk.CreateSecurityGroupInput{GroupName: aws.String("g"), Description: aws.String("d"), VpcId: b.vpc})

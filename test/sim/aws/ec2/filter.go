@@ -18,14 +18,14 @@ type property[T any] func(c *call, o T) []string
 
 type properties[T any] map[string]property[T]
 
-func one(s string) []string {
+func singleValue(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return []string{s}
 }
 
-func boolean(b bool) []string { return []string{strconv.FormatBool(b)} }
+func boolValues(b bool) []string { return []string{strconv.FormatBool(b)} }
 
 // selectBy keeps the objects that pass every Filter.N of the call.
 func selectBy[T any](c *call, props properties[T], id func(T) string, objects []T) ([]T, error) {
@@ -87,7 +87,7 @@ func filterValues[T any](c *call, props properties[T], name string, id func(T) s
 func anyMatch(patterns, values []string) bool {
 	for _, p := range patterns {
 		for _, v := range values {
-			if wildcard(p, v) {
+			if matchWildcard(p, v) {
 				return true
 			}
 		}
@@ -95,9 +95,9 @@ func anyMatch(patterns, values []string) bool {
 	return false
 }
 
-// wildcard matches * (any text), ? (any one character) and \ before either of
-// them or itself, case included.
-func wildcard(pattern, s string) bool {
+// matchWildcard matches * (any text), ? (any one character) and \ before either of them
+// or itself, case included.
+func matchWildcard(pattern, s string) bool {
 	if !strings.ContainsAny(pattern, `*?\\`) {
 		return pattern == s
 	}

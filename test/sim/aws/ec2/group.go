@@ -11,8 +11,8 @@ const defaultGroup = "default"
 
 // groupByID finds a visible group.
 func (c *call) groupByID(id string) (Group, error) {
-	g, err := find(c.st.groups, kindGroup(), id)
-	if err == nil && !visible(g, c.Now, c.opt.NewGroupDelay) {
+	g, err := findByID(c.st.groups, kindGroup(), id)
+	if err == nil && !isVisible(g, c.Now, c.opt.NewGroupDelay) {
 		return Group{}, kindGroup().missing(id)
 	}
 	return g, err
@@ -20,7 +20,7 @@ func (c *call) groupByID(id string) (Group, error) {
 
 // targetGroup reads GroupId. Names work in the default VPC only, where no caller uses them.
 func targetGroup(c *call) (Group, error) {
-	id, err := need(c, "GroupId")
+	id, err := requireParam(c, "GroupId")
 	if err != nil {
 		return Group{}, err
 	}
@@ -39,11 +39,11 @@ func newGroup(st *state, c *call, vpc, name, description string) Group {
 }
 
 func createSecurityGroup(c *call) (any, error) {
-	name, err := need(c, "GroupName")
+	name, err := requireParam(c, "GroupName")
 	if err != nil {
 		return nil, err
 	}
-	description, err := need(c, "GroupDescription")
+	description, err := requireParam(c, "GroupDescription")
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func createSecurityGroup(c *call) (any, error) {
 	if err := checkDescription(description, "security group"); err != nil {
 		return nil, err
 	}
-	vpc, err := required(c, c.st.vpcs, kindVPC(), "VpcId")
+	vpc, err := requireObject(c, c.st.vpcs, kindVPC(), "VpcId")
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +148,9 @@ type groupXML struct {
 }
 
 func describeSecurityGroups(c *call) (any, error) {
-	return shown(c, listing[Group]{
+	return describeAs(c, listing[Group]{
 		kind: kindGroup(), param: "GroupId", id: groupID, props: groupProperties(),
-		objects: slices.DeleteFunc(sorted(c.st.groups), func(g Group) bool { return !visible(g, c.Now, c.opt.NewGroupDelay) }),
+		objects: slices.DeleteFunc(sortedByID(c.st.groups), func(g Group) bool { return !isVisible(g, c.Now, c.opt.NewGroupDelay) }),
 	}, "securityGroupInfo", func(g Group) groupXML {
 		return groupXML{
 			ID: g.ID, Name: g.Name, Description: g.Description, VPC: g.VPC, Owner: c.opt.Account,
@@ -164,19 +164,19 @@ func groupID(g Group) string { return g.ID }
 
 func groupProperties() properties[Group] {
 	p := properties[Group]{
-		"description": func(_ *call, g Group) []string { return one(g.Description) },
-		"group-id":    func(_ *call, g Group) []string { return one(g.ID) },
-		"group-name":  func(_ *call, g Group) []string { return one(g.Name) },
-		"owner-id":    func(c *call, _ Group) []string { return one(c.opt.Account) },
-		"vpc-id":      func(_ *call, g Group) []string { return one(g.VPC) },
+		"description": func(_ *call, g Group) []string { return singleValue(g.Description) },
+		"group-id":    func(_ *call, g Group) []string { return singleValue(g.ID) },
+		"group-name":  func(_ *call, g Group) []string { return singleValue(g.Name) },
+		"owner-id":    func(c *call, _ Group) []string { return singleValue(c.opt.Account) },
+		"vpc-id":      func(_ *call, g Group) []string { return singleValue(g.VPC) },
 	}
 	for name, of := range ruleProperties() {
-		p["ip-permission."+name] = func(c *call, g Group) []string { return gather(c, g.Ingress, of) }
+		p["ip-permission."+name] = func(c *call, g Group) []string { return collectProperties(c, g.Ingress, of) }
 	}
 	return p
 }
 
-func gather(c *call, rules []Rule, of property[Rule]) []string {
+func collectProperties(c *call, rules []Rule, of property[Rule]) []string {
 	var out []string
 	for _, r := range rules {
 		out = append(out, of(c, r)...)

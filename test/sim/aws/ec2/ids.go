@@ -78,8 +78,8 @@ func (k idKind) missing(ids ...string) error {
 	return query.Errorf(k.notFound, "The %s '%s' does not exist", k.noun, strings.Join(ids, ""))
 }
 
-// find looks up an object whose id was given, with the errors of its kind.
-func find[T any](m map[string]T, k idKind, id string) (T, error) {
+// findByID finds an object by its id; an error has the code of its kind.
+func findByID[T any](m map[string]T, k idKind, id string) (T, error) {
 	o, ok := m[id]
 	if ok {
 		return o, nil
@@ -90,8 +90,8 @@ func find[T any](m map[string]T, k idKind, id string) (T, error) {
 	return o, k.missing(id)
 }
 
-// need gives a parameter that the call cannot do without.
-func need(c *call, name string) (string, error) {
+// requireParam returns a parameter that is required.
+func requireParam(c *call, name string) (string, error) {
 	v := c.Str(name)
 	if v == "" {
 		return "", missingParameter(name)
@@ -103,14 +103,14 @@ func missingParameter(name string) error {
 	return query.Errorf("MissingParameter", "The request must contain the parameter %s", strings.ToLower(name[:1])+name[1:])
 }
 
-// required is need for an id, followed by the lookup.
-func required[T any](c *call, m map[string]T, k idKind, name string) (T, error) {
-	id, err := need(c, name)
+// requireObject reads a required id and finds its object.
+func requireObject[T any](c *call, m map[string]T, k idKind, name string) (T, error) {
+	id, err := requireParam(c, name)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return find(m, k, id)
+	return findByID(m, k, id)
 }
 
 func badValue(name, value, why string) error {

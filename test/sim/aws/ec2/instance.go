@@ -61,7 +61,7 @@ type instanceXML struct {
 func (c *call) instanceXML(i Instance) instanceXML {
 	x := instanceXML{
 		ID: i.ID, Image: i.Image, State: stateOf(i.State), DNS: c.privateDNS(i.PrivateIP), Reason: i.Reason,
-		Type: i.Type, Launched: stamp(i.Launched),
+		Type: i.Type, Launched: formatTime(i.Launched),
 		Placement:  placementXML{Zone: i.Zone, ZoneID: c.zoneID(i.Zone), Tenancy: "default"},
 		Monitoring: statusXML{"disabled"}, Subnet: i.Subnet, VPC: i.VPC, IP: i.PrivateIP, Arch: "x86_64", RootType: "ebs",
 		RootName: rootDevice, Virt: "hvm", Tags: c.tagsXML(i.ID), Hypervisor: "xen",
@@ -88,13 +88,13 @@ type reservationXML struct {
 
 // visibleInstances leaves out what was terminated long ago.
 func (c *call) visibleInstances() []Instance {
-	return slices.DeleteFunc(sorted(c.st.instances), func(i Instance) bool {
+	return slices.DeleteFunc(sortedByID(c.st.instances), func(i Instance) bool {
 		return i.State == "terminated" && !i.Ended.IsZero() && c.Now.Sub(i.Ended) > c.opt.TerminatedFor
 	})
 }
 
 func describeInstances(c *call) (any, error) {
-	page, next, err := describe(c, listing[Instance]{
+	page, next, err := describePage(c, listing[Instance]{
 		kind: kindInstance(), param: "InstanceId", id: func(i Instance) string { return i.ID },
 		props: instanceProperties(), objects: c.visibleInstances(), exclusive: "instancesSet",
 	})
@@ -121,11 +121,11 @@ func describeInstances(c *call) (any, error) {
 
 func instanceProperties() properties[Instance] {
 	return properties[Instance]{
-		"availability-zone":   func(_ *call, i Instance) []string { return one(i.Zone) },
-		"instance-id":         func(_ *call, i Instance) []string { return one(i.ID) },
-		"instance-state-name": func(_ *call, i Instance) []string { return one(i.State) },
-		"private-dns-name":    func(c *call, i Instance) []string { return one(c.privateDNS(i.PrivateIP)) },
-		"subnet-id":           func(_ *call, i Instance) []string { return one(i.Subnet) },
-		"vpc-id":              func(_ *call, i Instance) []string { return one(i.VPC) },
+		"availability-zone":   func(_ *call, i Instance) []string { return singleValue(i.Zone) },
+		"instance-id":         func(_ *call, i Instance) []string { return singleValue(i.ID) },
+		"instance-state-name": func(_ *call, i Instance) []string { return singleValue(i.State) },
+		"private-dns-name":    func(c *call, i Instance) []string { return singleValue(c.privateDNS(i.PrivateIP)) },
+		"subnet-id":           func(_ *call, i Instance) []string { return singleValue(i.Subnet) },
+		"vpc-id":              func(_ *call, i Instance) []string { return singleValue(i.VPC) },
 	}
 }

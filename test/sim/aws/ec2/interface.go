@@ -12,7 +12,7 @@ import (
 // timeFormat is EC2's: milliseconds and a Z.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-func stamp(t time.Time) string { return t.UTC().Format(timeFormat) }
+func formatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
 
 type groupRefXML struct {
 	ID   string `xml:"groupId"`
@@ -114,12 +114,12 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 	if i.Instance != "" {
 		x.Attachment = &interfaceAttachmentXML{
 			ID: i.attachment(), Instance: i.Instance, Owner: c.opt.Account, Index: i.DeviceIndex, Status: "attached",
-			Time: stamp(i.Attached), Delete: i.DeleteOnTermination,
+			Time: formatTime(i.Attached), Delete: i.DeleteOnTermination,
 		}
 	}
 	if i.managed() {
 		*x.Managed = true
-		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: stamp(i.Attached)}
+		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: formatTime(i.Attached)}
 	}
 	for _, ip := range i.IPv6s {
 		x.IPv6s.Item = append(x.IPv6s.Item, ipv6XML{ip})
@@ -133,23 +133,23 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 func interfaceProperties() properties[Interface] {
 	return properties[Interface]{
 		"addresses.private-ip-address": func(_ *call, i Interface) []string { return i.IPs },
-		"attachment.instance-id":       func(_ *call, i Interface) []string { return one(i.Instance) },
-		"description":                  func(_ *call, i Interface) []string { return one(i.Description) },
+		"attachment.instance-id":       func(_ *call, i Interface) []string { return singleValue(i.Instance) },
+		"description":                  func(_ *call, i Interface) []string { return singleValue(i.Description) },
 		"group-id":                     func(_ *call, i Interface) []string { return i.Groups },
-		"network-interface-id":         func(_ *call, i Interface) []string { return one(i.ID) },
+		"network-interface-id":         func(_ *call, i Interface) []string { return singleValue(i.ID) },
 		"ipv6-addresses.ipv6-address":  func(_ *call, i Interface) []string { return i.IPv6s },
 		"private-ip-address":           func(_ *call, i Interface) []string { return i.IPs },
-		"requester-id":                 func(_ *call, i Interface) []string { return one(i.requester()) },
-		"status":                       func(_ *call, i Interface) []string { return one(i.status()) },
-		"subnet-id":                    func(_ *call, i Interface) []string { return one(i.Subnet) },
-		"vpc-id":                       func(_ *call, i Interface) []string { return one(i.VPC) },
+		"requester-id":                 func(_ *call, i Interface) []string { return singleValue(i.requester()) },
+		"status":                       func(_ *call, i Interface) []string { return singleValue(i.status()) },
+		"subnet-id":                    func(_ *call, i Interface) []string { return singleValue(i.Subnet) },
+		"vpc-id":                       func(_ *call, i Interface) []string { return singleValue(i.VPC) },
 	}
 }
 
 func describeNetworkInterfaces(c *call) (any, error) {
-	return shown(c, listing[Interface]{
+	return describeAs(c, listing[Interface]{
 		kind: kindInterface(), param: "NetworkInterfaceId", id: func(i Interface) string { return i.ID },
-		props: interfaceProperties(), objects: sorted(c.st.interfaces), exclusive: "networkInterfaceIdSet",
+		props: interfaceProperties(), objects: sortedByID(c.st.interfaces), exclusive: "networkInterfaceIdSet",
 	}, "networkInterfaceSet", c.interfaceXML)
 }
 

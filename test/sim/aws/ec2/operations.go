@@ -1,26 +1,26 @@
 package ec2
 
-// operations is every call that this simulator knows, by the name on the wire:
+// newOperations is every call that this simulator knows, by the name on the wire:
 // what the journals of Berth and of the official controllers have, and what
 // their tests do to machines.
-func operations() map[string]operation {
+func newOperations() map[string]operation {
 	return map[string]operation{
-		"AuthorizeSecurityGroupIngress": write(authorizeIngress),
-		"CreateSecurityGroup":           write(createSecurityGroup),
-		"CreateTags":                    write(createTags),
-		"DeleteSecurityGroup":           release(deleteSecurityGroup, groupUsers),
-		"DeleteTags":                    write(deleteTags),
+		"AuthorizeSecurityGroupIngress": writeOperation(authorizeIngress),
+		"CreateSecurityGroup":           writeOperation(createSecurityGroup),
+		"CreateTags":                    writeOperation(createTags),
+		"DeleteSecurityGroup":           releaseOperation(deleteSecurityGroup, groupUsers),
+		"DeleteTags":                    writeOperation(deleteTags),
 		"DescribeAddresses":             {run: describeAddresses, users: everyAddressUser},
-		"DescribeAvailabilityZones":     read(describeAvailabilityZones),
-		"DescribeInstances":             read(describeInstances),
-		"DescribeNetworkInterfaces":     read(describeNetworkInterfaces),
-		"DescribeRouteTables":           read(describeRouteTables),
-		"DescribeSecurityGroupRules":    read(describeSecurityGroupRules),
-		"DescribeSecurityGroups":        read(describeSecurityGroups),
-		"DescribeSubnets":               read(describeSubnets),
-		"DescribeVpcs":                  read(describeVpcs),
-		"RevokeSecurityGroupIngress":    write(revokeIngress),
-		"StopInstances":                 write(transition("stopping", "stopped", []string{"running", "pending"})),
-		"TerminateInstances":            write(transition("shutting-down", "terminated", []string{"running", "stopped", "pending"})),
+		"DescribeAvailabilityZones":     readOperation(describeAvailabilityZones),
+		"DescribeInstances":             readOperation(describeInstances),
+		"DescribeNetworkInterfaces":     readOperation(describeNetworkInterfaces),
+		"DescribeRouteTables":           readOperation(describeRouteTables),
+		"DescribeSecurityGroupRules":    readOperation(describeSecurityGroupRules),
+		"DescribeSecurityGroups":        readOperation(describeSecurityGroups),
+		"DescribeSubnets":               readOperation(describeSubnets),
+		"DescribeVpcs":                  readOperation(describeVpcs),
+		"RevokeSecurityGroupIngress":    writeOperation(revokeIngress),
+		"StopInstances":                 writeOperation(changeState("stopping", "stopped", []string{"running", "pending"})),
+		"TerminateInstances":            writeOperation(changeState("shutting-down", "terminated", []string{"running", "stopped", "pending"})),
 	}
 }

@@ -13,7 +13,7 @@ import (
 func readRules(c *call, target Group) ([]Rule, error) {
 	var out []Rule
 	for _, p := range c.List("IpPermissions") {
-		rules, err := permission(c, target, p)
+		rules, err := parsePermission(c, target, p)
 		if err != nil {
 			return nil, err
 		}
@@ -27,7 +27,7 @@ func readRules(c *call, target Group) ([]Rule, error) {
 	return out, nil
 }
 
-func permission(c *call, target Group, p query.Params) ([]Rule, error) {
+func parsePermission(c *call, target Group, p query.Params) ([]Rule, error) {
 	base, err := protocolPorts(p)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func permission(c *call, target Group, p query.Params) ([]Rule, error) {
 		out = append(out, r)
 	}
 	for _, s := range p.List("PrefixListIds") {
-		list, err := find(c.st.lists, kindList(), s.Str("PrefixListId"))
+		list, err := findByID(c.st.lists, kindList(), s.Str("PrefixListId"))
 		if err != nil {
 			return nil, err
 		}

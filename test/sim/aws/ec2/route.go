@@ -61,7 +61,7 @@ func tableProperties() properties[RouteTable] {
 		return func(_ *call, t RouteTable) []string {
 			var out []string
 			for _, a := range t.Associations {
-				out = append(out, one(of(a))...)
+				out = append(out, singleValue(of(a))...)
 			}
 			return out
 		}
@@ -69,14 +69,14 @@ func tableProperties() properties[RouteTable] {
 	return properties[RouteTable]{
 		"association.subnet-id": assoc(func(a Association) string { return a.Subnet }),
 		"association.main":      assoc(func(a Association) string { return strconv.FormatBool(a.Main) }),
-		"route-table-id":        func(_ *call, t RouteTable) []string { return one(t.ID) },
-		"vpc-id":                func(_ *call, t RouteTable) []string { return one(t.VPC) },
+		"route-table-id":        func(_ *call, t RouteTable) []string { return singleValue(t.ID) },
+		"vpc-id":                func(_ *call, t RouteTable) []string { return singleValue(t.VPC) },
 	}
 }
 
 func describeRouteTables(c *call) (any, error) {
-	return shown(c, listing[RouteTable]{
+	return describeAs(c, listing[RouteTable]{
 		kind: kindTable(), param: "RouteTableId", id: func(t RouteTable) string { return t.ID },
-		props: tableProperties(), objects: sorted(c.st.tables), most: 100,
+		props: tableProperties(), objects: sortedByID(c.st.tables), most: 100,
 	}, "routeTableSet", c.tableXML)
 }

@@ -138,7 +138,7 @@ func (c *call) ruleXML(r groupRule) ruleXML {
 func (c *call) allRules() []groupRule {
 	byID := map[string]groupRule{}
 	for _, g := range c.st.groups {
-		if !visible(g, c.Now, c.opt.NewGroupDelay) {
+		if !isVisible(g, c.Now, c.opt.NewGroupDelay) {
 			continue
 		}
 		for _, r := range g.Ingress {
@@ -148,7 +148,7 @@ func (c *call) allRules() []groupRule {
 			byID[r.ID] = groupRule{r, g.ID, true}
 		}
 	}
-	return sorted(byID)
+	return sortedByID(byID)
 }
 
 // wellFormedGroups refuses malformed group ids in the filter of
@@ -168,11 +168,11 @@ func describeSecurityGroupRules(c *call) (any, error) {
 	if err := wellFormedGroups(c); err != nil {
 		return nil, err
 	}
-	return shown(c, listing[groupRule]{
+	return describeAs(c, listing[groupRule]{
 		kind: kindRule(), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
 		props: properties[groupRule]{
-			"group-id":               func(_ *call, r groupRule) []string { return one(r.group) },
-			"security-group-rule-id": func(_ *call, r groupRule) []string { return one(r.ID) },
+			"group-id":               func(_ *call, r groupRule) []string { return singleValue(r.group) },
+			"security-group-rule-id": func(_ *call, r groupRule) []string { return singleValue(r.ID) },
 		},
 		objects: c.allRules(),
 	}, "securityGroupRuleSet", c.ruleXML)
@@ -181,7 +181,7 @@ func describeSecurityGroupRules(c *call) (any, error) {
 // ruleProperties are the last parts of the filters ip-permission.*.
 func ruleProperties() properties[Rule] {
 	return properties[Rule]{
-		"cidr":     func(_ *call, r Rule) []string { return one(r.CIDR) },
-		"group-id": func(_ *call, r Rule) []string { return one(r.Group) },
+		"cidr":     func(_ *call, r Rule) []string { return singleValue(r.CIDR) },
+		"group-id": func(_ *call, r Rule) []string { return singleValue(r.Group) },
 	}
 }

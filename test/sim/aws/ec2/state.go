@@ -41,20 +41,20 @@ func (s *state) clone() *state {
 }
 
 func (s *state) load(w World) {
-	put(s.vpcs, w.VPCs, func(o VPC) string { return o.ID })
-	put(s.subnets, w.Subnets, func(o Subnet) string { return o.ID })
-	put(s.groups, w.Groups, func(o Group) string { return o.ID })
-	put(s.instances, w.Instances, func(o Instance) string { return o.ID })
-	put(s.interfaces, w.Interfaces, func(o Interface) string { return o.ID })
-	put(s.addresses, w.Addresses, func(o Address) string { return o.ID })
-	put(s.tables, w.RouteTables, func(o RouteTable) string { return o.ID })
-	put(s.lists, w.PrefixLists, func(o PrefixList) string { return o.ID })
+	insertAll(s.vpcs, w.VPCs, func(o VPC) string { return o.ID })
+	insertAll(s.subnets, w.Subnets, func(o Subnet) string { return o.ID })
+	insertAll(s.groups, w.Groups, func(o Group) string { return o.ID })
+	insertAll(s.instances, w.Instances, func(o Instance) string { return o.ID })
+	insertAll(s.interfaces, w.Interfaces, func(o Interface) string { return o.ID })
+	insertAll(s.addresses, w.Addresses, func(o Address) string { return o.ID })
+	insertAll(s.tables, w.RouteTables, func(o RouteTable) string { return o.ID })
+	insertAll(s.lists, w.PrefixLists, func(o PrefixList) string { return o.ID })
 	for id, tags := range w.Tags {
 		s.tags[id] = maps.Clone(tags)
 	}
 }
 
-func put[T any](into map[string]T, list []T, id func(T) string) {
+func insertAll[T any](into map[string]T, list []T, id func(T) string) {
 	for _, o := range list {
 		into[id(o)] = o
 	}
@@ -62,15 +62,15 @@ func put[T any](into map[string]T, list []T, id func(T) string) {
 
 func (s *state) world() World {
 	return World{
-		VPCs: sorted(s.vpcs), Subnets: sorted(s.subnets), Groups: sorted(s.groups),
-		Instances: sorted(s.instances), Interfaces: sorted(s.interfaces), Addresses: sorted(s.addresses),
-		RouteTables: sorted(s.tables), PrefixLists: sorted(s.lists),
+		VPCs: sortedByID(s.vpcs), Subnets: sortedByID(s.subnets), Groups: sortedByID(s.groups),
+		Instances: sortedByID(s.instances), Interfaces: sortedByID(s.interfaces), Addresses: sortedByID(s.addresses),
+		RouteTables: sortedByID(s.tables), PrefixLists: sortedByID(s.lists),
 		Tags: maps.Clone(s.tags),
 	}
 }
 
-// sorted gives the objects in the order of their ids.
-func sorted[T any](m map[string]T) []T {
+// sortedByID returns the objects in the order of their ids.
+func sortedByID[T any](m map[string]T) []T {
 	out := make([]T, 0, len(m))
 	for _, id := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, m[id])
@@ -104,7 +104,7 @@ func (s *state) groupRules(g Group) []Rule {
 
 // groupsNamed finds a group by name in one VPC.
 func (s *state) groupNamed(vpc, name string) (Group, bool) {
-	for _, g := range sorted(s.groups) {
+	for _, g := range sortedByID(s.groups) {
 		if g.VPC == vpc && g.Name == name {
 			return g, true
 		}

@@ -28,23 +28,23 @@ func (c *call) subnetXML(s Subnet) subnetXML {
 		Native: s.CIDR == "", Tags: c.tagsShown(s.ID),
 	}
 	if s.IPv6CIDR != "" {
-		x.CIDRs6.Item = []cidr6XML{{ID: association("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
+		x.CIDRs6.Item = []cidr6XML{{ID: associationID("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
 	}
 	return x
 }
 
 func subnetProperties() properties[Subnet] {
 	return properties[Subnet]{
-		"availability-zone": func(_ *call, s Subnet) []string { return one(s.Zone) },
-		"state":             func(*call, Subnet) []string { return one("available") },
-		"subnet-id":         func(_ *call, s Subnet) []string { return one(s.ID) },
-		"vpc-id":            func(_ *call, s Subnet) []string { return one(s.VPC) },
+		"availability-zone": func(_ *call, s Subnet) []string { return singleValue(s.Zone) },
+		"state":             func(*call, Subnet) []string { return singleValue("available") },
+		"subnet-id":         func(_ *call, s Subnet) []string { return singleValue(s.ID) },
+		"vpc-id":            func(_ *call, s Subnet) []string { return singleValue(s.VPC) },
 	}
 }
 
 func describeSubnets(c *call) (any, error) {
-	return shown(c, listing[Subnet]{
+	return describeAs(c, listing[Subnet]{
 		kind: kindSubnet(), param: "SubnetId", id: func(s Subnet) string { return s.ID },
-		props: subnetProperties(), objects: sorted(c.st.subnets),
+		props: subnetProperties(), objects: sortedByID(c.st.subnets),
 	}, "subnetSet", c.subnetXML)
 }

@@ -135,13 +135,13 @@ func (c *call) exists(k idKind, id string) bool {
 	}
 	g, ok := c.st.groups[id]
 	if ok {
-		return visible(g, c.Now, c.opt.NewGroupDelay)
+		return isVisible(g, c.Now, c.opt.NewGroupDelay)
 	}
-	return has(c.st.vpcs, id) || has(c.st.subnets, id) || has(c.st.instances, id) || has(c.st.interfaces, id) ||
-		has(c.st.addresses, id) || has(c.st.tables, id)
+	return hasKey(c.st.vpcs, id) || hasKey(c.st.subnets, id) || hasKey(c.st.instances, id) || hasKey(c.st.interfaces, id) ||
+		hasKey(c.st.addresses, id) || hasKey(c.st.tables, id)
 }
 
-func has[T any](m map[string]T, id string) bool {
+func hasKey[T any](m map[string]T, id string) bool {
 	_, ok := m[id]
 	return ok
 }

@@ -16,9 +16,9 @@ func noInstances() error {
 	return query.Errorf("InvalidParameterCombination", "No instances specified")
 }
 
-// transition moves instances to another state: at once in truth, while the
-// answer names the state in between, as EC2 does.
-func transition(between, final string, allowed []string) func(*call) (any, error) {
+// changeState moves instances to another state: the store has the final state at once,
+// while the answer names the state in between, as EC2 does.
+func changeState(between, final string, allowed []string) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		ids := c.Strs("InstanceId")
 		if len(ids) == 0 {

@@ -35,29 +35,29 @@ type vpcXML struct {
 	Tags    *tagSet                `xml:"tagSet"`
 }
 
-func association(prefix, owner, cidr string) string { return ID(prefix, owner+"/"+cidr) }
+func associationID(prefix, owner, cidr string) string { return ID(prefix, owner+"/"+cidr) }
 
 func (c *call) vpcXML(v VPC) vpcXML {
 	x := vpcXML{
 		ID: v.ID, Owner: c.opt.Account, State: "available", CIDR: v.CIDR, DHCP: ID("dopt", "default"),
 		Tenancy: "default", Default: v.Default, Tags: c.tagsShown(v.ID),
 	}
-	x.CIDRs.Item = []cidrXML{{association("vpc-cidr-assoc", v.ID, v.CIDR), v.CIDR, statusXML{"associated"}}}
+	x.CIDRs.Item = []cidrXML{{associationID("vpc-cidr-assoc", v.ID, v.CIDR), v.CIDR, statusXML{"associated"}}}
 	if v.IPv6CIDR != "" {
 		x.CIDRs6 = &query.Items[cidr6XML]{Item: []cidr6XML{{
-			association("vpc-cidr-assoc", v.ID, v.IPv6CIDR), v.IPv6CIDR, statusXML{"associated"}, c.opt.Region, "Amazon",
+			associationID("vpc-cidr-assoc", v.ID, v.IPv6CIDR), v.IPv6CIDR, statusXML{"associated"}, c.opt.Region, "Amazon",
 		}}}
 	}
 	return x
 }
 
 func describeVpcs(c *call) (any, error) {
-	return shown(c, listing[VPC]{
+	return describeAs(c, listing[VPC]{
 		kind: kindVPC(), param: "VpcId", id: func(v VPC) string { return v.ID },
 		props: properties[VPC]{
-			"vpc-id":     func(_ *call, v VPC) []string { return one(v.ID) },
-			"is-default": func(_ *call, v VPC) []string { return boolean(v.Default) },
+			"vpc-id":     func(_ *call, v VPC) []string { return singleValue(v.ID) },
+			"is-default": func(_ *call, v VPC) []string { return boolValues(v.Default) },
 		},
-		objects: sorted(c.st.vpcs),
+		objects: sortedByID(c.st.vpcs),
 	}, "vpcSet", c.vpcXML)
 }

@@ -31,7 +31,7 @@ type zoneXML struct {
 
 func describeAvailabilityZones(c *call) (any, error) {
 	objects, err := selectBy(c, properties[Zone]{
-		"zone-name": func(_ *call, z Zone) []string { return one(z.Name) },
+		"zone-name": func(_ *call, z Zone) []string { return singleValue(z.Name) },
 	}, func(z Zone) string { return z.Name }, c.opt.Zones)
 	if err != nil {
 		return nil, err

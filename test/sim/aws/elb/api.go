@@ -51,7 +51,7 @@ type call struct {
 	now time.Time
 }
 
-func operations() lbkit.Operations[*call] {
+func newOperations() lbkit.Operations[*call] {
 	return lbkit.Operations[*call]{
 		Reads: map[string]func(*call) (any, error){
 			"DescribeAccountLimits":          describeLimits,
@@ -86,5 +86,5 @@ func operations() lbkit.Operations[*call] {
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
 	about := query.Service{Name: "elb", Version: "2012-06-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
-	return lbkit.Serve(a.API, about, operations(), func(r *lbkit.Reader, now time.Time) *call { return &call{r, a, now} })
+	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call { return &call{r, a, now} })
 }

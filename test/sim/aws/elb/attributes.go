@@ -123,10 +123,10 @@ func readAttributes(r *lbkit.Reader) attributes {
 func (a attributes) check() error {
 	if l := a.AccessLog; l != nil {
 		if l.EmitInterval != 0 && l.EmitInterval != 5 && l.EmitInterval != 60 {
-			return conflict("Access log EmitInterval %s is not valid. Valid values are 5 and 60", strconv.Itoa(l.EmitInterval))
+			return configurationConflict("Access log EmitInterval %s is not valid. Valid values are 5 and 60", strconv.Itoa(l.EmitInterval))
 		}
 		if l.Enabled && l.S3BucketName == "" {
-			return conflict("S3BucketName must be specified to enable access logs")
+			return configurationConflict("S3BucketName must be specified to enable access logs")
 		}
 		if l.Enabled && l.EmitInterval == 0 {
 			l.EmitInterval = 60
@@ -137,7 +137,7 @@ func (a attributes) check() error {
 			return query.Errorf("LoadBalancerAttributeNotFound", "Load balancer attribute '%s' does not exist", x.Key)
 		}
 		if !slices.Contains([]string{"monitor", "defensive", "strictest"}, x.Value) {
-			return conflict("The value of %s must be one of monitor, defensive, strictest", desyncKey)
+			return configurationConflict("The value of %s must be one of monitor, defensive, strictest", desyncKey)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (r *rig) create(t *testing.T, name string) {
 	}
 }
 
-func code(err error) string {
+func errorCode(err error) string {
 	var e smithy.APIError
 	if errors.As(err, &e) {
 		return e.ErrorCode()
@@ -138,7 +138,7 @@ func TestProxyAndSSLPolicies(t *testing.T) {
 		}
 	}
 	proxy.PolicyAttributes[0].AttributeValue = aws.String("false")
-	if _, err := r.CreateLoadBalancerPolicy(t.Context(), proxy); code(err) != "DuplicatePolicyName" {
+	if _, err := r.CreateLoadBalancerPolicy(t.Context(), proxy); errorCode(err) != "DuplicatePolicyName" {
 		t.Errorf("different policy: want DuplicatePolicyName, got %v", err)
 	}
 	set := func(names ...string) {
@@ -174,7 +174,7 @@ func TestProxyAndSSLPolicies(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("policies (-want +got)\n%s", diff)
 	}
-	if _, err := r.DeleteLoadBalancerPolicy(t.Context(), &classic.DeleteLoadBalancerPolicyInput{LoadBalancerName: aws.String("web"), PolicyName: aws.String("proxy")}); code(err) != "InvalidConfigurationRequest" {
+	if _, err := r.DeleteLoadBalancerPolicy(t.Context(), &classic.DeleteLoadBalancerPolicyInput{LoadBalancerName: aws.String("web"), PolicyName: aws.String("proxy")}); errorCode(err) != "InvalidConfigurationRequest" {
 		t.Errorf("policy in use: want InvalidConfigurationRequest, got %v", err)
 	}
 	set()

@@ -26,15 +26,16 @@ func (c *call) readListeners() []*listener {
 			l.InstancePort = *n
 		}
 		if l.InstanceProtocol == "" {
-			l.InstanceProtocol = plain(l.Protocol)
+			l.InstanceProtocol = defaultInstanceProtocol(l.Protocol)
 		}
 		out = append(out, l)
 	})
 	return out
 }
 
-// plain is the protocol towards instances when none is named: TLS ends at the load balancer.
-func plain(protocol string) string {
+// defaultInstanceProtocol returns the protocol to instances when none is named: TLS
+// ends at the load balancer.
+func defaultInstanceProtocol(protocol string) string {
 	switch protocol {
 	case "HTTPS":
 		return "HTTP"
@@ -44,7 +45,7 @@ func plain(protocol string) string {
 	return protocol
 }
 
-func secure(protocol string) bool { return protocol == "HTTPS" || protocol == "SSL" }
+func usesTLS(protocol string) bool { return protocol == "HTTPS" || protocol == "SSL" }
 
 func layer7(protocol string) bool { return protocol == "HTTP" || protocol == "HTTPS" }
 
@@ -62,7 +63,7 @@ func (c *call) checkListener(l *listener) error {
 	if layer7(l.Protocol) != layer7(l.InstanceProtocol) {
 		return query.Errorf("ValidationError", "Protocol '%s' and InstanceProtocol '%s' must be of the same layer", l.Protocol, l.InstanceProtocol)
 	}
-	if !secure(l.Protocol) {
+	if !usesTLS(l.Protocol) {
 		return nil
 	}
 	if l.Certificate == "" {
@@ -101,19 +102,19 @@ func (c *call) addListeners(lb *loadBalancer, add []*listener) error {
 			continue
 		}
 		if i := slices.IndexFunc(all, func(o *listener) bool {
-			return o.InstancePort == l.InstancePort && secure(o.InstanceProtocol) != secure(l.InstanceProtocol)
+			return o.InstancePort == l.InstancePort && usesTLS(o.InstanceProtocol) != usesTLS(l.InstanceProtocol)
 		}); i >= 0 {
-			return conflict("A listener with InstancePort %d uses InstanceProtocol %s; secure and plain protocols cannot be mixed on one instance port",
+			return configurationConflict("A listener with InstancePort %d uses InstanceProtocol %s; secure and plain protocols cannot be mixed on one instance port",
 				l.InstancePort, all[i].InstanceProtocol)
 		}
-		if secure(l.Protocol) {
+		if usesTLS(l.Protocol) {
 			negotiation = true
 			l.Policies.Member = []string{defaultSSLPolicy}
 		}
 		all = append(all, l)
 	}
 	if len(all) > c.opt.Limits.Listeners {
-		return conflict("Exceeded the limit of %d listeners of a load balancer", c.opt.Limits.Listeners)
+		return configurationConflict("Exceeded the limit of %d listeners of a load balancer", c.opt.Limits.Listeners)
 	}
 	if negotiation {
 		lb.adopt(defaultSSLPolicy)
@@ -165,8 +166,8 @@ func setListenerCertificate(c *call) (any, error) {
 	if l == nil {
 		return nil, noListener(lb.Name, *port)
 	}
-	if !secure(l.Protocol) {
-		return nil, conflict("The listener at port %d does not use HTTPS or SSL", *port)
+	if !usesTLS(l.Protocol) {
+		return nil, configurationConflict("The listener at port %d does not use HTTPS or SSL", *port)
 	}
 	arn := c.Str("SSLCertificateId")
 	if err := c.checkCertificate(arn); err != nil {

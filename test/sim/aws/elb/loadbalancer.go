@@ -66,7 +66,7 @@ func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
 func withStatus(err error) error {
 	var e *query.Error
 	if errors.As(err, &e) && e.Code == "InvalidConfigurationRequest" {
-		return conflict("%s", e.Message)
+		return configurationConflict("%s", e.Message)
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func sameCreation(a, b *loadBalancer) bool {
 }
 
 func (c *call) hold(lb *loadBalancer) {
-	c.Hold(lb.key(), lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
+	c.Hold(lb.key(), lbkit.Holding{User: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
 	var want []network.Interface
 	for _, id := range lb.Subnets {
 		want = append(want, network.Interface{Subnet: id, Description: "ELB " + lb.Name, Type: "interface", Groups: lb.Groups})

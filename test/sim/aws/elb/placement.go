@@ -14,7 +14,7 @@ const maxGroups = 5
 // setGroups checks and sets the security groups, the default group when there are none.
 func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	if len(ids) > maxGroups {
-		return conflict("A load balancer can have at most %d security groups", maxGroups)
+		return configurationConflict("A load balancer can have at most %d security groups", maxGroups)
 	}
 	if len(ids) == 0 {
 		ids = lbkit.DefaultGroups(c.Dir, lb.VPC)
@@ -43,7 +43,7 @@ func applySecurityGroups(c *call) (any, error) {
 	}
 	ids := c.Strs("SecurityGroups")
 	if len(ids) == 0 {
-		return nil, conflict("At least one security group must be specified")
+		return nil, configurationConflict("At least one security group must be specified")
 	}
 	if err := c.setGroups(lb, ids); err != nil {
 		return nil, err
@@ -93,11 +93,11 @@ func detachSubnets(c *call) (any, error) {
 	}
 	for _, id := range gone {
 		if !slices.Contains(lb.Subnets, id) {
-			return nil, conflict("%s is not attached to the load balancer", id)
+			return nil, configurationConflict("%s is not attached to the load balancer", id)
 		}
 	}
 	if len(rest) == 0 {
-		return nil, conflict("The load balancer must have at least one subnet")
+		return nil, configurationConflict("The load balancer must have at least one subnet")
 	}
 	lb.Subnets, lb.Zones = rest, zones
 	c.hold(lb)

@@ -50,7 +50,7 @@ func deletePolicy(c *call) (any, error) {
 	used := slices.ContainsFunc(lb.Listeners, func(l *listener) bool { return slices.Contains(l.Policies.Member, name) }) ||
 		slices.ContainsFunc(lb.Backends, func(b backend) bool { return slices.Contains(b.Policies.Member, name) })
 	if used {
-		return nil, conflict("Policy %s is in use and cannot be deleted", name)
+		return nil, configurationConflict("Policy %s is in use and cannot be deleted", name)
 	}
 	lb.Policies = slices.DeleteFunc(slices.Clone(lb.Policies), func(p policy) bool { return p.Name == name })
 	return nil, nil
@@ -61,7 +61,7 @@ func (lb *loadBalancer) adopt(name string) {
 	if _, ok := lb.policy(name); ok {
 		return
 	}
-	if p, ok := predefined(name); ok {
+	if p, ok := predefinedPolicy(name); ok {
 		lb.Policies = append(lb.Policies, p)
 	}
 }
@@ -72,7 +72,7 @@ func (lb *loadBalancer) chosen(names []string) ([]policy, error) {
 	for _, name := range names {
 		p, ok := lb.policy(name)
 		if !ok {
-			p, ok = predefined(name)
+			p, ok = predefinedPolicy(name)
 		}
 		if !ok {
 			return nil, query.Errorf("PolicyNotFound", "There is no policy with name %s for load balancer %s", name, lb.Name)
@@ -99,11 +99,11 @@ func setListenerPolicies(c *call) (any, error) {
 		return nil, err
 	}
 	if len(found) > 1 {
-		return nil, conflict("Only one policy of type %s can be set on a listener", sslType)
+		return nil, configurationConflict("Only one policy of type %s can be set on a listener", sslType)
 	}
 	for _, p := range found {
-		if p.Type != sslType || !secure(l.Protocol) {
-			return nil, conflict("A policy of type %s cannot be set on a listener of protocol %s", p.Type, l.Protocol)
+		if p.Type != sslType || !usesTLS(l.Protocol) {
+			return nil, configurationConflict("A policy of type %s cannot be set on a listener of protocol %s", p.Type, l.Protocol)
 		}
 	}
 	for _, name := range names {
@@ -127,7 +127,7 @@ func setBackendPolicies(c *call) (any, error) {
 	}
 	for _, p := range found {
 		if p.Type != proxyType {
-			return nil, conflict("A policy of type %s cannot be set on an instance port", p.Type)
+			return nil, configurationConflict("A policy of type %s cannot be set on an instance port", p.Type)
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(lb.Backends), func(b backend) bool { return b.Port == *port })

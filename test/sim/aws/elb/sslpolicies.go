@@ -23,8 +23,8 @@ func predefinedNames() []string {
 	}
 }
 
-// predefined gives a predefined negotiation policy by its name.
-func predefined(name string) (policy, bool) {
+// predefinedPolicy returns a predefined negotiation policy by its name.
+func predefinedPolicy(name string) (policy, bool) {
 	for _, p := range allPredefined() {
 		if p.Name == name {
 			return p, true
@@ -49,16 +49,16 @@ func (p *policy) complete() error {
 		return query.Errorf("PolicyTypeNotFound", "Policy type %s does not exist", p.Type)
 	}
 	if len(p.Attributes.Member) != 1 || p.Attributes.Member[0].Name != name {
-		return conflict("Policy attribute %s, and no other, is required for policy type %s", name, p.Type)
+		return configurationConflict("Policy attribute %s, and no other, is required for policy type %s", name, p.Type)
 	}
 	value := p.Attributes.Member[0].Value
 	if p.Type == sslType {
-		_, ok = predefined(value)
+		_, ok = predefinedPolicy(value)
 	} else {
 		ok = value == "true" || value == "false"
 	}
 	if !ok {
-		return conflict("The value '%s' of policy attribute %s is not valid", value, name)
+		return configurationConflict("The value '%s' of policy attribute %s is not valid", value, name)
 	}
 	return nil
 }

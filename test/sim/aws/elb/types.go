@@ -155,9 +155,9 @@ func (lb *loadBalancer) registered(id string) bool {
 // key sorts load balancers by age.
 func (lb *loadBalancer) key() string { return strconv.Itoa(1_000_000_000 + lb.Seq) }
 
-// conflict is InvalidConfigurationRequest, which the Classic API answers with
-// status 409; source: its service model.
-func conflict(format string, args ...any) error {
+// configurationConflict returns an InvalidConfigurationRequest, which the Classic API
+// answers with status 409; source: its service model.
+func configurationConflict(format string, args ...any) error {
 	e := query.Errorf("InvalidConfigurationRequest", format, args...)
 	e.Status = 409
 	return e

@@ -135,13 +135,13 @@ func (c *call) checkAssociation(l *listener, lb *loadBalancer, arn string) error
 		return err
 	}
 	if tg.VPC != lb.VPC {
-		return invalid("The target group '%s' and the load balancer '%s' are in different VPCs", arn, lb.ARN)
+		return invalidConfiguration("The target group '%s' and the load balancer '%s' are in different VPCs", arn, lb.ARN)
 	}
-	if !compatible(l.Protocol, tg.Protocol) {
+	if !protocolsCompatible(l.Protocol, tg.Protocol) {
 		return query.Errorf("IncompatibleProtocols", "The listener and its associated target group '%s' have incompatible protocols: '%s' and '%s'", arn, l.Protocol, tg.Protocol)
 	}
 	if tg.IPType == "ipv6" && lb.IPType == ipv4 {
-		return invalid("The target group '%s' has IP address type 'ipv6' and can be used only with dualstack load balancers", arn)
+		return invalidConfiguration("The target group '%s' has IP address type 'ipv6' and can be used only with dualstack load balancers", arn)
 	}
 	for _, other := range c.State.loadBalancersOf(arn) {
 		if other != lb.ARN {
@@ -151,9 +151,9 @@ func (c *call) checkAssociation(l *listener, lb *loadBalancer, arn string) error
 	return nil
 }
 
-// compatible is the table of listener and target group protocols.
+// protocolsCompatible is the table of listener and target group protocols.
 // Source: target group pages of the load balancer guides.
-func compatible(front, back string) bool {
+func protocolsCompatible(front, back string) bool {
 	switch front {
 	case "TLS":
 		return back == "TCP" || back == "TLS"

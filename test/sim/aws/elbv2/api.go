@@ -86,7 +86,7 @@ type call struct {
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
 	about := query.Service{Name: "elbv2", Version: "2015-12-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
-	return lbkit.Serve(a.API, about, operations(), func(r *lbkit.Reader, now time.Time) *call {
+	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call {
 		a.State.sweep(now)
 		return &call{r, a, now}
 	})
@@ -104,5 +104,5 @@ func (a *API) next(kind string) (seq int, id string) {
 	return a.State.Seq, lbkit.Hex(16, a.opt.Account, a.opt.Region, kind, strconv.Itoa(a.State.Seq))
 }
 
-// sequence is a sort key for listings by age.
-func sequence(n int) string { return strconv.Itoa(1_000_000_000 + n) }
+// sortKey returns a sort key for listings by age.
+func sortKey(n int) string { return strconv.Itoa(1_000_000_000 + n) }

@@ -19,11 +19,11 @@ type setting struct {
 // checker reports whether a value is allowed; the text ends "value '...' must ".
 type checker func(value string) string
 
-func boolean(v string) string { return words("true", "false")(v) }
+func checkBool(v string) string { return checkWord("true", "false")(v) }
 
-func anything(string) string { return "" }
+func acceptAny(string) string { return "" }
 
-func words(allowed ...string) checker {
+func checkWord(allowed ...string) checker {
 	return func(v string) string {
 		if slices.Contains(allowed, v) {
 			return ""
@@ -32,7 +32,7 @@ func words(allowed ...string) checker {
 	}
 }
 
-func between(lo, hi int) checker {
+func checkRange(lo, hi int) checker {
 	return func(v string) string {
 		if n, err := strconv.Atoi(v); err != nil || n < lo || n > hi {
 			return "be between '" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + "' inclusive"
@@ -46,7 +46,7 @@ func offOr(lo, hi int) checker {
 		if v == "off" {
 			return ""
 		}
-		return between(lo, hi)(v)
+		return checkRange(lo, hi)(v)
 	}
 }
 
@@ -64,8 +64,9 @@ func (c *call) readAttributes(valueLength int) []pair {
 	return out
 }
 
-// change checks wanted attributes against what a resource supports, and gives the changed set.
-func change(noun string, supported []setting, have map[string]string, want []pair) (map[string]string, error) {
+// changeAttributes validates requested attributes against what a resource supports, and
+// returns the changed set.
+func changeAttributes(noun string, supported []setting, have map[string]string, want []pair) (map[string]string, error) {
 	if len(want) == 0 {
 		return nil, query.Errorf("ValidationError", "Attributes cannot be empty")
 	}
@@ -94,7 +95,7 @@ func change(noun string, supported []setting, have map[string]string, want []pai
 	return out, nil
 }
 
-func defaults(settings []setting) map[string]string {
+func defaultValues(settings []setting) map[string]string {
 	out := make(map[string]string, len(settings))
 	for _, s := range settings {
 		out[s.key] = s.value
@@ -106,8 +107,8 @@ type attributesAnswer struct {
 	Attributes query.Members[pair]
 }
 
-// answer lists attributes in the order of their table.
-func answer(settings []setting, have map[string]string) attributesAnswer {
+// listAttributes lists attributes in the order of their table.
+func listAttributes(settings []setting, have map[string]string) attributesAnswer {
 	var out attributesAnswer
 	for _, s := range settings {
 		if v, ok := have[s.key]; ok {
@@ -122,7 +123,7 @@ func describeLoadBalancerAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(lb.settings(), lb.Attributes), nil
+	return listAttributes(lb.settings(), lb.Attributes), nil
 }
 
 // maxChanges is how many attributes ModifyLoadBalancerAttributes takes; source: service model.
@@ -137,7 +138,7 @@ func modifyLoadBalancerAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := change("Load balancer", lb.settings(), lb.Attributes, want)
+	changed, err := changeAttributes("Load balancer", lb.settings(), lb.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
@@ -145,27 +146,27 @@ func modifyLoadBalancerAttributes(c *call) (any, error) {
 		return nil, err
 	}
 	lb.Attributes = changed
-	return answer(lb.settings(), lb.Attributes), nil
+	return listAttributes(lb.settings(), lb.Attributes), nil
 }
 
 // checkAttributes checks attributes that depend on each other or on the load balancer.
 func (lb *loadBalancer) checkAttributes(a map[string]string) error {
 	if a["access_logs.s3.enabled"] == "true" && a["access_logs.s3.bucket"] == "" {
-		return invalid("The value of 'access_logs.s3.bucket' cannot be empty if 'access_logs.s3.enabled' is 'true'")
+		return invalidConfiguration("The value of 'access_logs.s3.bucket' cannot be empty if 'access_logs.s3.enabled' is 'true'")
 	}
 	if p := a["access_logs.s3.prefix"]; strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
 		return query.Errorf("ValidationError", "'access_logs.s3.prefix' value '%s' cannot begin or end with '/'", p)
 	}
 	if a[denyKey] != lb.Attributes[denyKey] && lb.IPType == ipv4 {
-		return invalid("Load balancer attribute key '%s' is not supported on load balancers with IP address type 'ipv4'", denyKey)
+		return invalidConfiguration("Load balancer attribute key '%s' is not supported on load balancers with IP address type 'ipv4'", denyKey)
 	}
-	if before, after := number(lb.Attributes[secondaryKey]), number(a[secondaryKey]); after < before {
-		return invalid("The value of '%s' cannot be decreased", secondaryKey)
+	if before, after := parseNumber(lb.Attributes[secondaryKey]), parseNumber(a[secondaryKey]); after < before {
+		return invalidConfiguration("The value of '%s' cannot be decreased", secondaryKey)
 	}
 	return nil
 }
 
-func number(v string) int {
+func parseNumber(v string) int {
 	n, err := strconv.Atoi(v)
 	if err != nil {
 		return 0
@@ -178,7 +179,7 @@ func describeTargetGroupAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(tg.settings(), tg.Attributes), nil
+	return listAttributes(tg.settings(), tg.Attributes), nil
 }
 
 func modifyTargetGroupAttributes(c *call) (any, error) {
@@ -190,7 +191,7 @@ func modifyTargetGroupAttributes(c *call) (any, error) {
 	if err := tg.checkStickiness(want); err != nil {
 		return nil, err
 	}
-	changed, err := change("Target group", tg.settings(), tg.Attributes, want)
+	changed, err := changeAttributes("Target group", tg.settings(), tg.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func modifyTargetGroupAttributes(c *call) (any, error) {
 		return nil, err
 	}
 	tg.Attributes = changed
-	return answer(tg.settings(), tg.Attributes), nil
+	return listAttributes(tg.settings(), tg.Attributes), nil
 }
 
 // checkAttributes checks attributes that depend on each other or on the group.
@@ -207,17 +208,17 @@ func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
 	asked := func(key string) bool {
 		return slices.ContainsFunc(want, func(p pair) bool { return p.Key == key })
 	}
-	udp := datagrams(tg.Protocol)
+	udp := carriesUDP(tg.Protocol)
 	switch {
 	case udp && a["preserve_client_ip.enabled"] == "false":
-		return invalid("Client IP preservation cannot be disabled for target groups with the %s protocol", tg.Protocol)
+		return invalidConfiguration("Client IP preservation cannot be disabled for target groups with the %s protocol", tg.Protocol)
 	case udp && a[unhealthyKey+"connection_termination.enabled"] == "true":
-		return invalid("Connection termination for unhealthy targets cannot be enabled for target groups with the %s protocol", tg.Protocol)
+		return invalidConfiguration("Connection termination for unhealthy targets cannot be enabled for target groups with the %s protocol", tg.Protocol)
 	case tg.Protocol == "TLS" && a["stickiness.enabled"] == "true":
-		return invalid("You cannot enable stickiness on target groups with the TLS protocol")
+		return invalidConfiguration("You cannot enable stickiness on target groups with the TLS protocol")
 	case asked(unhealthyKey+"draining_interval_seconds") && a[unhealthyKey+"draining_interval_seconds"] != "0" &&
 		a[unhealthyKey+"connection_termination.enabled"] == "true":
-		return invalid("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
+		return invalidConfiguration("An unhealthy draining interval can be set only if connection termination for unhealthy targets is disabled")
 	}
 	return nil
 }
@@ -233,7 +234,7 @@ func (tg *targetGroup) checkStickiness(want []pair) error {
 		case !slices.Contains(allowed, p.Value):
 			return query.Errorf("ValidationError", "'Stickiness type' must be one of [%s]", strings.Join(allowed, ", "))
 		case strings.HasSuffix(p.Value, "_cookie"):
-			return invalid("Stickiness type '%s' is not supported for target groups with the %s protocol", p.Value, tg.Protocol)
+			return invalidConfiguration("Stickiness type '%s' is not supported for target groups with the %s protocol", p.Value, tg.Protocol)
 		}
 	}
 	return nil
@@ -244,7 +245,7 @@ func describeListenerAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer(l.settings(), l.Attributes), nil
+	return listAttributes(l.settings(), l.Attributes), nil
 }
 
 func modifyListenerAttributes(c *call) (any, error) {
@@ -253,10 +254,10 @@ func modifyListenerAttributes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := change("Listener", l.settings(), l.Attributes, want)
+	changed, err := changeAttributes("Listener", l.settings(), l.Attributes, want)
 	if err != nil {
 		return nil, err
 	}
 	l.Attributes = changed
-	return answer(l.settings(), l.Attributes), nil
+	return listAttributes(l.settings(), l.Attributes), nil
 }

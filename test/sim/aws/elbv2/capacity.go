@@ -27,7 +27,7 @@ const decreases = 2
 func (lb *loadBalancer) capacity() capacityAnswer {
 	out := capacityAnswer{DecreaseRequestsRemaining: decreases}
 	if !lb.CapacitySet.IsZero() {
-		out.LastModifiedTime = stamp(lb.CapacitySet)
+		out.LastModifiedTime = formatTime(lb.CapacitySet)
 	}
 	if lb.Capacity == 0 {
 		return out

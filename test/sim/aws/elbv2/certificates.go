@@ -41,8 +41,8 @@ func (c *call) listed() (*listener, []string, error) {
 	if len(arns) == 0 {
 		return nil, nil, query.Errorf("ValidationError", "At least one certificate must be specified")
 	}
-	if !encrypted(l.Protocol) {
-		return nil, nil, invalid("Certificates are not supported for listeners with the %s protocol", l.Protocol)
+	if !usesTLS(l.Protocol) {
+		return nil, nil, invalidConfiguration("Certificates are not supported for listeners with the %s protocol", l.Protocol)
 	}
 	return l, arns, nil
 }
@@ -114,11 +114,11 @@ func describeCertificates(c *call) (any, error) {
 	var all []entry
 	if l.Certificate != "" {
 		yes := true
-		all = append(all, entry{sequence(0), certificateView{l.Certificate, &yes}})
+		all = append(all, entry{sortKey(0), certificateView{l.Certificate, &yes}})
 	}
 	for i, arn := range l.Extra {
 		no := false
-		all = append(all, entry{sequence(i + 1), certificateView{arn, &no}})
+		all = append(all, entry{sortKey(i + 1), certificateView{arn, &no}})
 	}
 	page, next, err := lbkit.Page(all, func(e entry) string { return e.key }, marker, size)
 	if err != nil {

@@ -88,7 +88,7 @@ func (r *rig) health(tg types.TargetGroup) []string {
 	return got
 }
 
-func code(err error) string {
+func errorCode(err error) string {
 	var e smithy.APIError
 	if errors.As(err, &e) {
 		return e.ErrorCode()
@@ -96,9 +96,9 @@ func code(err error) string {
 	return ""
 }
 
-func expect(t *testing.T, what, want string, err error) {
+func expectCode(t *testing.T, what, want string, err error) {
 	t.Helper()
-	if got := code(err); got != want || want == "" && err != nil {
+	if got := errorCode(err); got != want || want == "" && err != nil {
 		t.Errorf("%s: want code %q, got %v", what, want, err)
 	}
 }
@@ -170,13 +170,13 @@ func TestSameCreationReturnsTheSame(t *testing.T) {
 		t.Errorf("second listener %s", *b.ListenerArn)
 	}
 	_, err := r.CreateLoadBalancer(t.Context(), &v2.CreateLoadBalancerInput{Name: aws.String("web"), Type: types.LoadBalancerTypeEnumNetwork, Subnets: []string{"subnet-a"}})
-	expect(t, "load balancer", "DuplicateLoadBalancerName", err)
+	expectCode(t, "load balancer", "DuplicateLoadBalancerName", err)
 	_, err = r.CreateTargetGroup(t.Context(), &v2.CreateTargetGroupInput{Name: aws.String("tg"), Protocol: types.ProtocolEnumUdp, Port: aws.Int32(30080), VpcId: aws.String("vpc-1")})
-	expect(t, "target group", "DuplicateTargetGroupName", err)
+	expectCode(t, "target group", "DuplicateTargetGroupName", err)
 	other := r.group("other", types.ProtocolEnumTcp)
 	_, err = r.CreateListener(t.Context(), &v2.CreateListenerInput{LoadBalancerArn: lb.LoadBalancerArn, Port: aws.Int32(80), Protocol: types.ProtocolEnumTcp,
 		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: other.TargetGroupArn}}})
-	expect(t, "listener", "DuplicateListener", err)
+	expectCode(t, "listener", "DuplicateListener", err)
 }
 
 func TestTargetGroupDefaults(t *testing.T) {
@@ -296,13 +296,13 @@ func TestDeletion(t *testing.T) {
 	}
 	protect("true")
 	_, err := r.DeleteLoadBalancer(t.Context(), &v2.DeleteLoadBalancerInput{LoadBalancerArn: lb.LoadBalancerArn})
-	expect(t, "protected", "OperationNotPermitted", err)
+	expectCode(t, "protected", "OperationNotPermitted", err)
 	protect("false")
 	_, err = r.DeleteTargetGroup(t.Context(), &v2.DeleteTargetGroupInput{TargetGroupArn: tg.TargetGroupArn})
-	expect(t, "group in use", "ResourceInUse", err)
+	expectCode(t, "group in use", "ResourceInUse", err)
 	for range 2 {
 		_, err = r.DeleteLoadBalancer(t.Context(), &v2.DeleteLoadBalancerInput{LoadBalancerArn: lb.LoadBalancerArn})
-		expect(t, "delete", "", err)
+		expectCode(t, "delete", "", err)
 	}
 	if diff := cmp.Diff([]string{"load balancer web"}, r.api.GroupUsers("sg-1")); diff != "" {
 		t.Errorf("users of the group (-want +got)\n%s", diff)
@@ -313,8 +313,8 @@ func TestDeletion(t *testing.T) {
 	}
 	for range 2 {
 		_, err = r.DeleteTargetGroup(t.Context(), &v2.DeleteTargetGroupInput{TargetGroupArn: tg.TargetGroupArn})
-		expect(t, "delete group", "", err)
+		expectCode(t, "delete group", "", err)
 	}
 	_, err = r.DescribeLoadBalancers(t.Context(), &v2.DescribeLoadBalancersInput{LoadBalancerArns: []string{*lb.LoadBalancerArn}})
-	expect(t, "describe", "LoadBalancerNotFound", err)
+	expectCode(t, "describe", "LoadBalancerNotFound", err)
 }

@@ -18,10 +18,10 @@ const (
 	forward = " DefaultActions.member.1.Type=forward DefaultActions.member.1.TargetGroupArn="
 )
 
-// setup makes a network load balancer with groups (NLB), target groups of each
-// protocol (TG-TCP, ...) and a listener (LIS on port 80); their names in capitals
-// stand for the ARNs in the calls below.
-func setup() []string {
+// setupCalls returns the calls that create a network load balancer (NLB), target groups
+// of each protocol (TG-TCP, ...) and a listener (LIS on port 80); their names in
+// capitals stand for the ARNs in the calls below.
+func setupCalls() []string {
 	return []string{
 		"NLB CreateLoadBalancer Type=network Name=web Subnets.member.1=subnet-a Subnets.member.2=subnet-b SecurityGroups.member.1=sg-1",
 		"TG-TCP CreateTargetGroup Name=tcp VpcId=vpc-1 Protocol=TCP Port=80",
@@ -139,7 +139,7 @@ func TestCodes(t *testing.T) {
 			s := elbv2.New(lbtest.NewWorld(), elbv2.Options{Options: lbkit.Options{Certificates: []string{"arn:aws:acm:x:1:certificate/1"}}, Limits: elbv2.Limits{NetworkLoadBalancers: 2}}).Service()
 			var pairs []string
 			arns := func(call string) string { return strings.NewReplacer(pairs...).Replace(call) }
-			for _, line := range setup() {
+			for _, line := range setupCalls() {
 				name, call, _ := strings.Cut(line, " ")
 				got, body := lbtest.Call(s, arns(call), start)
 				if got != "" {

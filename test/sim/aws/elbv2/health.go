@@ -86,7 +86,7 @@ func (c *call) verdict(tg *targetGroup, t target) verdict {
 	if zone := c.zoneOf(tg, t); zone != "" && zone != "all" && !c.serves(users, zone) {
 		return verdict{"unused", "Target.NotInUse", "Target is in an Availability Zone that is not enabled for the load balancer"}
 	}
-	if c.now.Before(since(tg, t).Add(c.opt.Delays.Healthy)) {
+	if c.now.Before(healthCheckStart(tg, t).Add(c.opt.Delays.Healthy)) {
 		return verdict{"initial", "Elb.RegistrationInProgress", "Target registration is in progress"}
 	}
 	return verdict{State: "healthy"}

@@ -22,7 +22,7 @@ const trafficPort = "traffic-port"
 func (c *call) readHealth() healthWish {
 	w := healthWish{
 		enabled:   c.Flag("HealthCheckEnabled"),
-		protocol:  c.Text("HealthCheckProtocol", lbkit.OneOf(protocols()...)),
+		protocol:  c.Text("HealthCheckProtocol", lbkit.OneOf(targetProtocols()...)),
 		port:      c.Str("HealthCheckPort"),
 		path:      c.Text("HealthCheckPath", lbkit.Length(1, 1024)),
 		interval:  c.Number("HealthCheckIntervalSeconds", 5, 300),
@@ -111,15 +111,15 @@ func (tg *targetGroup) mergePath(h *healthCheck, w healthWish) error {
 		h.Path, h.HTTPCode = "", ""
 		return nil
 	}
-	h.Path = first(w.path, h.Path, "/")
+	h.Path = firstNonEmpty(w.path, h.Path, "/")
 	if !strings.HasPrefix(h.Path, "/") {
 		return query.Errorf("ValidationError", "Health check path '%s' must begin with '/'", h.Path)
 	}
-	h.HTTPCode = first(w.http, h.HTTPCode, "200-399")
+	h.HTTPCode = firstNonEmpty(w.http, h.HTTPCode, "200-399")
 	return checkCodes(h.HTTPCode, 200, 599)
 }
 
-func first(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
 			return t
@@ -128,7 +128,7 @@ func first(texts ...string) string {
 	return ""
 }
 
-func choose(b bool, yes, no string) string {
+func selectText(b bool, yes, no string) string {
 	if b {
 		return yes
 	}

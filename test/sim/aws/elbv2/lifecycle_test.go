@@ -41,7 +41,7 @@ func TestTerminatedInstancesLeaveTheirGroup(t *testing.T) {
 		t.Errorf("asked for by name: %s %s, want draining Target.DeregistrationInProgress", got.State, got.Reason)
 	}
 	_, err = r.RegisterTargets(t.Context(), &v2.RegisterTargetsInput{TargetGroupArn: tg.TargetGroupArn, Targets: targets[:1]})
-	expect(t, "registered again", "InvalidTarget", err)
+	expectCode(t, "registered again", "InvalidTarget", err)
 }
 
 func TestLoadBalancersOfAGroupAreShownByDescribeOnly(t *testing.T) {
@@ -68,7 +68,7 @@ func TestStickinessTypeComesFirst(t *testing.T) {
 			{Key: aws.String("stickiness.app_cookie.cookie_name"), Value: aws.String("session")},
 			{Key: aws.String("stickiness.type"), Value: aws.String("app_cookie")},
 		}})
-	expect(t, "app_cookie", "InvalidConfigurationRequest", err)
+	expectCode(t, "app_cookie", "InvalidConfigurationRequest", err)
 	if err != nil && !strings.Contains(err.Error(), "Stickiness type 'app_cookie'") {
 		t.Errorf("%v, want the type as the cause", err)
 	}
@@ -78,9 +78,9 @@ func TestConstraintsOfTheModel(t *testing.T) {
 	r := newRig(t, elbv2.Options{})
 	tg, lb := r.group("g", types.ProtocolEnumTcp), r.nlb("web")
 	_, err := r.RemoveTags(t.Context(), &v2.RemoveTagsInput{ResourceArns: []string{*lb.LoadBalancerArn}, TagKeys: []string{"bad|key"}})
-	expect(t, "tag key", "ValidationError", err)
+	expectCode(t, "tag key", "ValidationError", err)
 	_, err = r.DescribeTargetHealth(t.Context(), &v2.DescribeTargetHealthInput{TargetGroupArn: tg.TargetGroupArn, Include: []types.DescribeTargetHealthInputIncludeEnum{"Everything"}})
-	expect(t, "included", "ValidationError", err)
+	expectCode(t, "included", "ValidationError", err)
 }
 
 // TestGroupRelease: a target group that a listener has just left cannot be deleted yet;
@@ -92,7 +92,7 @@ func TestGroupRelease(t *testing.T) {
 	remove := func(what, code string, group types.TargetGroup) {
 		t.Helper()
 		_, err := r.DeleteTargetGroup(t.Context(), &v2.DeleteTargetGroupInput{TargetGroupArn: group.TargetGroupArn})
-		expect(t, what, code, err)
+		expectCode(t, what, code, err)
 	}
 	remove("never used", "", spare)
 	if _, err := r.DeleteLoadBalancer(t.Context(), &v2.DeleteLoadBalancerInput{LoadBalancerArn: lb.LoadBalancerArn}); err != nil {

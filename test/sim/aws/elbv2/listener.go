@@ -21,7 +21,7 @@ type listenerWish struct {
 func (c *call) readListener() listenerWish {
 	w := listenerWish{
 		port:         c.Number("Port", 1, 65535),
-		protocol:     c.Text("Protocol", lbkit.OneOf(protocols()...)),
+		protocol:     c.Text("Protocol", lbkit.OneOf(targetProtocols()...)),
 		policy:       c.Str("SslPolicy"),
 		certificates: c.readCertificates(),
 		alpn:         c.Strs("AlpnPolicy"),
@@ -30,8 +30,8 @@ func (c *call) readListener() listenerWish {
 	return w
 }
 
-// encrypted tells protocols that need a certificate.
-func encrypted(protocol string) bool { return protocol == "TLS" }
+// usesTLS reports whether a protocol needs a certificate.
+func usesTLS(protocol string) bool { return protocol == "TLS" }
 
 func createListener(c *call) (any, error) {
 	c.Required("DefaultActions")
@@ -104,7 +104,7 @@ func (c *call) shape(l *listener, lb *loadBalancer, w listenerWish) error {
 	if err := checkProtocol(l, lb); err != nil {
 		return err
 	}
-	if encrypted(was) && !encrypted(l.Protocol) {
+	if usesTLS(was) && !usesTLS(l.Protocol) {
 		l.SSLPolicy, l.Certificate, l.Extra, l.ALPN = "", "", nil, nil
 	}
 	if err := c.checkTLS(l, w); err != nil {
@@ -127,22 +127,22 @@ func checkProtocol(l *listener, lb *loadBalancer) error {
 	if !slices.Contains(allowed, l.Protocol) {
 		return query.Errorf("ValidationError", "Listener protocol '%s' must be one of '%s'", l.Protocol, strings.Join(allowed, ", "))
 	}
-	if datagrams(l.Protocol) && lb.IPType == dualstack && lb.SourceNAT != "on" {
-		return invalid("Listeners with the %s protocol are not supported for load balancers with IP address type 'dualstack' unless EnablePrefixForIpv6SourceNat is 'on'", l.Protocol)
+	if carriesUDP(l.Protocol) && lb.IPType == dualstack && lb.SourceNAT != "on" {
+		return invalidConfiguration("Listeners with the %s protocol are not supported for load balancers with IP address type 'dualstack' unless EnablePrefixForIpv6SourceNat is 'on'", l.Protocol)
 	}
 	return nil
 }
 
 // checkTLS settles certificate, policy and ALPN.
 func (c *call) checkTLS(l *listener, w listenerWish) error {
-	if !encrypted(l.Protocol) {
+	if !usesTLS(l.Protocol) {
 		switch {
 		case len(w.certificates) > 0:
-			return invalid("Certificates cannot be specified for listeners with the %s protocol", l.Protocol)
+			return invalidConfiguration("Certificates cannot be specified for listeners with the %s protocol", l.Protocol)
 		case w.policy != "":
-			return invalid("An SSL policy cannot be specified for listeners with the %s protocol", l.Protocol)
+			return invalidConfiguration("An SSL policy cannot be specified for listeners with the %s protocol", l.Protocol)
 		case len(w.alpn) > 0:
-			return invalid("An ALPN policy cannot be specified for listeners with the %s protocol", l.Protocol)
+			return invalidConfiguration("An ALPN policy cannot be specified for listeners with the %s protocol", l.Protocol)
 		}
 		return nil
 	}
@@ -158,7 +158,7 @@ func (c *call) checkTLS(l *listener, w listenerWish) error {
 	if l.Certificate == "" {
 		return query.Errorf("ValidationError", "A certificate must be specified for %s listeners", l.Protocol)
 	}
-	l.SSLPolicy = first(w.policy, l.SSLPolicy, defaultSSLPolicy)
+	l.SSLPolicy = firstNonEmpty(w.policy, l.SSLPolicy, defaultSSLPolicy)
 	if !slices.Contains(sslPolicies(), l.SSLPolicy) {
 		return query.Errorf("SSLPolicyNotFound", "SSL policy '%s' not found", l.SSLPolicy)
 	}
@@ -177,7 +177,7 @@ func (c *call) checkTLS(l *listener, w listenerWish) error {
 
 // listener reads ListenerArn and gives the listener with its load balancer.
 func (c *call) listener() (*listener, *loadBalancer, error) {
-	l, err := named(c, "ListenerArn", (*call).listenerAt)
+	l, err := findByMember(c, "ListenerArn", (*call).listenerAt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,7 +185,7 @@ func (c *call) listener() (*listener, *loadBalancer, error) {
 }
 
 func (c *call) listenerAt(arn string) (*listener, error) {
-	return at(c.State.Listeners, arn, "listener", "listener", "ListenerNotFound")
+	return findByARN(c.State.Listeners, arn, "listener", "listener", "ListenerNotFound")
 }
 
 func modifyListener(c *call) (any, error) {
@@ -266,7 +266,7 @@ func describeListeners(c *call) (any, error) {
 		all = c.State.listenersOf(lb.ARN)
 	}
 	for _, arn := range arns {
-		if err := malformed(arn, "listener", "listener"); err != nil {
+		if err := checkARN(arn, "listener", "listener"); err != nil {
 			return nil, err
 		}
 		l, ok := c.State.Listeners[arn]
@@ -278,7 +278,7 @@ func describeListeners(c *call) (any, error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *listener) int { return a.Seq - b.Seq })
-	page, next, err := lbkit.Page(all, func(l *listener) string { return sequence(l.Seq) }, marker, size)
+	page, next, err := lbkit.Page(all, func(l *listener) string { return sortKey(l.Seq) }, marker, size)
 	if err != nil {
 		return nil, err
 	}

@@ -28,22 +28,22 @@ func checkName(noun, name string) error {
 	return nil
 }
 
-// invalid is InvalidConfigurationRequest.
-func invalid(format string, args ...any) error {
+// invalidConfiguration returns an InvalidConfigurationRequest.
+func invalidConfiguration(format string, args ...any) error {
 	return query.Errorf("InvalidConfigurationRequest", format, args...)
 }
 
-// malformed tells that a text is no ARN of this kind at all; an ARN that names
-// nothing is answered with NotFound instead.
-func malformed(arn, kind, word string) error {
+// checkARN returns an error for a text that is no ARN of this kind; an ARN of a missing
+// resource is answered with NotFound instead.
+func checkARN(arn, kind, word string) error {
 	if strings.HasPrefix(arn, "arn:") && strings.Contains(arn, ":"+kind+"/") {
 		return nil
 	}
 	return query.Errorf("ValidationError", "'%s' is not a valid %s ARN", arn, word)
 }
 
-// named reads the ARN of a member and finds what it names.
-func named[T any](c *call, member string, find func(*call, string) (*T, error)) (*T, error) {
+// findByMember reads the ARN of a member and finds its resource.
+func findByMember[T any](c *call, member string, find func(*call, string) (*T, error)) (*T, error) {
 	arn := c.Need(member)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func named[T any](c *call, member string, find func(*call, string) (*T, error)) 
 	return find(c, arn)
 }
 
-// at finds what an ARN of a kind names.
-func at[T any](all map[string]*T, arn, kind, word, missing string) (*T, error) {
-	if err := malformed(arn, kind, word); err != nil {
+// findByARN finds the resource of an ARN of one kind.
+func findByARN[T any](all map[string]*T, arn, kind, word, missing string) (*T, error) {
+	if err := checkARN(arn, kind, word); err != nil {
 		return nil, err
 	}
 	found, ok := all[arn]
@@ -65,11 +65,11 @@ func at[T any](all map[string]*T, arn, kind, word, missing string) (*T, error) {
 
 // loadBalancer reads LoadBalancerArn and gives the load balancer.
 func (c *call) loadBalancer() (*loadBalancer, error) {
-	return named(c, "LoadBalancerArn", (*call).loadBalancerAt)
+	return findByMember(c, "LoadBalancerArn", (*call).loadBalancerAt)
 }
 
 func (c *call) loadBalancerAt(arn string) (*loadBalancer, error) {
-	return at(c.State.LoadBalancers, arn, "loadbalancer", "load balancer", "LoadBalancerNotFound")
+	return findByARN(c.State.LoadBalancers, arn, "loadbalancer", "load balancer", "LoadBalancerNotFound")
 }
 
 func createLoadBalancer(c *call) (any, error) {
@@ -142,13 +142,13 @@ func (c *call) register(lb *loadBalancer) {
 	lb.Seq, lb.ID = c.next("load balancer")
 	lb.ARN = c.arn("loadbalancer/net/" + lb.Name + "/" + lb.ID)
 	lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + c.opt.Region + "." + lbkit.Suffix(c.opt.Region)
-	lb.Attributes = defaults(lb.settings())
+	lb.Attributes = defaultValues(lb.settings())
 	c.State.LoadBalancers[lb.ARN] = lb
 	c.hold(lb)
 }
 
 func (c *call) hold(lb *loadBalancer) {
-	h := lbkit.Holding{Who: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups)}
+	h := lbkit.Holding{User: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups)}
 	for _, z := range lb.Zones {
 		h.Subnets = append(h.Subnets, z.Subnet)
 		if z.AllocationID != "" {
@@ -182,7 +182,7 @@ func (c *call) room(lb *loadBalancer) error {
 		return query.Errorf("TooManyLoadBalancers", "The maximum number of load balancers has been reached")
 	}
 	if interfaces > c.opt.Limits.Interfaces {
-		return invalid("The maximum number of network interfaces of Network Load Balancers in VPC '%s' has been reached", lb.VPC)
+		return invalidConfiguration("The maximum number of network interfaces of Network Load Balancers in VPC '%s' has been reached", lb.VPC)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func deleteLoadBalancer(c *call) (any, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
+	if err := checkARN(arn, "loadbalancer", "load balancer"); err != nil {
 		return nil, err
 	}
 	lb, ok := c.State.LoadBalancers[arn]
@@ -242,7 +242,7 @@ func describeLoadBalancers(c *call) (any, error) {
 		}
 	}
 	for _, arn := range arns {
-		if err := malformed(arn, "loadbalancer", "load balancer"); err != nil {
+		if err := checkARN(arn, "loadbalancer", "load balancer"); err != nil {
 			return nil, err
 		}
 		lb, ok := c.State.LoadBalancers[arn]
@@ -262,7 +262,7 @@ func describeLoadBalancers(c *call) (any, error) {
 		all = slices.Collect(maps.Values(c.State.LoadBalancers))
 	}
 	slices.SortFunc(all, func(a, b *loadBalancer) int { return a.Seq - b.Seq })
-	page, next, err := lbkit.Page(all, func(lb *loadBalancer) string { return sequence(lb.Seq) }, marker, size)
+	page, next, err := lbkit.Page(all, func(lb *loadBalancer) string { return sortKey(lb.Seq) }, marker, size)
 	if err != nil {
 		return nil, err
 	}

@@ -22,11 +22,11 @@ func TestSecurityGroupsOfNetworkLoadBalancers(t *testing.T) {
 		_, err := r.SetSecurityGroups(t.Context(), &v2.SetSecurityGroupsInput{LoadBalancerArn: lb.LoadBalancerArn, SecurityGroups: groups})
 		return err
 	}
-	expect(t, "none to some", "InvalidConfigurationRequest", set(none, "sg-1"))
-	expect(t, "some to none", "InvalidConfigurationRequest", set(with))
-	expect(t, "missing", "InvalidSecurityGroup", set(with, "sg-q"))
-	expect(t, "six", "InvalidConfigurationRequest", set(with, "sg-1", "sg-2", "sg-3", "sg-4", "sg-5", "sg-6"))
-	expect(t, "others", "", set(with, "sg-2", "sg-3"))
+	expectCode(t, "none to some", "InvalidConfigurationRequest", set(none, "sg-1"))
+	expectCode(t, "some to none", "InvalidConfigurationRequest", set(with))
+	expectCode(t, "missing", "InvalidSecurityGroup", set(with, "sg-q"))
+	expectCode(t, "six", "InvalidConfigurationRequest", set(with, "sg-1", "sg-2", "sg-3", "sg-4", "sg-5", "sg-6"))
+	expectCode(t, "others", "", set(with, "sg-2", "sg-3"))
 	if got := r.api.GroupUsers("sg-1"); got != nil {
 		t.Errorf("sg-1 still used by %v", got)
 	}
@@ -61,22 +61,22 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("users of the address (-want +got)\n%s", diff)
 	}
 	_, err = create("b", "internet-facing", mapping("subnet-a", eip("eipalloc-1")))
-	expect(t, "address of another", "ResourceInUse", err)
+	expectCode(t, "address of another", "ResourceInUse", err)
 	_, err = create("b", "internet-facing", mapping("subnet-a", eip("eipalloc-3")))
-	expect(t, "taken address", "ResourceInUse", err)
+	expectCode(t, "taken address", "ResourceInUse", err)
 	_, err = create("b", "internet-facing", mapping("subnet-a", eip("eipalloc-9")))
-	expect(t, "missing address", "AllocationIdNotFound", err)
+	expectCode(t, "missing address", "AllocationIdNotFound", err)
 	_, err = create("b", "internal", mapping("subnet-a", eip("eipalloc-2")))
-	expect(t, "internal", "InvalidConfigurationRequest", err)
+	expectCode(t, "internal", "InvalidConfigurationRequest", err)
 	private := func(ip string) func(*types.SubnetMapping) {
 		return func(m *types.SubnetMapping) { m.PrivateIPv4Address = aws.String(ip) }
 	}
 	_, err = create("b", "internal", mapping("subnet-a", private("10.0.9.1")))
-	expect(t, "outside the subnet", "InvalidConfigurationRequest", err)
+	expectCode(t, "outside the subnet", "InvalidConfigurationRequest", err)
 	_, err = create("b", "internet-facing", mapping("subnet-a", private("10.0.0.9")))
-	expect(t, "private on the internet", "InvalidConfigurationRequest", err)
+	expectCode(t, "private on the internet", "InvalidConfigurationRequest", err)
 	_, err = create("b", "internal", mapping("subnet-a", private("10.0.0.9")))
-	expect(t, "private", "", err)
+	expectCode(t, "private", "", err)
 }
 
 func TestTLSListener(t *testing.T) {
@@ -86,18 +86,18 @@ func TestTLSListener(t *testing.T) {
 	in := &v2.CreateListenerInput{LoadBalancerArn: lb.LoadBalancerArn, Port: aws.Int32(443), Protocol: types.ProtocolEnumTls,
 		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: tg.TargetGroupArn}}}
 	_, err := r.CreateListener(t.Context(), in)
-	expect(t, "no certificate", "ValidationError", err)
+	expectCode(t, "no certificate", "ValidationError", err)
 	in.Certificates = []types.Certificate{{CertificateArn: aws.String("arn:aws:acm:us-east-1:000000000000:certificate/9")}}
 	_, err = r.CreateListener(t.Context(), in)
-	expect(t, "unknown certificate", "CertificateNotFound", err)
+	expectCode(t, "unknown certificate", "CertificateNotFound", err)
 	in.Certificates[0].CertificateArn = &one
 	in.SslPolicy = aws.String("x")
 	_, err = r.CreateListener(t.Context(), in)
-	expect(t, "unknown policy", "SSLPolicyNotFound", err)
+	expectCode(t, "unknown policy", "SSLPolicyNotFound", err)
 	in.SslPolicy = nil
 	in.AlpnPolicy = []string{"x"}
 	_, err = r.CreateListener(t.Context(), in)
-	expect(t, "unknown ALPN", "ALPNPolicyNotFound", err)
+	expectCode(t, "unknown ALPN", "ALPNPolicyNotFound", err)
 	in.AlpnPolicy = []string{"None"}
 	out, err := r.CreateListener(t.Context(), in)
 	if err != nil {

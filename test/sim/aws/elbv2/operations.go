@@ -2,7 +2,7 @@ package elbv2
 
 import "github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 
-func operations() lbkit.Operations[*call] {
+func newOperations() lbkit.Operations[*call] {
 	return lbkit.Operations[*call]{
 		Reads: map[string]func(*call) (any, error){
 			"DescribeAccountLimits":          describeLimits,

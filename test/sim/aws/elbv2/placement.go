@@ -42,7 +42,7 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 		return err
 	}
 	if lb.SourceNAT == "on" && lb.IPType == ipv4 {
-		return invalid("EnablePrefixForIpv6SourceNat cannot be 'on' for load balancers with IP address type 'ipv4'")
+		return invalidConfiguration("EnablePrefixForIpv6SourceNat cannot be 'on' for load balancers with IP address type 'ipv4'")
 	}
 	zones := make([]zone, len(want))
 	for i, z := range want {
@@ -51,7 +51,7 @@ func (c *call) settle(lb, old *loadBalancer, want []zone) error {
 			return err
 		}
 		if z.AllocationID != "" && slices.ContainsFunc(zones[:i], func(o zone) bool { return o.AllocationID == z.AllocationID }) {
-			return invalid("The allocation ID '%s' was specified more than once", z.AllocationID)
+			return invalidConfiguration("The allocation ID '%s' was specified more than once", z.AllocationID)
 		}
 		zones[i] = z
 	}
@@ -73,7 +73,7 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 		return query.Errorf("InvalidSubnet", "The subnet '%s' does not have an associated IPv6 CIDR block", s.ID)
 	}
 	if z.NATPrefix != "" && lb.SourceNAT != "on" {
-		return invalid("A source NAT prefix can be specified only if EnablePrefixForIpv6SourceNat is 'on'")
+		return invalidConfiguration("A source NAT prefix can be specified only if EnablePrefixForIpv6SourceNat is 'on'")
 	}
 	if lb.SourceNAT == "on" && z.NATPrefix == "" {
 		z.NATPrefix = "auto_assigned"
@@ -85,7 +85,7 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 		return o != nil && slices.ContainsFunc(o.Zones, func(h zone) bool { return h.PrivateIP == z.PrivateIP })
 	}
 	if z.PrivateIP != "" && !kept(old) && !kept(c.State.byName(lb.Name)) && lbkit.InUse(c.Dir, s.ID, z.PrivateIP) {
-		return invalid("The private IPv4 address '%s' is already in use", z.PrivateIP)
+		return invalidConfiguration("The private IPv4 address '%s' is already in use", z.PrivateIP)
 	}
 	return c.elastic(lb, old, z)
 }
@@ -94,18 +94,18 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 func checkFixed(lb *loadBalancer, z *zone, s network.Subnet) error {
 	if z.PrivateIP != "" {
 		if lb.Scheme != internal {
-			return invalid("A private IPv4 address can be specified only for internal load balancers")
+			return invalidConfiguration("A private IPv4 address can be specified only for internal load balancers")
 		}
-		if !within(z.PrivateIP, s.CIDR) {
-			return invalid("The private IPv4 address '%s' is not in the range of subnet '%s'", z.PrivateIP, s.ID)
+		if !cidrContains(z.PrivateIP, s.CIDR) {
+			return invalidConfiguration("The private IPv4 address '%s' is not in the range of subnet '%s'", z.PrivateIP, s.ID)
 		}
 	}
 	if z.IPv6 != "" {
 		if lb.IPType == ipv4 {
-			return invalid("An IPv6 address can be specified only for dualstack load balancers")
+			return invalidConfiguration("An IPv6 address can be specified only for dualstack load balancers")
 		}
-		if !within(z.IPv6, s.IPv6CIDR) {
-			return invalid("The IPv6 address '%s' is not in the range of subnet '%s'", z.IPv6, s.ID)
+		if !cidrContains(z.IPv6, s.IPv6CIDR) {
+			return invalidConfiguration("The IPv6 address '%s' is not in the range of subnet '%s'", z.IPv6, s.ID)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (c *call) elastic(lb, old *loadBalancer, z *zone) error {
 		return nil
 	}
 	if lb.Scheme == internal {
-		return invalid("An allocation ID can be specified only for internet-facing load balancers")
+		return invalidConfiguration("An allocation ID can be specified only for internet-facing load balancers")
 	}
 	ip, ok := c.Dir.Address(z.AllocationID)
 	if !ok {
@@ -131,7 +131,7 @@ func (c *call) elastic(lb, old *loadBalancer, z *zone) error {
 	return nil
 }
 
-func within(ip, cidr string) bool {
+func cidrContains(ip, cidr string) bool {
 	addr, err := netip.ParseAddr(ip)
 	prefix, perr := netip.ParsePrefix(cidr)
 	return err == nil && perr == nil && prefix.Contains(addr)
@@ -144,7 +144,7 @@ const maxGroups = 5
 // setGroups checks and sets the security groups of a new load balancer.
 func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	if len(ids) > maxGroups {
-		return invalid("A load balancer can have at most '%d' security groups", maxGroups)
+		return invalidConfiguration("A load balancer can have at most '%d' security groups", maxGroups)
 	}
 	if err := lbkit.Groups(c.Dir, lb.VPC, ids); err != nil {
 		return err
@@ -166,9 +166,9 @@ func setSecurityGroups(c *call) (any, error) {
 	ids := c.Strs("SecurityGroups")
 	switch {
 	case len(lb.Groups) == 0 && len(ids) > 0:
-		return nil, invalid("You cannot set security groups on a Network Load Balancer which was created without any security groups.")
+		return nil, invalidConfiguration("You cannot set security groups on a Network Load Balancer which was created without any security groups.")
 	case len(lb.Groups) > 0 && len(ids) == 0:
-		return nil, invalid("You cannot remove all security groups from a Network Load Balancer which was created with security groups.")
+		return nil, invalidConfiguration("You cannot remove all security groups from a Network Load Balancer which was created with security groups.")
 	case len(ids) == 0:
 		return nil, query.Errorf("ValidationError", "At least one security group must be specified")
 	}
@@ -210,7 +210,7 @@ func setSubnets(c *call) (any, error) {
 		return nil, err
 	}
 	if changed.VPC != lb.VPC {
-		return nil, invalid("All subnets must belong to the VPC of the load balancer: '%s'", lb.VPC)
+		return nil, invalidConfiguration("All subnets must belong to the VPC of the load balancer: '%s'", lb.VPC)
 	}
 	*lb = changed
 	c.hold(lb)
@@ -233,7 +233,7 @@ func (lb *loadBalancer) keeps(want []zone) error {
 			w.AllocationID, w.PrivateIP, w.IPv6 = z.AllocationID, z.PrivateIP, z.IPv6
 		}
 		if w.AllocationID != z.AllocationID || w.PrivateIP != z.PrivateIP {
-			return invalid("The addresses of the enabled subnet '%s' cannot be changed", z.Subnet)
+			return invalidConfiguration("The addresses of the enabled subnet '%s' cannot be changed", z.Subnet)
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func setIPAddressType(c *call) (any, error) {
 		return nil, err
 	}
 	if ip != ipv4 && ip != dualstack {
-		return nil, invalid("The IP address type '%s' is supported only for internet-facing load balancers with type 'application'", ip)
+		return nil, invalidConfiguration("The IP address type '%s' is supported only for internet-facing load balancers with type 'application'", ip)
 	}
 	for _, z := range lb.Zones {
 		if s, _ := c.Dir.Subnet(z.Subnet); ip != ipv4 && s.IPv6CIDR == "" {
@@ -254,7 +254,7 @@ func setIPAddressType(c *call) (any, error) {
 		}
 	}
 	if ip == ipv4 && lb.SourceNAT == "on" {
-		return nil, invalid("EnablePrefixForIpv6SourceNat must be 'off' for IP address type 'ipv4'")
+		return nil, invalidConfiguration("EnablePrefixForIpv6SourceNat must be 'off' for IP address type 'ipv4'")
 	}
 	lb.IPType = ip
 	return struct{ IpAddressType string }{ip}, nil //nolint:revive // The name is the element of the answer.

@@ -9,7 +9,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-func protocols() []string {
+func targetProtocols() []string {
 	return []string{"HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE", "QUIC", "TCP_QUIC"}
 }
 
@@ -17,13 +17,14 @@ func networkProtocols() []string {
 	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
 }
 
-// quic tells protocols whose targets have server ids.
-// Source: API reference, TargetDescription, QuicServerId.
-func quic(protocol string) bool { return protocol == "QUIC" || protocol == "TCP_QUIC" }
+// usesQUIC reports whether targets of a protocol have server ids. Source: API
+// reference, TargetDescription, QuicServerId.
+func usesQUIC(protocol string) bool { return protocol == "QUIC" || protocol == "TCP_QUIC" }
 
-// datagrams tells protocols that carry UDP; client addresses are always kept for these.
-func datagrams(protocol string) bool {
-	return protocol == "UDP" || protocol == "TCP_UDP" || quic(protocol)
+// carriesUDP reports whether a protocol carries UDP; client addresses are always
+// preserved for these.
+func carriesUDP(protocol string) bool {
+	return protocol == "UDP" || protocol == "TCP_UDP" || usesQUIC(protocol)
 }
 
 const (
@@ -34,7 +35,7 @@ const (
 func createTargetGroup(c *call) (any, error) {
 	tg := &targetGroup{
 		Name:       c.Need("Name"),
-		Protocol:   c.Text("Protocol", lbkit.OneOf(protocols()...)),
+		Protocol:   c.Text("Protocol", lbkit.OneOf(targetProtocols()...)),
 		VPC:        c.Str("VpcId"),
 		TargetType: c.Text("TargetType", lbkit.OneOf(targetInstance, targetIP, "lambda", "alb")),
 		IPType:     c.Text("IpAddressType", lbkit.OneOf("ipv4", "ipv6")),
@@ -77,7 +78,7 @@ func createTargetGroup(c *call) (any, error) {
 	}
 	tg.Seq, tg.ID = c.next("target group")
 	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
-	tg.Attributes = defaults(tg.settings())
+	tg.Attributes = defaultValues(tg.settings())
 	c.State.TargetGroups[tg.ARN] = tg
 	return c.created(tg), nil
 }
@@ -93,7 +94,7 @@ func (c *call) created(tg *targetGroup) groupsAnswer {
 // checkGroup checks protocol, port and VPC against the target type and fills what follows from them.
 func (c *call) checkGroup(tg *targetGroup) error {
 	if !slices.Contains(networkProtocols(), tg.Protocol) && tg.Protocol != "" || tg.TargetType == "lambda" || tg.TargetType == "alb" {
-		return invalid("Target groups with the %s protocol and target type '%s' are not simulated", tg.Protocol, tg.TargetType)
+		return invalidConfiguration("Target groups with the %s protocol and target type '%s' are not simulated", tg.Protocol, tg.TargetType)
 	}
 	for _, need := range []struct {
 		missing bool
@@ -121,11 +122,11 @@ func (tg *targetGroup) sameCreation(o *targetGroup) bool {
 
 // group reads TargetGroupArn and gives the target group.
 func (c *call) group() (*targetGroup, error) {
-	return named(c, "TargetGroupArn", (*call).groupAt)
+	return findByMember(c, "TargetGroupArn", (*call).groupAt)
 }
 
 func (c *call) groupAt(arn string) (*targetGroup, error) {
-	return at(c.State.TargetGroups, arn, "targetgroup", "target group", "TargetGroupNotFound")
+	return findByARN(c.State.TargetGroups, arn, "targetgroup", "target group", "TargetGroupNotFound")
 }
 
 func modifyTargetGroup(c *call) (any, error) {
@@ -147,7 +148,7 @@ func deleteTargetGroup(c *call) (any, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if err := malformed(arn, "targetgroup", "target group"); err != nil {
+	if err := checkARN(arn, "targetgroup", "target group"); err != nil {
 		return nil, err
 	}
 	tg := c.State.TargetGroups[arn]
@@ -191,7 +192,7 @@ func describeTargetGroups(c *call) (any, error) {
 func (c *call) selectGroups(arns, names []string, balancer string) ([]*targetGroup, error) {
 	var all []*targetGroup
 	for _, arn := range arns {
-		if err := malformed(arn, "targetgroup", "target group"); err != nil {
+		if err := checkARN(arn, "targetgroup", "target group"); err != nil {
 			return nil, err
 		}
 		all = append(all, c.State.TargetGroups[arn])

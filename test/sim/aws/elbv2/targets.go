@@ -49,7 +49,7 @@ func registerTargets(c *call) (any, error) {
 			all[i] = t
 		}
 	}
-	if n := active(all); n > c.opt.Limits.TargetsPerGroup {
+	if n := countActive(all); n > c.opt.Limits.TargetsPerGroup {
 		return nil, query.Errorf("TooManyTargets", "The maximum number of targets in target group '%s' has been reached", tg.ARN)
 	}
 	old := tg.Targets
@@ -68,9 +68,9 @@ var serverID = regexp.MustCompile(`^0x[0-9a-f]{16}$`)
 // Source: API reference, TargetDescription, QuicServerId.
 func checkServer(tg *targetGroup, all []target, t target) error {
 	switch {
-	case !quic(tg.Protocol) && t.Server != "":
+	case !usesQUIC(tg.Protocol) && t.Server != "":
 		return query.Errorf("ValidationError", "A QUIC server ID cannot be specified for target groups with the %s protocol", tg.Protocol)
-	case !quic(tg.Protocol):
+	case !usesQUIC(tg.Protocol):
 		return nil
 	case t.Server == "":
 		return query.Errorf("ValidationError", "A QUIC server ID must be specified for target groups with the %s protocol", tg.Protocol)
@@ -86,7 +86,7 @@ func checkServer(tg *targetGroup, all []target, t target) error {
 	return nil
 }
 
-func active(ts []target) int {
+func countActive(ts []target) int {
 	n := 0
 	for _, t := range ts {
 		if t.Draining.IsZero() {
@@ -136,15 +136,15 @@ func privateRanges() []string {
 
 func (c *call) checkIP(tg *targetGroup, t *target) error {
 	addr, err := netip.ParseAddr(t.ID)
-	family := choose(tg.IPType == "ipv6", "IPv6", "IPv4")
+	family := selectText(tg.IPType == "ipv6", "IPv6", "IPv4")
 	if err != nil || addr.Is4() == (family == "IPv6") || addr.Zone() != "" {
 		return query.Errorf("ValidationError", "The IP address '%s' is not a valid %s address", t.ID, family)
 	}
 	vpc, _ := c.Dir.VPC(tg.VPC)
-	if within(t.ID, vpc.CIDR) || within(t.ID, vpc.IPv6CIDR) {
+	if cidrContains(t.ID, vpc.CIDR) || cidrContains(t.ID, vpc.IPv6CIDR) {
 		return nil
 	}
-	private := addr.Is4() && slices.ContainsFunc(privateRanges(), func(p string) bool { return within(t.ID, p) })
+	private := addr.Is4() && slices.ContainsFunc(privateRanges(), func(p string) bool { return cidrContains(t.ID, p) })
 	if !private {
 		return query.Errorf("InvalidTarget", "The IP address '%s' is not within the VPC '%s' or the permitted private ranges", t.ID, tg.VPC)
 	}
@@ -223,8 +223,8 @@ func (c *call) zoneOf(tg *targetGroup, t target) string {
 	return t.Zone
 }
 
-// since is from when health checks of a target run.
-func since(tg *targetGroup, t target) time.Time {
+// healthCheckStart returns the time from which health checks of a target run.
+func healthCheckStart(tg *targetGroup, t target) time.Time {
 	if tg.UsedSince.After(t.At) {
 		return tg.UsedSince
 	}

@@ -61,7 +61,7 @@ func (c *call) viewLoadBalancer(lb *loadBalancer) loadBalancerView {
 	v := loadBalancerView{
 		LoadBalancerArn:              lb.ARN,
 		DNSName:                      lb.DNSName,
-		CreatedTime:                  stamp(lb.Created),
+		CreatedTime:                  formatTime(lb.Created),
 		LoadBalancerName:             lb.Name,
 		Scheme:                       lb.Scheme,
 		VpcId:                        lb.VPC,
@@ -98,4 +98,4 @@ func (lb *loadBalancer) zoneViews() query.Members[zoneView] {
 	return out
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -71,7 +71,7 @@ func (s statement) check() error {
 		return errors.New("want Resource")
 	}
 	for operator := range s.Condition {
-		if _, known := operators()[base(operator)]; !known {
+		if _, known := conditionOperators()[baseOperator(operator)]; !known {
 			return fmt.Errorf("condition operator %s: not known", operator)
 		}
 	}
@@ -118,16 +118,16 @@ func (p *Policy) Actions() []string {
 }
 
 func (s statement) covers(a Ask) bool {
-	action := func(pattern string) bool { return like(strings.ToLower(pattern), strings.ToLower(a.Action)) }
+	action := func(pattern string) bool { return matchWildcard(strings.ToLower(pattern), strings.ToLower(a.Action)) }
 	if len(s.NotAction) > 0 == slices.ContainsFunc(append(slices.Clone(s.Action), s.NotAction...), action) {
 		return false
 	}
-	if !slices.ContainsFunc(s.Resource, func(pattern string) bool { return like(pattern, a.Resource) }) {
+	if !slices.ContainsFunc(s.Resource, func(pattern string) bool { return matchWildcard(pattern, a.Resource) }) {
 		return false
 	}
 	for operator, keys := range s.Condition {
 		for key, want := range keys {
-			if !holds(operator, want, key, a.Keys) {
+			if !conditionHolds(operator, want, key, a.Keys) {
 				return false
 			}
 		}
@@ -137,21 +137,22 @@ func (s statement) covers(a Ask) bool {
 
 const ifExists = "IfExists"
 
-func base(operator string) string { return strings.TrimSuffix(operator, ifExists) }
+func baseOperator(operator string) string { return strings.TrimSuffix(operator, ifExists) }
 
-// operators returns the functions that report whether a value matches a wanted one.
-func operators() map[string]func(want, got string) bool {
+// conditionOperators returns the functions that report whether a value matches a wanted one.
+func conditionOperators() map[string]func(want, got string) bool {
 	equal := func(want, got string) bool { return want == got }
 	return map[string]func(want, got string) bool{
 		"StringEquals": equal, "StringNotEquals": equal, "StringEqualsIgnoreCase": strings.EqualFold,
-		"StringLike": like, "StringNotLike": like, "ArnEquals": like, "ArnLike": like, "Null": equal,
+		"StringLike": matchWildcard, "StringNotLike": matchWildcard, "ArnEquals": matchWildcard, "ArnLike": matchWildcard, "Null": equal,
 	}
 }
 
-// holds decides one line of a condition. Of values that are wanted one must fit; with
-// a negated operator none may. A key that is missing fits only a negated operator.
-func holds(operator string, want texts, key string, keys map[string]string) bool {
-	got, there := lookup(keys, key)
+// conditionHolds evaluates one line of a condition. One of the listed values must
+// match; with a negated operator none may. A missing key matches only a negated
+// operator.
+func conditionHolds(operator string, want texts, key string, keys map[string]string) bool {
+	got, there := findKey(keys, key)
 	if operator == "Null" {
 		return slices.Contains(want, map[bool]string{true: "false", false: "true"}[there])
 	}
@@ -159,13 +160,13 @@ func holds(operator string, want texts, key string, keys map[string]string) bool
 	if !there {
 		return negated || strings.HasSuffix(operator, ifExists)
 	}
-	fits := operators()[base(operator)]
+	fits := conditionOperators()[baseOperator(operator)]
 	return slices.ContainsFunc(want, func(w string) bool { return fits(w, got) }) != negated
 }
 
-// lookup finds a key: its name does not look at letter case, but the name of a tag
-// after the slash does.
-func lookup(keys map[string]string, key string) (string, bool) {
+// findKey finds a key: its name is compared without letter case, but the name of a tag
+// after the slash is case-sensitive.
+func findKey(keys map[string]string, key string) (string, bool) {
 	name, tag, _ := strings.Cut(key, "/")
 	for k, v := range keys {
 		n, t, _ := strings.Cut(k, "/")
@@ -176,13 +177,13 @@ func lookup(keys map[string]string, key string) (string, bool) {
 	return "", false
 }
 
-// like matches a text with * for any and ? for one character.
-func like(pattern, text string) bool {
+// matchWildcard matches a text with * for any and ? for one character.
+func matchWildcard(pattern, text string) bool {
 	for pattern != "" {
 		switch {
 		case pattern[0] == '*':
 			for rest := 0; rest <= len(text); rest++ {
-				if like(pattern[1:], text[rest:]) {
+				if matchWildcard(pattern[1:], text[rest:]) {
 					return true
 				}
 			}

@@ -77,7 +77,7 @@ type list struct {
 	Names query.Members[string] `xml:"Names"`
 }
 
-func service(style query.Style) *query.Service {
+func newService(style query.Style) *query.Service {
 	return &query.Service{
 		Name: "s", Version: "1", Namespace: "http://ns/", Style: style, Writes: func(string) bool { return false },
 		Ops: map[string]query.Op{
@@ -104,7 +104,7 @@ func TestAnswers(t *testing.T) {
 		{query.EC2Query, "Unknown", 400, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + `<Response><Errors><Error><Code>InvalidAction</Code><Message>The action Unknown is not valid for this web service.</Message></Error></Errors><RequestID>ID</RequestID></Response>`},
 	}
 	for _, tc := range tests {
-		s := service(tc.style)
+		s := newService(tc.style)
 		req := s.NewRequest(url.Values{"Action": {tc.action}}, time.Time{})
 		got := s.Do(req)
 		if got.Status != tc.status {
@@ -126,7 +126,7 @@ func TestServeHTTP(t *testing.T) {
 		}(),
 	} {
 		w := httptest.NewRecorder()
-		service(query.AWSQuery).ServeHTTP(w, r)
+		newService(query.AWSQuery).ServeHTTP(w, r)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), "<ListResult>") || w.Header().Get("X-Amzn-Requestid") == "" {
 			t.Errorf("%s: %d %s %v", r.Method, w.Code, w.Body, w.Header())
 		}

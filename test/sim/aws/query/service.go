@@ -146,7 +146,7 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // marshal writes the envelope by hand around the encoded result, because
 // encoding/xml can neither inline a result of unknown type nor name the root at run time.
 func (s *Service) marshal(req *Request, result any) ([]byte, error) {
-	inner, err := inside(result)
+	inner, err := encodeFields(result)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +170,8 @@ func (s *Service) marshal(req *Request, result any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inside gives the encoded fields of v without an element around them.
-func inside(v any) ([]byte, error) {
+// encodeFields returns the encoded fields of v without an element around them.
+func encodeFields(v any) ([]byte, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -27,17 +27,17 @@ type Running struct {
 func Start(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
 	cloud := virtual.Fresh(t, simaws.New, opt)
-	return running(virtual.Start(t, cloud), cloud, opt)
+	return newRunning(virtual.Start(t, cloud), cloud, opt)
 }
 
 // StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
 func StartLoopback(t testing.TB, opt simaws.Options) *Running {
 	t.Helper()
 	cloud := virtual.Fresh(t, simaws.New, opt)
-	return running(virtual.StartLoopback(t, cloud), cloud, opt)
+	return newRunning(virtual.StartLoopback(t, cloud), cloud, opt)
 }
 
-func running(url string, cloud *simaws.Cloud, opt simaws.Options) *Running {
+func newRunning(url string, cloud *simaws.Cloud, opt simaws.Options) *Running {
 	region := opt.Region
 	if region == "" {
 		region = "us-east-1"

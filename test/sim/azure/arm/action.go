@@ -25,7 +25,7 @@ func (c *Call) Holder() (*Resource, *Error) {
 }
 
 // Page answers one page of a list that is no list of resources.
-func (c *Call) Page(total int, show func(int) Doc) *Response { return page(c, total, show) }
+func (c *Call) Page(total int, show func(int) Doc) *Response { return pageResponse(c, total, show) }
 
 // Plan checks a request against the state as it is, and gives what it changes.
 type Plan func(*Write) (commit func(), err *Error)

@@ -10,22 +10,22 @@ type Doc = map[string]any
 
 // Clone returns a deep copy of a JSON value.
 func Clone[T any](v T) T {
-	out, _ := clone(v).(T)
+	out, _ := cloneValue(v).(T)
 	return out
 }
 
-func clone(v any) any {
+func cloneValue(v any) any {
 	switch x := v.(type) {
 	case Doc:
 		out := make(Doc, len(x))
 		for k, e := range x {
-			out[k] = clone(e)
+			out[k] = cloneValue(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(x))
 		for i, e := range x {
-			out[i] = clone(e)
+			out[i] = cloneValue(e)
 		}
 		return out
 	}
@@ -192,7 +192,7 @@ func Merge(base, patch Doc) Doc {
 		case isDoc && wasDoc && name != "tags":
 			out[name] = Merge(old, next)
 		default:
-			out[name] = clone(v)
+			out[name] = cloneValue(v)
 		}
 	}
 	return out

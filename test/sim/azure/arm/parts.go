@@ -36,7 +36,7 @@ func listParts(c *Call) *Response {
 		return Refuse(err)
 	}
 	parts := List(c.Svc.Render(c.Svc.State.Get(c.ID.Parent())), "properties", c.part.Property)
-	return page(c, len(parts), func(n int) Doc { return parts[n] })
+	return pageResponse(c, len(parts), func(n int) Doc { return parts[n] })
 }
 
 // putPart writes one part by writing the whole resource with it.
@@ -116,8 +116,8 @@ func removePart(c *Call) *Response {
 	return c.accept(w, c.Svc.track(c, w, c.Svc.settler(w)))
 }
 
-// page answers one page of a list, with the link to the next.
-func page(c *Call, total int, show func(int) Doc) *Response {
+// pageResponse answers one page of a list, with the link to the next.
+func pageResponse(c *Call, total int, show func(int) Doc) *Response {
 	from := 0
 	if token := c.Query.Get("$skiptoken"); token != "" {
 		n, err := strconv.Atoi(token)

@@ -183,10 +183,10 @@ func (s *Service) checkRemoved(w *Write) *Error {
 		kept[Key(id)] = true
 	}
 	gone := slices.DeleteFunc(Parts(w.ID.String(), w.Old.Doc), func(id string) bool { return kept[Key(id)] })
-	return vacate(w, OutsideRefs(s.State, w.ID.String(), gone))
+	return freeRefs(w, OutsideRefs(s.State, w.ID.String(), gone))
 }
 
-func vacate(w *Write, refs []Ref) *Error {
+func freeRefs(w *Write, refs []Ref) *Error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -196,8 +196,8 @@ func vacate(w *Write, refs []Ref) *Error {
 	return Badf("InUseResourceCannotBeDeleted", "Resource %s is in use by %s and cannot be deleted.", refs[0].To, refs[0].From)
 }
 
-// match checks If-Match and If-None-Match against an etag, "" for none.
-func match(r *Request, etag string) *Error {
+// checkETag checks If-Match and If-None-Match against an etag, "" for none.
+func checkETag(r *Request, etag string) *Error {
 	want, not := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	switch {
 	case want == "*" && etag == "", want != "" && want != "*" && want != etag:

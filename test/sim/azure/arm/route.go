@@ -61,7 +61,7 @@ func (c *Call) Segment(n int) string {
 func (s *Service) findExtra(c *Call) bool {
 	parts := strings.Split(strings.ToLower(strings.Trim(c.Path, "/")), "/")
 	for _, e := range s.extra {
-		if e.Method == c.Method && fits(parts, strings.Split(strings.Trim(e.Pattern, "/"), "/")) {
+		if e.Method == c.Method && matchesRoute(parts, strings.Split(strings.Trim(e.Pattern, "/"), "/")) {
 			c.Service, c.Name, c.Write, c.run = e.Service, e.Name, e.Write, e.Run
 			return true
 		}
@@ -69,7 +69,7 @@ func (s *Service) findExtra(c *Call) bool {
 	return false
 }
 
-func fits(parts, pattern []string) bool {
+func matchesRoute(parts, pattern []string) bool {
 	if len(parts) != len(pattern) {
 		return false
 	}
@@ -122,7 +122,7 @@ func (s *Service) findSingle(c *Call, id ID) bool {
 		}
 		c.kind, c.Service, c.Name = kind, kind.Service, kind.Client+verb
 		c.run = map[string]func(*Call) *Response{
-			http.MethodGet: get, http.MethodHead: head, http.MethodPut: put, http.MethodPatch: put, http.MethodDelete: remove,
+			http.MethodGet: serveGet, http.MethodHead: serveHead, http.MethodPut: servePut, http.MethodPatch: servePut, http.MethodDelete: serveDelete,
 		}[c.Method]
 		return true
 	}
@@ -150,7 +150,7 @@ func (s *Service) findList(c *Call, id ID, verb string) bool {
 	}
 	c.ID = id
 	if kind := s.routed(id); kind != nil {
-		c.kind, c.Service, c.Name, c.run = kind, kind.Service, kind.Client+verb, list
+		c.kind, c.Service, c.Name, c.run = kind, kind.Service, kind.Client+verb, serveList
 		return true
 	}
 	part, ok := s.parts[strings.ToLower(id.Type())]

@@ -38,7 +38,7 @@ func (s *Service) known(subscription string) bool {
 	return false
 }
 
-func get(c *Call) *Response {
+func serveGet(c *Call) *Response {
 	if err := c.locate(); err != nil {
 		return Refuse(err)
 	}
@@ -49,8 +49,8 @@ func get(c *Call) *Response {
 	return c.show(http.StatusOK, r)
 }
 
-func head(c *Call) *Response {
-	out := get(c)
+func serveHead(c *Call) *Response {
+	out := serveGet(c)
 	out.Body = nil
 	if out.Status == http.StatusOK {
 		out.Status = http.StatusNoContent
@@ -100,8 +100,8 @@ func (s *Service) Render(r *Resource) Doc {
 	return d
 }
 
-// put serves PUT and PATCH.
-func put(c *Call) *Response {
+// servePut serves PUT and PATCH.
+func servePut(c *Call) *Response {
 	w, err := c.begin(c.ID)
 	if err != nil {
 		return Refuse(err)
@@ -148,7 +148,7 @@ func (c *Call) begin(id ID) (*Write, *Error) {
 		w.ID.Subscription, w.ID.Group, w.ID.Provider = group.ID.Subscription, group.ID.Group, provider
 		w.ID.Types = strings.Split(c.kind.Type, "/")[1:]
 	}
-	if err := match(c.Request, etag); err != nil {
+	if err := checkETag(c.Request, etag); err != nil {
 		return nil, err
 	}
 	if c.Body == nil && c.Method != http.MethodDelete {
@@ -157,7 +157,7 @@ func (c *Call) begin(id ID) (*Write, *Error) {
 	return w, c.Svc.overlap(w)
 }
 
-func remove(c *Call) *Response {
+func serveDelete(c *Call) *Response {
 	if err := c.locate(); err != nil {
 		return Refuse(err)
 	}
@@ -175,13 +175,13 @@ func remove(c *Call) *Response {
 	if len(w.ID.Types) == 0 {
 		ids = groupContent(c.Svc.State, w.ID)
 	}
-	if err := vacate(w, OutsideRefs(c.Svc.State, w.ID.String(), ids)); err != nil {
+	if err := freeRefs(w, OutsideRefs(c.Svc.State, w.ID.String(), ids)); err != nil {
 		return Refuse(err)
 	}
 	return c.finishDelete(w)
 }
 
-func list(c *Call) *Response {
+func serveList(c *Call) *Response {
 	if err := c.locateParent(); err != nil {
 		return Refuse(err)
 	}
@@ -201,7 +201,7 @@ func list(c *Call) *Response {
 			found = append(found, r)
 		}
 	}
-	return page(c, len(found), func(n int) Doc { return c.render(found[n]) })
+	return pageResponse(c, len(found), func(n int) Doc { return c.render(found[n]) })
 }
 
 // locateParent is locate for a list, whose id has a made up last name.

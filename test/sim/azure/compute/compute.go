@@ -36,7 +36,7 @@ func New(opt Options) *API { return &API{opt} }
 
 // Kinds are the resource types of the provider.
 func (a *API) Kinds() []*arm.Kind {
-	kinds := []*arm.Kind{a.scaleSets(), instances(), instanceInterfaces(), machines(), {
+	kinds := []*arm.Kind{a.scaleSets(), instanceKind(), instanceInterfaces(), machineKind(), {
 		Type: AvailabilitySets, Service: "compute", Client: "AvailabilitySets", Sync: true, NoEtag: true, ReadOnly: []string{"virtualMachines"},
 		Vacate: func(w *arm.Write, _ []arm.Ref) *arm.Error {
 			return arm.Conflictf("OperationNotAllowed", "Availability Set '%s' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM.", w.ID.Name())
@@ -64,15 +64,15 @@ func (a *API) Extra() []arm.Extra {
 	set := "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.compute/virtualmachinescalesets/{n}"
 	out := []arm.Extra{
 		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/providers/{p}", Service: "resources", Name: "Providers.Get", Run: a.provider},
-		{Method: http.MethodGet, Pattern: machine + "/instanceview", Service: "compute", Name: "VirtualMachines.InstanceView", Run: view},
-		{Method: http.MethodGet, Pattern: set + "/virtualmachines/{i}/instanceview", Service: "compute", Name: "VirtualMachineScaleSetVMs.GetInstanceView", Run: view},
+		{Method: http.MethodGet, Pattern: machine + "/instanceview", Service: "compute", Name: "VirtualMachines.InstanceView", Run: getInstanceView},
+		{Method: http.MethodGet, Pattern: set + "/virtualmachines/{i}/instanceview", Service: "compute", Name: "VirtualMachineScaleSetVMs.GetInstanceView", Run: getInstanceView},
 		{Method: http.MethodGet, Pattern: set + "/networkinterfaces", Service: "network", Name: "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces", Run: setInterfaces},
 		{Method: http.MethodPost, Pattern: set + "/manualupgrade", Service: "compute", Name: "VirtualMachineScaleSets.UpdateInstances", Write: true, Run: manualUpgrade},
 	}
 	for verb, state := range map[string]string{"start": running, "poweroff": "PowerState/stopped", "deallocate": "PowerState/deallocated"} {
 		out = append(out,
-			arm.Extra{Method: http.MethodPost, Pattern: machine + "/" + verb, Service: "compute", Name: "VirtualMachines." + verb, Write: true, Run: power(state)},
-			arm.Extra{Method: http.MethodPost, Pattern: set + "/virtualmachines/{i}/" + verb, Service: "compute", Name: "VirtualMachineScaleSetVMs." + verb, Write: true, Run: power(state)},
+			arm.Extra{Method: http.MethodPost, Pattern: machine + "/" + verb, Service: "compute", Name: "VirtualMachines." + verb, Write: true, Run: setPower(state)},
+			arm.Extra{Method: http.MethodPost, Pattern: set + "/virtualmachines/{i}/" + verb, Service: "compute", Name: "VirtualMachineScaleSetVMs." + verb, Write: true, Run: setPower(state)},
 		)
 	}
 	return out
@@ -106,8 +106,8 @@ func (a *API) provider(c *arm.Call) *arm.Response {
 	})
 }
 
-// target finds the resource that an action on it is about.
-func target(c *arm.Call) (*arm.Resource, *arm.Error) {
+// findTarget finds the resource that an action applies to.
+func findTarget(c *arm.Call) (*arm.Resource, *arm.Error) {
 	path := strings.TrimRight(c.Path, "/")
 	id, ok := arm.ParseID(path[:strings.LastIndex(path, "/")])
 	if !ok {
@@ -119,9 +119,9 @@ func target(c *arm.Call) (*arm.Resource, *arm.Error) {
 	return nil, arm.Failf(http.StatusNotFound, "ResourceNotFound", "The Resource '%s/%s' under resource group '%s' was not found.", id.Type(), id.Name(), id.Group)
 }
 
-func power(state string) func(*arm.Call) *arm.Response {
+func setPower(state string) func(*arm.Call) *arm.Response {
 	return func(c *arm.Call) *arm.Response {
-		r, err := target(c)
+		r, err := findTarget(c)
 		if err != nil {
 			return arm.Refuse(err)
 		}
@@ -132,8 +132,8 @@ func power(state string) func(*arm.Call) *arm.Response {
 	}
 }
 
-func view(c *arm.Call) *arm.Response {
-	r, err := target(c)
+func getInstanceView(c *arm.Call) *arm.Response {
+	r, err := findTarget(c)
 	if err != nil {
 		return arm.Refuse(err)
 	}
@@ -159,7 +159,7 @@ func expandView(expand string, _ *arm.State, r *arm.Resource, d arm.Doc) {
 	}
 }
 
-func machines() *arm.Kind {
+func machineKind() *arm.Kind {
 	return &arm.Kind{
 		Type: Machines, Service: "compute", Client: "VirtualMachines", ReadOnly: []string{"instanceView", "vmId", "timeCreated"}, Links: []string{"virtualMachineScaleSet", "availabilitySet"},
 		Prepare: prepareMachine, Expand: expandView,

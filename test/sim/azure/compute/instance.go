@@ -7,7 +7,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/azure/network"
 )
 
-func instances() *arm.Kind {
+func instanceKind() *arm.Kind {
 	return &arm.Kind{
 		Type: Instances, Service: "compute", Client: "VirtualMachineScaleSetVMs", Patches: true,
 		ReadOnly: []string{"instanceView", "vmId", "latestModelApplied", "networkProfile", "timeCreated"},
@@ -78,18 +78,18 @@ func viewInstance(s *arm.State, r *arm.Resource, d arm.Doc) {
 	}
 	arm.Put(d, list, "properties", "networkProfile", "networkInterfaces")
 	if set := s.Get(r.ID.Parent()); set != nil {
-		arm.Put(d, same(nics(set.Doc), arm.List(r.Doc, "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")), "properties", "latestModelApplied")
+		arm.Put(d, equalPools(modelInterfaces(set.Doc), arm.List(r.Doc, "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")), "properties", "latestModelApplied")
 	}
 }
 
-// same compares the pools of model and instance by their JSON.
-func same(model, instance []arm.Doc) bool {
-	a, errA := json.Marshal(pools(model))
-	b, errB := json.Marshal(pools(instance))
+// equalPools compares the pools of model and instance by their JSON.
+func equalPools(model, instance []arm.Doc) bool {
+	a, errA := json.Marshal(poolsByInterface(model))
+	b, errB := json.Marshal(poolsByInterface(instance))
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-func pools(list []arm.Doc) map[string][]string {
+func poolsByInterface(list []arm.Doc) map[string][]string {
 	out := map[string][]string{}
 	for _, nic := range list {
 		for _, c := range arm.List(nic, "properties", "ipConfigurations") {

@@ -17,7 +17,7 @@ func (a *API) scaleSets() *arm.Kind {
 		Type: ScaleSets, Service: "compute", Client: "VirtualMachineScaleSets", Patches: true, ReadOnly: []string{"uniqueId", "timeCreated", "overprovisionedCapacity"},
 		Prepare: a.prepareScaleSet, Stored: storedScaleSet,
 		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
-			if !flexible(d) {
+			if !isFlexible(d) {
 				arm.Put(d, len(s.Under(Instances, r.ID)), "sku", "capacity")
 			}
 		},
@@ -27,12 +27,12 @@ func (a *API) scaleSets() *arm.Kind {
 	}
 }
 
-func flexible(d arm.Doc) bool {
+func isFlexible(d arm.Doc) bool {
 	return strings.EqualFold(arm.Text(d, "properties", "orchestrationMode"), orchestrationFlex)
 }
 
-// nics are the interfaces of the model.
-func nics(d arm.Doc) []arm.Doc {
+// modelInterfaces returns the interfaces of the model.
+func modelInterfaces(d arm.Doc) []arm.Doc {
 	return arm.List(d, "properties", "virtualMachineProfile", "networkProfile", "networkInterfaceConfigurations")
 }
 
@@ -46,14 +46,14 @@ func (a *API) prepareScaleSet(w *arm.Write) *arm.Error {
 		props["uniqueId"] = w.GUID("vmss")
 	} else {
 		props["uniqueId"] = arm.Text(w.OldDoc(), "properties", "uniqueId")
-		if flexible(w.OldDoc()) != flexible(w.Doc) {
+		if isFlexible(w.OldDoc()) != isFlexible(w.Doc) {
 			return arm.Badf("PropertyChangeNotAllowed", "Changing property 'orchestrationMode' is not allowed.")
 		}
 	}
 	if n, ok := arm.Number(w.Doc, "sku", "capacity"); !ok || n < 0 || n > maxInstances {
 		return arm.Badf("InvalidParameter", "The capacity %v of scale set %s must be between 0 and %d.", arm.Value(w.Doc, "sku", "capacity"), w.ID.Name(), maxInstances)
 	}
-	return modelPools(w, nics(w.Doc))
+	return modelPools(w, modelInterfaces(w.Doc))
 }
 
 // modelPools checks the pools of a model: one load balancer of each type.
@@ -92,7 +92,7 @@ func storedScaleSet(w *arm.Write) {
 		}
 		return
 	}
-	if flexible(w.Doc) {
+	if isFlexible(w.Doc) {
 		return
 	}
 	want, _ := arm.Number(w.Doc, "sku", "capacity")
@@ -113,7 +113,7 @@ func storedScaleSet(w *arm.Write) {
 	}
 	if arm.Text(w.Doc, "properties", "upgradePolicy", "mode") == "Automatic" {
 		for _, r := range all[:min(want, len(all))] {
-			upgrade(w, r, w.Doc)
+			upgradeInstances(w, r, w.Doc)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func MakeInstance(w *arm.Write, number int) *arm.Error {
 	}
 	body := arm.Doc{"location": arm.Text(w.Doc, "location"), "sku": arm.Doc{"name": arm.Text(w.Doc, "sku", "name"), "tier": "Standard"}, "properties": arm.Doc{
 		"osProfile":                   arm.Doc{"computerName": ComputerName(prefix, number)},
-		"networkProfileConfiguration": arm.Doc{"networkInterfaceConfigurations": arm.Any(copied(nics(w.Doc)))},
+		"networkProfileConfiguration": arm.Doc{"networkInterfaceConfigurations": arm.Any(cloneDocs(modelInterfaces(w.Doc)))},
 	}}
 	if zones := arm.Texts(w.Doc, "zones"); len(zones) > 0 {
 		body["zones"] = []any{zones[number%len(zones)]}
@@ -138,7 +138,7 @@ func MakeInstance(w *arm.Write, number int) *arm.Error {
 	return w.Also(id, body)
 }
 
-func copied(docs []arm.Doc) []arm.Doc {
+func cloneDocs(docs []arm.Doc) []arm.Doc {
 	out := make([]arm.Doc, len(docs))
 	for i, d := range docs {
 		out[i] = arm.Clone(d)
@@ -146,15 +146,15 @@ func copied(docs []arm.Doc) []arm.Doc {
 	return out
 }
 
-func upgrade(w *arm.Write, r *arm.Resource, model arm.Doc) {
+func upgradeInstances(w *arm.Write, r *arm.Resource, model arm.Doc) {
 	d := arm.Clone(r.Doc)
-	arm.Put(d, arm.Any(copied(nics(model))), "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
+	arm.Put(d, arm.Any(cloneDocs(modelInterfaces(model))), "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
 	// What the model holds was accepted already, so that this cannot be refused.
 	_ = w.Also(r.ID, d)
 }
 
 func manualUpgrade(c *arm.Call) *arm.Response {
-	set, err := target(c)
+	set, err := findTarget(c)
 	if err != nil {
 		return arm.Refuse(err)
 	}
@@ -163,7 +163,7 @@ func manualUpgrade(c *arm.Call) *arm.Response {
 		for _, r := range c.Svc.State.Under(Instances, set.ID) {
 			for _, id := range wanted {
 				if id == "*" || id == r.ID.Name() {
-					upgrade(w, r, set.Doc)
+					upgradeInstances(w, r, set.Doc)
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func manualUpgrade(c *arm.Call) *arm.Response {
 }
 
 func setInterfaces(c *arm.Call) *arm.Response {
-	set, err := target(c)
+	set, err := findTarget(c)
 	if err != nil {
 		return arm.Refuse(err)
 	}

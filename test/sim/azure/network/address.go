@@ -20,10 +20,10 @@ func subnetPrefixes(subnet arm.Doc) []netip.Prefix {
 	if one := arm.Text(subnet, "properties", "addressPrefix"); one != "" && !slices.Contains(texts, one) {
 		texts = append(texts, one)
 	}
-	return prefixes(texts)
+	return parsePrefixes(texts)
 }
 
-func prefixes(texts []string) []netip.Prefix {
+func parsePrefixes(texts []string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, t := range texts {
 		if p, err := netip.ParsePrefix(t); err == nil {
@@ -33,9 +33,9 @@ func prefixes(texts []string) []netip.Prefix {
 	return out
 }
 
-// reserved reports whether Azure keeps the address: the first four and the last.
+// isReserved reports whether Azure keeps the address: the first four and the last.
 // Source: Azure Virtual Network FAQ, restrictions on addresses within subnets.
-func reserved(p netip.Prefix, ip netip.Addr) bool {
+func isReserved(p netip.Prefix, ip netip.Addr) bool {
 	at := p.Addr()
 	for range 4 {
 		if at == ip {
@@ -46,10 +46,10 @@ func reserved(p netip.Prefix, ip netip.Addr) bool {
 	return ip.Is4() && !p.Contains(ip.Next())
 }
 
-// place gives an ip configuration its private address: the wanted one, the one
-// it had, or the lowest free one. props are those of a frontend, of an interface,
+// assignPrivateIP gives an ip configuration its private address: the requested one, its
+// previous one, or the lowest free one. props are those of a frontend, of an interface,
 // of a private link service or of a service gateway's route target.
-func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool) *arm.Error {
+func assignPrivateIP(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool) *arm.Error {
 	version := arm.Text(props, "privateIPAddressVersion")
 	if version == "" {
 		version = ipv4
@@ -57,21 +57,21 @@ func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool)
 	subnetID := arm.Text(props, "subnet", "id")
 	subnet, _ := w.State.Part(subnetID)
 	if subnet == nil {
-		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", subnetID, what)
+		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", subnetID, what)
 	}
 	at := slices.IndexFunc(subnetPrefixes(subnet), func(p netip.Prefix) bool { return p.Addr().Is4() == (version == ipv4) })
 	if at < 0 {
-		return refuse("IPConfigurationAddressVersionNotInSubnet", "IP configuration %s is %s, and subnet %s has no %s range.", what, version, subnetID, version)
+		return badRequest("IPConfigurationAddressVersionNotInSubnet", "IP configuration %s is %s, and subnet %s has no %s range.", what, version, subnetID, version)
 	}
 	prefix := subnetPrefixes(subnet)[at]
-	if err := choice(props, what, "privateIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
+	if err := normalizeChoice(props, what, "privateIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
 		return err
 	}
 	own := func(user string) bool {
 		return user == "" || arm.Key(user) == w.ID.Key() || arm.Within(user, w.ID.String())
 	}
 	if arm.Text(props, "privateIPAllocationMethod") == "Static" {
-		return static(w, what, props, prefix, taken, own)
+		return assignStaticIP(w, what, props, prefix, taken, own)
 	}
 	delete(props, "privateIPAddress")
 	if had := arm.Text(old, "privateIPAddress"); had != "" && arm.Key(arm.Text(old, "subnet", "id")) == arm.Key(subnetID) {
@@ -83,31 +83,31 @@ func place(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool)
 	used := w.State.Addresses(subnetID)
 	for ip := prefix.Addr(); prefix.Contains(ip); ip = ip.Next() {
 		text := ip.String()
-		if taken[text] || used[text] != "" || reserved(prefix, ip) {
+		if taken[text] || used[text] != "" || isReserved(prefix, ip) {
 			continue
 		}
 		props["privateIPAddress"], taken[text] = text, true
 		return nil
 	}
-	return refuse("SubnetIsFull", "Subnet %s with address prefix %s does not have enough capacity for IP configuration %s.", subnetID, prefix, what)
+	return badRequest("SubnetIsFull", "Subnet %s with address prefix %s does not have enough capacity for IP configuration %s.", subnetID, prefix, what)
 }
 
-func static(w *arm.Write, what string, props arm.Doc, prefix netip.Prefix, taken map[string]bool, own func(string) bool) *arm.Error {
+func assignStaticIP(w *arm.Write, what string, props arm.Doc, prefix netip.Prefix, taken map[string]bool, own func(string) bool) *arm.Error {
 	text := arm.Text(props, "privateIPAddress")
 	ip, err := netip.ParseAddr(text)
 	switch {
 	case text == "":
-		return refuse("PrivateIPAddressNotProvided", "Private static IP address is not provided for IP configuration %s.", what)
+		return badRequest("PrivateIPAddressNotProvided", "Private static IP address is not provided for IP configuration %s.", what)
 	case err != nil:
-		return refuse("InvalidIPAddress", "The address '%s' of IP configuration %s is invalid.", text, what)
+		return badRequest("InvalidIPAddress", "The address '%s' of IP configuration %s is invalid.", text, what)
 	case !prefix.Contains(ip):
-		return refuse("PrivateIPAddressNotInSubnet", "Private static IP address %s does not belong to the range of subnet prefix %s.", text, prefix)
-	case reserved(prefix, ip):
-		return refuse("PrivateIPAddressInReservedRange", "Private static IP address %s falls within reserved IP range of subnet prefix %s.", text, prefix)
+		return badRequest("PrivateIPAddressNotInSubnet", "Private static IP address %s does not belong to the range of subnet prefix %s.", text, prefix)
+	case isReserved(prefix, ip):
+		return badRequest("PrivateIPAddressInReservedRange", "Private static IP address %s falls within reserved IP range of subnet prefix %s.", text, prefix)
 	}
 	text = ip.String()
 	if user := w.State.AddressUser(arm.Text(props, "subnet", "id"), text); !own(user) || taken[text] {
-		return refuse("PrivateIPAddressIsAllocated", "IP configuration %s is using the private IP address %s which is already allocated to resource %s.", what, text, user)
+		return badRequest("PrivateIPAddressIsAllocated", "IP configuration %s is using the private IP address %s which is already allocated to resource %s.", what, text, user)
 	}
 	props["privateIPAddress"], taken[text] = text, true
 	return nil
@@ -117,20 +117,20 @@ func static(w *arm.Write, what string, props arm.Doc, prefix netip.Prefix, taken
 // for words such as Internet.
 func familyOf(text string) string {
 	if p, err := netip.ParsePrefix(text); err == nil {
-		return version(p.Addr())
+		return ipVersion(p.Addr())
 	}
 	if a, err := netip.ParseAddr(text); err == nil {
-		return version(a)
+		return ipVersion(a)
 	}
 	if from, _, ok := strings.Cut(text, "-"); ok {
 		if a, err := netip.ParseAddr(from); err == nil {
-			return version(a)
+			return ipVersion(a)
 		}
 	}
 	return ""
 }
 
-func version(a netip.Addr) string {
+func ipVersion(a netip.Addr) string {
 	if a.Is4() {
 		return ipv4
 	}

@@ -49,7 +49,7 @@ func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 		u.services[arm.Key(r.ID.Name())] = r.ID.Name()
 	}
 	for _, r := range w.State.Under(gatewayLocations, w.ID) {
-		u.old[netip.MustParseAddr(r.ID.Name())] = read(r.Doc)
+		u.old[netip.MustParseAddr(r.ID.Name())] = readAddresses(r.Doc)
 	}
 	if !full {
 		maps.Copy(u.next, u.old)
@@ -65,8 +65,8 @@ func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 	return u.commit, nil
 }
 
-// read gives the addresses of a stored location.
-func read(d arm.Doc) addresses {
+// readAddresses returns the addresses of a stored location.
+func readAddresses(d arm.Doc) addresses {
 	out := addresses{}
 	for _, addr := range arm.List(d, "properties", "addresses") {
 		out[netip.MustParseAddr(arm.Text(addr, "address"))] = arm.Texts(addr, "services")
@@ -78,11 +78,11 @@ func (u *locationUpdate) location(d arm.Doc) *arm.Error {
 	text := arm.Text(d, "addressLocation")
 	at, err := netip.ParseAddr(text)
 	if err != nil {
-		return refuse("InvalidAddressLocation", "The address location '%s' of service gateway %s is no IP address.", text, u.ID)
+		return badRequest("InvalidAddressLocation", "The address location '%s' of service gateway %s is no IP address.", text, u.ID)
 	}
 	if u.changed[at] {
 		// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
-		return refuse("DuplicateLocationsInRequest", "The address location %s is in the request more than once.", at)
+		return badRequest("DuplicateLocationsInRequest", "The address location %s is in the request more than once.", at)
 	}
 	u.changed[at] = true
 	list := arm.List(d, "addresses")
@@ -118,21 +118,21 @@ func (u *locationUpdate) address(at netip.Addr, d arm.Doc, next addresses, seen 
 	ip, err := netip.ParseAddr(text)
 	switch {
 	case err != nil:
-		return refuse("InvalidAddress", "The address '%s' at %s of service gateway %s is no IP address.", text, at, u.ID)
-	case version(ip) != version(at):
-		return refuse("AddressFamilyMismatch", "The address %s and its location %s are of different families.", ip, at)
+		return badRequest("InvalidAddress", "The address '%s' at %s of service gateway %s is no IP address.", text, at, u.ID)
+	case ipVersion(ip) != ipVersion(at):
+		return badRequest("AddressFamilyMismatch", "The address %s and its location %s are of different families.", ip, at)
 	case seen[ip]:
-		return refuse("DuplicateAddressesInRequest", "The address %s at %s is in the request more than once.", ip, at)
+		return badRequest("DuplicateAddressesInRequest", "The address %s at %s is in the request more than once.", ip, at)
 	}
 	seen[ip] = true
 	var services []string
 	for _, name := range arm.Texts(d, "services") {
 		known := u.services[arm.Key(name)]
 		if known == "" {
-			return refuse("InvalidResourceReference", "Service %s of address %s at %s does not exist in service gateway %s.", name, ip, at, u.ID)
+			return badRequest("InvalidResourceReference", "Service %s of address %s at %s does not exist in service gateway %s.", name, ip, at, u.ID)
 		}
 		if slices.Contains(services, known) {
-			return refuse("DuplicateServicesInRequest", "Service %s is named more than once for address %s at %s.", name, ip, at)
+			return badRequest("DuplicateServicesInRequest", "Service %s is named more than once for address %s at %s.", name, ip, at)
 		}
 		services = append(services, known)
 	}
@@ -145,15 +145,15 @@ func (u *locationUpdate) address(at netip.Addr, d arm.Doc, next addresses, seen 
 
 func (u *locationUpdate) count() *arm.Error {
 	limits := u.api.Limits
-	if over(len(u.next), limits.GatewayLocations) {
-		return refuse("ServiceGatewayAddressLocationCountLimitReached", "Service gateway %s would have %d address locations. The limit is %d.", u.ID, len(u.next), limits.GatewayLocations)
+	if exceedsLimit(len(u.next), limits.GatewayLocations) {
+		return badRequest("ServiceGatewayAddressLocationCountLimitReached", "Service gateway %s would have %d address locations. The limit is %d.", u.ID, len(u.next), limits.GatewayLocations)
 	}
 	all := 0
 	for _, list := range u.next {
 		all += len(list)
 	}
-	if over(all, limits.GatewayAddresses) {
-		return refuse("ServiceGatewayAddressCountLimitReached", "Service gateway %s would have %d addresses. The limit is %d.", u.ID, all, limits.GatewayAddresses)
+	if exceedsLimit(all, limits.GatewayAddresses) {
+		return badRequest("ServiceGatewayAddressCountLimitReached", "Service gateway %s would have %d addresses. The limit is %d.", u.ID, all, limits.GatewayAddresses)
 	}
 	return nil
 }
@@ -166,13 +166,13 @@ func (u *locationUpdate) commit() {
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(u.changed), netip.Addr.Compare) {
 		if u.next[at] != nil {
-			u.Replace(u.ID.Child("addressLocations", at.String()), written(at, u.next[at]))
+			u.Replace(u.ID.Child("addressLocations", at.String()), locationDoc(at, u.next[at]))
 		}
 	}
 }
 
-// written is a location as it is stored and answered.
-func written(at netip.Addr, list addresses) arm.Doc {
+// locationDoc returns a location as it is stored and answered.
+func locationDoc(at netip.Addr, list addresses) arm.Doc {
 	var out []any
 	for _, ip := range slices.SortedFunc(maps.Keys(list), netip.Addr.Compare) {
 		var services []any

@@ -62,10 +62,10 @@ func (a *API) updateServices(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 	for _, request := range arm.List(body, "serviceRequests") {
 		name := arm.Text(request, "service", "name")
 		if !arm.ValidName(name) {
-			return nil, refuse("InvalidResourceName", "Resource name %s is invalid. The name can be up to 80 characters long.", name)
+			return nil, badRequest("InvalidResourceName", "Resource name %s is invalid. The name can be up to 80 characters long.", name)
 		}
 		if seen[arm.Key(name)] {
-			return nil, refuse("DuplicateServicesInRequest", "Service %s is in the request more than once.", name)
+			return nil, badRequest("DuplicateServicesInRequest", "Service %s is in the request more than once.", name)
 		}
 		seen[arm.Key(name)] = true
 		if err := u.request(name, request); err != nil {
@@ -129,7 +129,7 @@ func (u *serviceUpdate) onlyDefault(name string, props arm.Doc) *arm.Error {
 	}
 	for other, d := range u.next {
 		if arm.Flag(d, "properties", "isDefault") {
-			return refuse("MultipleDefaultServicesNotAllowedInServiceGateway", "Service %s cannot be a default of service gateway %s: %s is one already.", name, u.ID, other)
+			return badRequest("MultipleDefaultServicesNotAllowedInServiceGateway", "Service %s cannot be a default of service gateway %s: %s is one already.", name, u.ID, other)
 		}
 	}
 	return nil
@@ -137,11 +137,11 @@ func (u *serviceUpdate) onlyDefault(name string, props arm.Doc) *arm.Error {
 
 func (u *serviceUpdate) properties(name string, props, old arm.Doc) *arm.Error {
 	what := "service " + name + " of " + u.ID.String()
-	if err := choice(props, what, "serviceType", "", "Inbound", "Outbound", "InboundOutbound"); err != nil {
+	if err := normalizeChoice(props, what, "serviceType", "", "Inbound", "Outbound", "InboundOutbound"); err != nil {
 		return err
 	}
 	if was, is := arm.Text(old, "serviceType"), arm.Text(props, "serviceType"); was != "" && was != is {
-		return refuse("ServiceTypeCannotBeChanged", "The type of %s cannot be changed from %s to %s.", what, was, is)
+		return badRequest("ServiceTypeCannotBeChanged", "The type of %s cannot be changed from %s to %s.", what, was, is)
 	}
 	for _, p := range arm.List(props, "loadBalancerBackendPools") {
 		if err := u.pool(what, p); err != nil {
@@ -160,11 +160,11 @@ func (u *serviceUpdate) pool(what string, p arm.Doc) *arm.Error {
 	network := arm.Text(u.Old.Doc, "properties", "virtualNetwork", "id")
 	switch named := arm.Text(p, "properties", "virtualNetwork", "id"); {
 	case !ok || part == nil || !strings.EqualFold(parsed.Type(), LoadBalancers+"/"+pools) || arm.Text(lb.Doc, "location") != arm.Text(u.Old.Doc, "location"):
-		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
+		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
 	case arm.Text(lb.Doc, "sku", "name") != skuService:
-		return refuse("ServiceGatewayBackendPoolMustBeOfServiceSku", "Backend address pool %s of %s is of a load balancer of another SKU than %s.", id, what, skuService)
+		return badRequest("ServiceGatewayBackendPoolMustBeOfServiceSku", "Backend address pool %s of %s is of a load balancer of another SKU than %s.", id, what, skuService)
 	case named != "" && arm.Key(named) != arm.Key(network):
-		return refuse("BackendAddressVirtualNetworkMismatch", "Backend address pool %s of %s references another virtual network than the service gateway.", id, what)
+		return badRequest("BackendAddressVirtualNetworkMismatch", "Backend address pool %s of %s references another virtual network than the service gateway.", id, what)
 	}
 	return nil
 }
@@ -176,11 +176,11 @@ func (u *serviceUpdate) natGateway(what, id string) *arm.Error {
 	r := u.State.Lookup(id)
 	switch {
 	case r == nil || r.ID.Type() != NatGateways:
-		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
+		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
 	case arm.Text(r.Doc, "sku", "name") != skuStandardV2:
-		return refuse("ServiceGatewayNatGatewayMustBeStandardV2", "NAT gateway %s of %s is not of the SKU %s.", id, what, skuStandardV2)
+		return badRequest("ServiceGatewayNatGatewayMustBeStandardV2", "NAT gateway %s of %s is not of the SKU %s.", id, what, skuStandardV2)
 	case arm.Key(arm.Text(r.Doc, "properties", "serviceGateway", "id")) != u.ID.Key():
-		return refuse("NatGatewayNotOfServiceGateway", "NAT gateway %s of %s does not reference the service gateway.", id, what)
+		return badRequest("NatGatewayNotOfServiceGateway", "NAT gateway %s of %s does not reference the service gateway.", id, what)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (u *serviceUpdate) removed() *arm.Error {
 		for _, addr := range arm.List(r.Doc, "properties", "addresses") {
 			for _, name := range arm.Texts(addr, "services") {
 				if gone[arm.Key(name)] {
-					return refuse("ServiceWithOverlayMappingsCannotBeDeleted", "Service %s of service gateway %s cannot be deleted: address %s at %s is mapped to it.", name, u.ID, arm.Text(addr, "address"), r.ID.Name())
+					return badRequest("ServiceWithOverlayMappingsCannotBeDeleted", "Service %s of service gateway %s cannot be deleted: address %s at %s is mapped to it.", name, u.ID, arm.Text(addr, "address"), r.ID.Name())
 				}
 			}
 		}
@@ -216,12 +216,12 @@ func (u *serviceUpdate) pools() *arm.Error {
 		for _, p := range arm.List(u.next[name], "properties", "loadBalancerBackendPools") {
 			key := arm.Key(arm.Text(p, "id"))
 			if other := used[key]; other != "" {
-				return refuse("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, other, name)
+				return badRequest("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, other, name)
 			}
 			used[key] = name
 			for _, ref := range u.State.ReferredBy(key) {
 				if id, ok := arm.ParseID(ref.From); ok && id.Type() == gatewayServices && !arm.Within(ref.From, u.ID.String()) {
-					return refuse("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, ref.From, name)
+					return badRequest("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, ref.From, name)
 				}
 			}
 		}
@@ -230,8 +230,8 @@ func (u *serviceUpdate) pools() *arm.Error {
 }
 
 func (u *serviceUpdate) count() *arm.Error {
-	if limit := u.api.Limits.GatewayServices; over(len(u.next), limit) {
-		return refuse("ServiceGatewayServiceCountLimitReached", "Service gateway %s would have %d services. The limit is %d.", u.ID, len(u.next), limit)
+	if limit := u.api.Limits.GatewayServices; exceedsLimit(len(u.next), limit) {
+		return badRequest("ServiceGatewayServiceCountLimitReached", "Service gateway %s would have %d services. The limit is %d.", u.ID, len(u.next), limit)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func healthBehind(s *arm.State, pool string) arm.Doc {
 		if configuration != "" {
 			d["networkInterfaceIPConfigurationId"] = configuration
 		}
-		if up++; !runs(s, configuration) {
+		if up++; !machineRuns(s, configuration) {
 			d["state"], d["reason"] = "Down", "Down_Probe_HttpEndpointUnreachable"
 			up, down = up-1, down+1
 		}
@@ -72,8 +72,8 @@ func addressUser(s *arm.State, network, ip string) string {
 	return ""
 }
 
-// runs reports whether the machine of an IP configuration runs.
-func runs(s *arm.State, configuration string) bool {
+// machineRuns reports whether the machine of an IP configuration runs.
+func machineRuns(s *arm.State, configuration string) bool {
 	part, ok := arm.ParseID(configuration)
 	if !ok {
 		return false

@@ -61,7 +61,7 @@ func (b *balancer) list(collection string) []arm.Doc {
 func (b *balancer) find(from arm.Doc, id string) (arm.Doc, *arm.Error) {
 	d := b.byID[arm.Key(id)]
 	if d == nil {
-		return nil, refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, arm.Text(from, "id"))
+		return nil, badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, arm.Text(from, "id"))
 	}
 	return d, nil
 }
@@ -84,10 +84,10 @@ func (a *API) prepareLoadBalancer(w *arm.Write) *arm.Error {
 	}
 	if w.Old == nil {
 		if n := len(w.State.All(LoadBalancers)); n >= a.Limits.LoadBalancers {
-			return refuse("LoadBalancerCountLimitReached", "Cannot create more than %d load balancers for this subscription in this region.", a.Limits.LoadBalancers)
+			return badRequest("LoadBalancerCountLimitReached", "Cannot create more than %d load balancers for this subscription in this region.", a.Limits.LoadBalancers)
 		}
 	}
-	identify(w, "loadbalancer")
+	assignGUID(w, "loadbalancer")
 	for _, step := range []func() *arm.Error{
 		b.counts, b.container, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound,
 	} {
@@ -105,13 +105,13 @@ func (b *balancer) counts() *arm.Error {
 	}
 	switch {
 	case fronts == 0 && len(arm.List(b.OldDoc(), "properties", frontends)) > 0:
-		return refuse("DeletingAllIpConfigsInLoadbalancerNotSupported", "Deleting all frontendIPConfigs from load balancer %s is not supported. Delete the load balancer instead.", b.ID)
+		return badRequest("DeletingAllIpConfigsInLoadbalancerNotSupported", "Deleting all frontendIPConfigs from load balancer %s is not supported. Delete the load balancer instead.", b.ID)
 	case fronts == 0 && all+len(b.list(natPools))+len(b.list(probes)) > 0:
-		return refuse("LoadBalancerWithoutFrontendIPCantHaveChildResources", "Load balancer %s without frontend IP configurations cannot have child resources.", b.ID)
+		return badRequest("LoadBalancerWithoutFrontendIPCantHaveChildResources", "Load balancer %s without frontend IP configurations cannot have child resources.", b.ID)
 	case fronts > b.api.Limits.Frontends:
-		return refuse("LoadBalancerFrontendIPConfigurationCountLimitReached", "Load balancer %s has %d frontend IP configurations. The limit is %d.", b.ID, fronts, b.api.Limits.Frontends)
+		return badRequest("LoadBalancerFrontendIPConfigurationCountLimitReached", "Load balancer %s has %d frontend IP configurations. The limit is %d.", b.ID, fronts, b.api.Limits.Frontends)
 	case all > b.api.Limits.Rules:
-		return refuse("LoadBalancerRuleCountLimitReached", "Load balancer %s has %d rules. The limit is %d.", b.ID, all, b.api.Limits.Rules)
+		return badRequest("LoadBalancerRuleCountLimitReached", "Load balancer %s has %d rules. The limit is %d.", b.ID, all, b.api.Limits.Rules)
 	}
 	return nil
 }
@@ -125,16 +125,16 @@ func (b *balancer) container() *arm.Error {
 		return nil
 	}
 	if p := b.list(probes); len(p) > 0 {
-		return refuse("ProbesNotSupportedForServiceSku", "Probe %s is not supported: load balancer %s is of the SKU %s.", arm.Text(p[0], "id"), b.ID, skuService)
+		return badRequest("ProbesNotSupportedForServiceSku", "Probe %s is not supported: load balancer %s is of the SKU %s.", arm.Text(p[0], "id"), b.ID, skuService)
 	}
 	for _, r := range b.list(rules) {
 		if arm.Flag(r, "properties", "enableFloatingIP") {
-			return refuse("FloatingIPNotSupportedForServiceSku", "Load balancing rule %s cannot have floating IP: load balancer %s is of the SKU %s.", arm.Text(r, "id"), b.ID, skuService)
+			return badRequest("FloatingIPNotSupportedForServiceSku", "Load balancing rule %s cannot have floating IP: load balancer %s is of the SKU %s.", arm.Text(r, "id"), b.ID, skuService)
 		}
 	}
 	for _, p := range b.list(pools) {
 		if len(arm.List(p, "properties", backendAddresses)) > 0 {
-			return refuse("BackendAddressesNotSupportedForServiceSku", "Backend address pool %s cannot be given addresses: load balancer %s is of the SKU %s.", arm.Text(p, "id"), b.ID, skuService)
+			return badRequest("BackendAddressesNotSupportedForServiceSku", "Backend address pool %s cannot be given addresses: load balancer %s is of the SKU %s.", arm.Text(p, "id"), b.ID, skuService)
 		}
 	}
 	return nil
@@ -149,16 +149,16 @@ func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 		if id.Types[0] == "virtualMachineScaleSets" {
 			set := id
 			set.Types, set.Names = id.Types[:1], id.Names[:1]
-			return refuse("LoadBalancerInUseByVirtualMachineScaleSet", "Cannot delete load balancer %s since its child resources %s are in use by virtual machine scale set %s.", w.ID, arm.LastName(ref.To), set)
+			return badRequest("LoadBalancerInUseByVirtualMachineScaleSet", "Cannot delete load balancer %s since its child resources %s are in use by virtual machine scale set %s.", w.ID, arm.LastName(ref.To), set)
 		}
 		if id.Type() == gatewayServices {
-			return refuse("LoadBalancerInUseByServiceGateway", "Cannot delete load balancer or backend address pool %s since service %s of a service gateway references it.", ref.To, ref.From)
+			return badRequest("LoadBalancerInUseByServiceGateway", "Cannot delete load balancer or backend address pool %s since service %s of a service gateway references it.", ref.To, ref.From)
 		}
 		if id.Types[0] == "privateLinkServices" {
-			return refuse("CannotDeleteLoadBalancerWithPrivateLinkService", "Cannot delete load balancer or frontend IP configuration %s since it is referenced by private link service %s.", ref.To, ref.From)
+			return badRequest("CannotDeleteLoadBalancerWithPrivateLinkService", "Cannot delete load balancer or frontend IP configuration %s since it is referenced by private link service %s.", ref.To, ref.From)
 		}
 		if w.Doc != nil {
-			return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", ref.To, ref.From)
+			return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", ref.To, ref.From)
 		}
 	}
 	return nil
@@ -168,29 +168,29 @@ func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 // detached, and takes a deleted load balancer out of interfaces.
 func (a *API) storedLoadBalancer(w *arm.Write) {
 	a.detached(w)
-	before, after := attached(w.OldDoc()), attached(w.Doc)
+	before, after := attachedRules(w.OldDoc()), attachedRules(w.Doc)
 	for id := range before {
 		if !after[id] {
-			touch(w, id)
+			touchID(w, id)
 		}
 	}
 	for id := range after {
 		if !before[id] {
-			touch(w, id)
+			touchID(w, id)
 		}
 	}
 	if w.Doc == nil {
-		detach(w)
+		detachInterfaces(w)
 	}
 }
 
-func touch(w *arm.Write, id string) {
+func touchID(w *arm.Write, id string) {
 	if parsed, ok := arm.ParseID(id); ok {
 		w.Touch(parsed)
 	}
 }
 
-func attached(d arm.Doc) map[string]bool {
+func attachedRules(d arm.Doc) map[string]bool {
 	out := map[string]bool{}
 	for _, f := range arm.List(d, "properties", frontends) {
 		for _, link := range []string{"publicIPAddress", "publicIPPrefix"} {
@@ -202,8 +202,9 @@ func attached(d arm.Doc) map[string]bool {
 	return out
 }
 
-// detach removes the pools and NAT rules of a deleted load balancer from interfaces.
-func detach(w *arm.Write) {
+// detachInterfaces removes the pools and NAT rules of a deleted load balancer from
+// interfaces.
+func detachInterfaces(w *arm.Write) {
 	for _, id := range arm.Parts(w.ID.String(), w.OldDoc()) {
 		for _, ref := range w.State.ReferredBy(id) {
 			from, ok := arm.ParseID(ref.From)

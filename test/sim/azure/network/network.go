@@ -99,7 +99,7 @@ func (a *API) Kinds() []*arm.Kind {
 		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
 		privateLinks(), privateEndpoints(),
 		{Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups", ReadOnly: []string{"resourceGuid"}, Prepare: func(w *arm.Write) *arm.Error {
-			identify(w, "asg")
+			assignGUID(w, "asg")
 			return nil
 		}},
 		a.natGateways(),
@@ -112,14 +112,15 @@ func (a *API) Kinds() []*arm.Kind {
 
 // Extra are calls that are no resource.
 func (a *API) Extra() []arm.Extra {
-	return append(append(migration(), a.dnsCheck(), ruleHealth()), a.gatewayCalls()...)
+	return append(append(migrateAction(), a.dnsCheck(), ruleHealth()), a.gatewayCalls()...)
 }
 
-// refuse is what validators answer; it spells arm.Badf shorter.
-func refuse(code, format string, args ...any) *arm.Error { return arm.Badf(code, format, args...) }
+// badRequest returns an error of a validator.
+func badRequest(code, format string, args ...any) *arm.Error { return arm.Badf(code, format, args...) }
 
-// choice checks a word against a list without letter case and writes it as listed.
-func choice(d arm.Doc, what, name, fallback string, allowed ...string) *arm.Error {
+// normalizeChoice checks a word against a list without letter case and writes it as
+// listed.
+func normalizeChoice(d arm.Doc, what, name, fallback string, allowed ...string) *arm.Error {
 	value := arm.Text(d, name)
 	if value == "" && fallback != "" {
 		d[name] = fallback
@@ -127,24 +128,24 @@ func choice(d arm.Doc, what, name, fallback string, allowed ...string) *arm.Erro
 	}
 	at := slices.IndexFunc(allowed, func(s string) bool { return arm.Key(s) == arm.Key(value) })
 	if at < 0 {
-		return refuse("InvalidRequestFormat", "Cannot parse the request: value %q of %s in %s is none of %v.", value, name, what, allowed)
+		return badRequest("InvalidRequestFormat", "Cannot parse the request: value %q of %s in %s is none of %v.", value, name, what, allowed)
 	}
 	d[name] = allowed[at]
 	return nil
 }
 
-// number checks a whole number against its range.
-func number(d arm.Doc, what, name string, fallback, low, high int, code string) *arm.Error {
+// checkNumber checks an integer against its range.
+func checkNumber(d arm.Doc, what, name string, fallback, low, high int, code string) *arm.Error {
 	if d[name] == nil {
 		if fallback != 0 {
 			d[name] = fallback
 			return nil
 		}
-		return refuse(code, "Required property %s of %s is missing.", name, what)
+		return badRequest(code, "Required property %s of %s is missing.", name, what)
 	}
 	n, ok := arm.Number(d, name)
 	if !ok || n < low || n > high {
-		return refuse(code, "The value %v of %s in %s is out of range. It must be between %d and %d.", d[name], name, what, low, high)
+		return badRequest(code, "The value %v of %s in %s is out of range. It must be between %d and %d.", d[name], name, what, low, high)
 	}
 	return nil
 }
@@ -154,14 +155,14 @@ func (a *API) zones(what string, d, old arm.Doc) *arm.Error {
 	want := arm.Texts(d, "zones")
 	for _, z := range want {
 		if !slices.Contains(a.Zones, z) {
-			return refuse("InvalidAvailabilityZone", "The zone '%s' of %s is not available in this region.", z, what)
+			return badRequest("InvalidAvailabilityZone", "The zone '%s' of %s is not available in this region.", z, what)
 		}
 	}
 	if len(want) == 0 {
 		delete(d, "zones")
 	}
 	if had := arm.Texts(old, "zones"); old != nil && !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(want))) {
-		return refuse("ResourceAvailabilityZonesCannotBeModified", "Resource %s has an existing availability zone constraint %v and the request has availability zone constraint %v, which do not match. Zones cannot be added/updated/removed once the resource is created.", what, had, want)
+		return badRequest("ResourceAvailabilityZonesCannotBeModified", "Resource %s has an existing availability zone constraint %v and the request has availability zone constraint %v, which do not match. Zones cannot be added/updated/removed once the resource is created.", what, had, want)
 	}
 	return nil
 }
@@ -175,28 +176,29 @@ func (a *API) sku(w *arm.Write, retired string) *arm.Error {
 		allowed = []string{"Basic", "Standard", "Gateway", skuService}
 	}
 	asked := arm.Text(sku, "name")
-	if err := choice(sku, w.ID.String(), "name", "", allowed...); err != nil {
+	if err := normalizeChoice(sku, w.ID.String(), "name", "", allowed...); err != nil {
 		return err
 	}
 	if is := arm.Text(sku, "name"); is == skuService && is != asked {
 		// The official controller counts on the spelling. Source: kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
-		return refuse("InvalidRequestFormat", "Cannot parse the request: value %q of sku in %s is written %q.", asked, w.ID, is)
+		return badRequest("InvalidRequestFormat", "Cannot parse the request: value %q of sku in %s is written %q.", asked, w.ID, is)
 	}
-	if err := choice(sku, w.ID.String(), "tier", "Regional", "Regional", "Global"); err != nil {
+	if err := normalizeChoice(sku, w.ID.String(), "tier", "Regional", "Regional", "Global"); err != nil {
 		return err
 	}
 	name, old := arm.Text(sku, "name"), arm.Text(w.OldDoc(), "sku", "name")
 	switch {
 	case old != "" && old != name && (old != "Basic" || w.Kind.Type != PublicIPAddresses):
-		return refuse("SkuCannotBeChanged", "The SKU of resource %s cannot be changed from %s to %s.", w.ID, old, name)
+		return badRequest("SkuCannotBeChanged", "The SKU of resource %s cannot be changed from %s to %s.", w.ID, old, name)
 	case old == "" && name == "Basic" && !a.AllowBasic:
-		return refuse(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
+		return badRequest(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
 	}
 	return nil
 }
 
-// identify gives a resource the id that stays while its name may be used again.
-func identify(w *arm.Write, what string) {
+// assignGUID gives a resource an id that differs from that of an earlier resource of
+// the same name.
+func assignGUID(w *arm.Write, what string) {
 	arm.Default(w.Doc, arm.Doc{}, "properties")
 	w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
 	if w.Old == nil {

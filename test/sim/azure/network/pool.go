@@ -35,10 +35,10 @@ func (b *balancer) pool(p arm.Doc) *arm.Error {
 		return nil
 	}
 	if members := nicMembers(b.State, id); len(members) > 0 {
-		return refuse("CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool", "Load balancer backend address pool %s cannot have IP based addresses and network interface IP configurations (%s) at the same time.", id, members[0])
+		return badRequest("CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool", "Load balancer backend address pool %s cannot have IP based addresses and network interface IP configurations (%s) at the same time.", id, members[0])
 	}
 	if len(addresses) > b.api.Limits.PoolAddresses {
-		return refuse("LoadBalancerBackendAddressPoolAddressCountLimitReached", "Backend address pool %s has %d addresses. The limit is %d.", id, len(addresses), b.api.Limits.PoolAddresses)
+		return badRequest("LoadBalancerBackendAddressPoolAddressCountLimitReached", "Backend address pool %s has %d addresses. The limit is %d.", id, len(addresses), b.api.Limits.PoolAddresses)
 	}
 	names, ips := map[string]bool{}, map[string]bool{}
 	for _, e := range addresses {
@@ -57,38 +57,38 @@ func (b *balancer) poolAddress(id string, pool, e arm.Doc, names, ips map[string
 	arm.OnlyID(props, "subnet")
 	switch {
 	case name == "" || names[strings.ToLower(name)]:
-		return refuse("InvalidRequestFormat", "Cannot parse the request: backend address name %q in pool %s is missing or used twice.", name, id)
+		return badRequest("InvalidRequestFormat", "Cannot parse the request: backend address name %q in pool %s is missing or used twice.", name, id)
 	case arm.Text(props, "ipAddress") == "":
 		return nil
 	}
 	names[strings.ToLower(name)] = true
 	ip, err := netip.ParseAddr(arm.Text(props, "ipAddress"))
 	if err != nil {
-		return refuse("InvalidIPAddressFormat", "The address '%s' of backend address %s in pool %s is invalid.", arm.Text(props, "ipAddress"), name, id)
+		return badRequest("InvalidIPAddressFormat", "The address '%s' of backend address %s in pool %s is invalid.", arm.Text(props, "ipAddress"), name, id)
 	}
 	if ips[ip.String()] {
-		return refuse("DuplicateBackendAddressInPool", "The address %s is used more than once in pool %s.", ip, id)
+		return badRequest("DuplicateBackendAddressInPool", "The address %s is used more than once in pool %s.", ip, id)
 	}
 	ips[ip.String()] = true
 	network := arm.Text(props, "virtualNetwork", "id")
 	own := arm.Text(pool, "virtualNetwork", "id")
 	switch {
 	case network == "" && own == "" && arm.Text(props, "subnet", "id") == "":
-		return refuse("LoadBalancerBackendAddressPoolMustHaveVirtualNetwork", "Backend address %s in pool %s must reference a virtual network, or the pool must.", name, id)
+		return badRequest("LoadBalancerBackendAddressPoolMustHaveVirtualNetwork", "Backend address %s in pool %s must reference a virtual network, or the pool must.", name, id)
 	case network != "" && own != "" && arm.Key(network) != arm.Key(own):
-		return refuse("BackendAddressVirtualNetworkMismatch", "Backend address %s in pool %s references another virtual network than the pool.", name, id)
+		return badRequest("BackendAddressVirtualNetworkMismatch", "Backend address %s in pool %s references another virtual network than the pool.", name, id)
 	}
 	if own != "" {
 		network = own
 	}
 	if r := b.State.Lookup(network); r != nil && !slices.ContainsFunc(networkRanges(r), func(p netip.Prefix) bool { return p.Contains(ip) }) {
-		return refuse("BackendAddressNotInVirtualNetwork", "Backend address %s (%s) in pool %s is not within the address space of virtual network %s.", name, ip, id, r.ID)
+		return badRequest("BackendAddressNotInVirtualNetwork", "Backend address %s (%s) in pool %s is not within the address space of virtual network %s.", name, ip, id, r.ID)
 	}
 	return nil
 }
 
 func networkRanges(r *arm.Resource) []netip.Prefix {
-	return prefixes(arm.Texts(r.Doc, "properties", "addressSpace", "addressPrefixes"))
+	return parsePrefixes(arm.Texts(r.Doc, "properties", "addressSpace", "addressPrefixes"))
 }
 
 // nicMembers gives the ip configurations that are in a pool.
@@ -102,15 +102,15 @@ func nicMembers(s *arm.State, pool string) []string {
 	return out
 }
 
-// migration is the call that turns pools by interface into pools by address.
-func migration() []arm.Extra {
+// migrateAction returns the call that turns pools by interface into pools by address.
+func migrateAction() []arm.Extra {
 	return []arm.Extra{{
 		Method: http.MethodPost, Pattern: "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.network/loadbalancers/{n}/migratetoipbased",
-		Service: "network", Name: "LoadBalancers.MigrateToIPBased", Write: true, Run: migrate,
+		Service: "network", Name: "LoadBalancers.MigrateToIPBased", Write: true, Run: migratePool,
 	}}
 }
 
-func migrate(c *arm.Call) *arm.Response {
+func migratePool(c *arm.Call) *arm.Response {
 	id, _ := arm.ParseID(strings.TrimSuffix(strings.TrimRight(c.Path, "/"), "/"+c.Segment(8)))
 	r := c.Svc.State.Get(id)
 	if r == nil {
@@ -120,11 +120,11 @@ func migrate(c *arm.Call) *arm.Response {
 	for _, name := range arm.Texts(c.Body, "pools") {
 		p := arm.Collection{Property: pools}.Part(d, name)
 		if p == nil {
-			return arm.Refuse(refuse("InvalidResourceReference", "Backend address pool %s of load balancer %s was not found.", name, r.ID))
+			return arm.Refuse(badRequest("InvalidResourceReference", "Backend address pool %s of load balancer %s was not found.", name, r.ID))
 		}
 		var addresses []any
 		for _, member := range nicMembers(c.Svc.State, arm.Text(p, "id")) {
-			if e, network := migrated(c.Svc.State, member); e != nil {
+			if e, network := migratedMember(c.Svc.State, member); e != nil {
 				addresses = append(addresses, e)
 				arm.Put(p, arm.Doc{"id": network}, "properties", "virtualNetwork")
 			}
@@ -133,15 +133,16 @@ func migrate(c *arm.Call) *arm.Response {
 	}
 	c.Svc.Change(func(w *arm.Write) {
 		for _, name := range arm.Texts(c.Body, "pools") {
-			leave(w, r.ID.Child(pools, name).String())
+			removePoolRefs(w, r.ID.Child(pools, name).String())
 		}
 		w.Replace(r.ID, d)
 	})
 	return arm.Reply(http.StatusOK, arm.Doc{"migratedPools": arm.Value(c.Body, "pools")})
 }
 
-// migrated is the pool entry by address for an ip configuration, with its network.
-func migrated(s *arm.State, member string) (arm.Doc, string) {
+// migratedMember returns the pool entry by address for an ip configuration, with its
+// network.
+func migratedMember(s *arm.State, member string) (arm.Doc, string) {
 	part, r := s.Part(member)
 	if part == nil {
 		return nil, ""
@@ -153,8 +154,8 @@ func migrated(s *arm.State, member string) (arm.Doc, string) {
 	return arm.Doc{"name": r.ID.Name(), "properties": arm.Doc{"ipAddress": arm.Text(part, "properties", "privateIPAddress")}}, subnet.Parent().String()
 }
 
-// leave takes a pool out of everything that refers to it from outside.
-func leave(w *arm.Write, pool string) {
+// removePoolRefs removes every reference to a pool from other resources.
+func removePoolRefs(w *arm.Write, pool string) {
 	for _, ref := range w.State.ReferredBy(pool) {
 		for id, ok := arm.ParseID(ref.From); ok && len(id.Types) > 0; id = id.Parent() {
 			r := w.State.Get(id)
@@ -162,14 +163,14 @@ func leave(w *arm.Write, pool string) {
 				continue
 			}
 			d := arm.Clone(r.Doc)
-			forget(d, pool)
+			dropPoolRef(d, pool)
 			w.Replace(r.ID, d)
 			break
 		}
 	}
 }
 
-func forget(v any, pool string) {
+func dropPoolRef(v any, pool string) {
 	switch x := v.(type) {
 	case arm.Doc:
 		if list, ok := x["loadBalancerBackendAddressPools"].([]any); ok {
@@ -179,11 +180,11 @@ func forget(v any, pool string) {
 			})
 		}
 		for _, e := range x {
-			forget(e, pool)
+			dropPoolRef(e, pool)
 		}
 	case []any:
 		for _, e := range x {
-			forget(e, pool)
+			dropPoolRef(e, pool)
 		}
 	}
 }

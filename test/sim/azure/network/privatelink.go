@@ -27,7 +27,7 @@ func privateLinks() *arm.Kind {
 			if w.Doc != nil {
 				return nil
 			}
-			return refuse("PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted", "Private link service %s with private endpoint connections cannot be deleted. Please delete all private endpoint connections first: %s.", w.ID, refs[0].From)
+			return badRequest("PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted", "Private link service %s with private endpoint connections cannot be deleted. Please delete all private endpoint connections first: %s.", w.ID, refs[0].From)
 		},
 	}
 }
@@ -35,7 +35,7 @@ func privateLinks() *arm.Kind {
 func preparePrivateLink(w *arm.Write) *arm.Error {
 	props := w.Props()
 	if props == nil {
-		return refuse("InvalidRequestFormat", "Private link service %s has no properties.", w.ID)
+		return badRequest("InvalidRequestFormat", "Private link service %s has no properties.", w.ID)
 	}
 	arm.OnlyIDs(props, "loadBalancerFrontendIpConfigurations")
 	arm.Default(props, false, "enableProxyProtocol")
@@ -56,20 +56,20 @@ func preparePrivateLink(w *arm.Write) *arm.Error {
 func linkFrontends(w *arm.Write) *arm.Error {
 	list := arm.List(w.Doc, "properties", "loadBalancerFrontendIpConfigurations")
 	if len(list) == 0 {
-		return refuse("PrivateLinkServiceMustHaveLoadBalancerFrontend", "Private link service %s must reference a load balancer frontend IP configuration.", w.ID)
+		return badRequest("PrivateLinkServiceMustHaveLoadBalancerFrontend", "Private link service %s must reference a load balancer frontend IP configuration.", w.ID)
 	}
 	for _, l := range list {
 		id := arm.Text(l, "id")
 		front, lb := w.State.Part(id)
 		switch {
 		case front == nil:
-			return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
+			return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
 		case isPublic(front) || arm.Text(lb.Doc, "sku", "name") != "Standard":
-			return refuse("PrivateLinkServiceRequiresStandardInternalLoadBalancer", "Private link service %s requires a frontend of an internal load balancer of the Standard SKU; %s is none.", w.ID, id)
+			return badRequest("PrivateLinkServiceRequiresStandardInternalLoadBalancer", "Private link service %s requires a frontend of an internal load balancer of the Standard SKU; %s is none.", w.ID, id)
 		}
 		if byAddress(lb.Doc) {
 			// Source: learn.microsoft.com/azure/load-balancer/backend-pool-management, limitations.
-			return refuse("PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer", "Private link service is not supported for load balancer %s with backend addresses set by (virtualNetwork, ipAddress) or (subnet, ipAddress).", lb.ID)
+			return badRequest("PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer", "Private link service is not supported for load balancer %s with backend addresses set by (virtualNetwork, ipAddress) or (subnet, ipAddress).", lb.ID)
 		}
 		others := map[string]bool{}
 		for _, part := range arm.Parts(lb.ID.String(), lb.Doc) {
@@ -80,12 +80,12 @@ func linkFrontends(w *arm.Write) *arm.Error {
 				}
 				others[from.Key()] = true
 				if arm.Key(part) == arm.Key(id) {
-					return refuse("PrivateLinkServiceFrontendAlreadyInUse", "Load balancer frontend IP configuration %s is already used by private link service %s.", id, from)
+					return badRequest("PrivateLinkServiceFrontendAlreadyInUse", "Load balancer frontend IP configuration %s is already used by private link service %s.", id, from)
 				}
 			}
 		}
 		if len(others) >= maxLinkServices {
-			return refuse("PrivateLinkServiceCountLimitReachedForLoadBalancer", "Load balancer %s already has %d private link services.", lb.ID, maxLinkServices)
+			return badRequest("PrivateLinkServiceCountLimitReachedForLoadBalancer", "Load balancer %s already has %d private link services.", lb.ID, maxLinkServices)
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func byAddress(lb arm.Doc) bool {
 func linkAddresses(w *arm.Write) *arm.Error {
 	list := arm.List(w.Doc, "properties", ipConfigurations)
 	if len(list) == 0 || len(list) > maxLinkAddresses {
-		return refuse("PrivateLinkServiceIPConfigurationCountInvalid", "Private link service %s must have 1 to %d IP configurations; it has %d.", w.ID, maxLinkAddresses, len(list))
+		return badRequest("PrivateLinkServiceIPConfigurationCountInvalid", "Private link service %s must have 1 to %d IP configurations; it has %d.", w.ID, maxLinkAddresses, len(list))
 	}
 	primary := 0
 	taken := map[string]bool{}
@@ -110,20 +110,20 @@ func linkAddresses(w *arm.Write) *arm.Error {
 		if arm.Flag(p, "primary") {
 			primary++
 		}
-		if err := choice(p, id, "privateIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
+		if err := normalizeChoice(p, id, "privateIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
 			return err
 		}
 		subnet, _ := w.State.Part(arm.Text(p, "subnet", "id"))
 		if subnet != nil && arm.Text(subnet, "properties", "privateLinkServiceNetworkPolicies") != "Disabled" {
-			return refuse("PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled", "Private link service %s cannot be created in a subnet %s since it has private link service network policies enabled.", w.ID, arm.Text(subnet, "id"))
+			return badRequest("PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled", "Private link service %s cannot be created in a subnet %s since it has private link service network policies enabled.", w.ID, arm.Text(subnet, "id"))
 		}
 		old := arm.Collection{Property: ipConfigurations}.Part(w.OldDoc(), arm.Text(c, "name"))
-		if err := place(w, id, p, arm.Object(old, "properties"), taken); err != nil {
+		if err := assignPrivateIP(w, id, p, arm.Object(old, "properties"), taken); err != nil {
 			return err
 		}
 	}
 	if primary != 1 {
-		return refuse("PrivateLinkServiceMustHaveOnePrimaryIPConfiguration", "Private link service %s must have exactly one primary IP configuration.", w.ID)
+		return badRequest("PrivateLinkServiceMustHaveOnePrimaryIPConfiguration", "Private link service %s must have exactly one primary IP configuration.", w.ID)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func viewPrivateLink(s *arm.State, r *arm.Resource, d arm.Doc) {
 		}
 		name := connectionName(endpoint)
 		list = append(list, arm.Doc{"name": name, "id": r.ID.Child(connections, name).String(), "properties": arm.Doc{
-			"privateEndpoint": arm.Doc{"id": endpoint.ID.String()}, "privateLinkServiceConnectionState": arm.Doc{"status": approval(r, endpoint), "description": ""},
+			"privateEndpoint": arm.Doc{"id": endpoint.ID.String()}, "privateLinkServiceConnectionState": arm.Doc{"status": approvalState(r, endpoint), "description": ""},
 		}})
 	}
 	if list == nil {
@@ -162,7 +162,7 @@ func connectionName(endpoint *arm.Resource) string {
 	return endpoint.ID.Name() + "." + arm.Text(endpoint.Doc, "properties", "resourceGuid")
 }
 
-func approval(link, endpoint *arm.Resource) string {
+func approvalState(link, endpoint *arm.Resource) string {
 	allowed := arm.Texts(link.Doc, "properties", "autoApproval", "subscriptions")
 	if slices.Contains(allowed, endpoint.ID.Subscription) || slices.Contains(allowed, "*") {
 		return "Approved"
@@ -191,7 +191,7 @@ func privateEndpoints() *arm.Kind {
 		Prepare: func(w *arm.Write) *arm.Error {
 			props := w.Props()
 			if props == nil || arm.Text(props, "subnet", "id") == "" {
-				return refuse("SubnetMissing", "Private endpoint %s must reference a subnet.", w.ID)
+				return badRequest("SubnetMissing", "Private endpoint %s must reference a subnet.", w.ID)
 			}
 			props["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
 			if w.Old == nil {
@@ -212,7 +212,7 @@ func privateEndpoints() *arm.Kind {
 		Stored: func(w *arm.Write) {
 			for _, d := range []arm.Doc{w.OldDoc(), w.Doc} {
 				for _, c := range arm.List(d, "properties", "privateLinkServiceConnections") {
-					touch(w, arm.Text(c, "properties", "privateLinkServiceId"))
+					touchID(w, arm.Text(c, "properties", "privateLinkServiceId"))
 				}
 			}
 		},

@@ -20,7 +20,7 @@ func (a *API) publicIPs() *arm.Kind {
 		ReadOnly: []string{"ipConfiguration", "resourceGuid", "natGateway"}, Links: []string{"publicIPPrefix"},
 		Prepare: a.preparePublicIP, Stored: a.storedPublicIP, View: a.viewPublicIP,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-			return refuse("PublicIPAddressCannotBeDeleted", "Public IP address %s can not be deleted since it is still allocated to resource %s. In order to delete the public IP, disassociate/detach the Public IP address from the resource.", w.ID, refs[0].From)
+			return badRequest("PublicIPAddressCannotBeDeleted", "Public IP address %s can not be deleted since it is still allocated to resource %s. In order to delete the public IP, disassociate/detach the Public IP address from the resource.", w.ID, refs[0].From)
 		},
 	}
 }
@@ -31,18 +31,18 @@ func (a *API) preparePublicIP(w *arm.Write) *arm.Error {
 		return err
 	}
 	props := w.Props()
-	if err := choice(props, w.ID.String(), "publicIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
+	if err := normalizeChoice(props, w.ID.String(), "publicIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
 		return err
 	}
-	if err := choice(props, w.ID.String(), "publicIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
+	if err := normalizeChoice(props, w.ID.String(), "publicIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
 		return err
 	}
-	if err := number(props, w.ID.String(), "idleTimeoutInMinutes", minIdle, minIdle, maxPublicIdle, "InvalidIdleTimeout"); err != nil {
+	if err := checkNumber(props, w.ID.String(), "idleTimeoutInMinutes", minIdle, minIdle, maxPublicIdle, "InvalidIdleTimeout"); err != nil {
 		return err
 	}
 	standard := arm.Text(w.Doc, "sku", "name") != "Basic"
 	if standard && arm.Text(props, "publicIPAllocationMethod") != "Static" {
-		return refuse("StandardSkuPublicIPAddressesMustBeStatic", "Standard SKU publicIp %s must have AllocationMethod set to Static.", w.ID)
+		return badRequest("StandardSkuPublicIPAddressesMustBeStatic", "Standard SKU publicIp %s must have AllocationMethod set to Static.", w.ID)
 	}
 	if err := a.zones(w.ID.String(), w.Doc, oldOrNil(w)); err != nil {
 		return err
@@ -68,17 +68,17 @@ func (a *API) publicFixed(w *arm.Write) *arm.Error {
 	old, props := arm.Object(w.OldDoc(), "properties"), w.Props()
 	if w.Old == nil {
 		if n := len(w.State.All(PublicIPAddresses)); n >= a.Limits.PublicIPs {
-			return refuse("PublicIPCountLimitReached", "Cannot create more than %d public IP addresses for this subscription in this region.", a.Limits.PublicIPs)
+			return badRequest("PublicIPCountLimitReached", "Cannot create more than %d public IP addresses for this subscription in this region.", a.Limits.PublicIPs)
 		}
 		props["resourceGuid"] = w.GUID("publicip")
 		return nil
 	}
 	props["resourceGuid"] = old["resourceGuid"]
 	if was, is := arm.Text(old, "publicIPAddressVersion"), arm.Text(props, "publicIPAddressVersion"); was != is {
-		return refuse("PublicIPAddressVersionCannotBeChanged", "Public IP address %s has version %s, which cannot be changed to %s.", w.ID, was, is)
+		return badRequest("PublicIPAddressVersionCannotBeChanged", "Public IP address %s has version %s, which cannot be changed to %s.", w.ID, was, is)
 	}
 	if was, is := arm.Text(old, "publicIPPrefix", "id"), arm.Text(props, "publicIPPrefix", "id"); arm.Key(was) != arm.Key(is) {
-		return refuse("PublicIPPrefixOfPublicIPAddressCannotBeChanged", "The public IP prefix of public IP address %s cannot be changed.", w.ID)
+		return badRequest("PublicIPPrefixOfPublicIPAddressCannotBeChanged", "The public IP prefix of public IP address %s cannot be changed.", w.ID)
 	}
 	return nil
 }
@@ -96,13 +96,13 @@ func (a *API) label(w *arm.Write) *arm.Error {
 	}
 	location := arm.Text(w.Doc, "location")
 	if !regexp.MustCompile(`^[a-z][a-z0-9-]{1,61}[a-z0-9]$`).MatchString(label) {
-		return refuse("InvalidDomainNameLabel", "The domain name label %s is invalid. It must conform to the following regular expression: ^[a-z][a-z0-9-]{1,61}[a-z0-9]$.", label)
+		return badRequest("InvalidDomainNameLabel", "The domain name label %s is invalid. It must conform to the following regular expression: ^[a-z][a-z0-9-]{1,61}[a-z0-9]$.", label)
 	}
 	if slices.ContainsFunc([]string{"microsoft", "windows", "azure", "xbox"}, func(word string) bool { return strings.HasPrefix(label, word) }) {
-		return refuse("DomainNameLabelReserved", "The domain name label %s is reserved.", label)
+		return badRequest("DomainNameLabelReserved", "The domain name label %s is reserved.", label)
 	}
 	if user := a.labelUser(w.State, location, label, arm.Text(props, "publicIPAddressVersion")); user != "" && arm.Key(user) != w.ID.Key() {
-		return refuse("DnsRecordInUse", "DNS record %s.%s.cloudapp.azure.com is already used by another public IP.", label, location)
+		return badRequest("DnsRecordInUse", "DNS record %s.%s.cloudapp.azure.com is already used by another public IP.", label, location)
 	}
 	arm.Put(props, label+"."+location+".cloudapp.azure.com", "dnsSettings", "fqdn")
 	return nil
@@ -163,11 +163,11 @@ func (a *API) allocate(w *arm.Write) *arm.Error {
 func fromPrefix(w *arm.Write, id string, six bool) *arm.Error {
 	r := w.State.Lookup(id)
 	if r == nil {
-		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
+		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
 	}
 	block, err := netip.ParsePrefix(arm.Text(r.Doc, "properties", "ipPrefix"))
 	if err != nil || block.Addr().Is6() != six {
-		return refuse("PublicIPAddressAndPublicIPPrefixVersionMismatch", "Public IP address %s and public IP prefix %s have different versions.", w.ID, r.ID)
+		return badRequest("PublicIPAddressAndPublicIPPrefixVersionMismatch", "Public IP address %s and public IP prefix %s have different versions.", w.ID, r.ID)
 	}
 	used := map[string]bool{}
 	for _, ref := range w.State.ReferredBy(id) {
@@ -181,14 +181,14 @@ func fromPrefix(w *arm.Write, id string, six bool) *arm.Error {
 			return nil
 		}
 	}
-	return refuse("PublicIPPrefixOutOfIPAddressesForPublicIPAddress", "Public IP prefix %s has no free address for public IP address %s.", r.ID, w.ID)
+	return badRequest("PublicIPPrefixOutOfIPAddressesForPublicIPAddress", "Public IP prefix %s has no free address for public IP address %s.", r.ID, w.ID)
 }
 
 // storedPublicIP updates the etag of the prefix when an address of it is added or removed.
 func (a *API) storedPublicIP(w *arm.Write) {
 	if (w.Old == nil) != (w.Doc == nil) {
 		for _, d := range []arm.Doc{w.OldDoc(), w.Doc} {
-			touch(w, arm.Text(d, "properties", "publicIPPrefix", "id"))
+			touchID(w, arm.Text(d, "properties", "publicIPPrefix", "id"))
 		}
 	}
 }
@@ -236,7 +236,7 @@ func (a *API) prefixes() *arm.Kind {
 		Type: PublicIPPrefixes, Service: "network", Client: "PublicIPPrefixes", ReadOnly: []string{"publicIPAddresses", "loadBalancerFrontendIpConfiguration", "resourceGuid"},
 		Prepare: a.preparePrefix,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-			return refuse("PublicIPPrefixCannotBeDeleted", "Public IP prefix %s can not be deleted since it is still used by resource %s.", w.ID, refs[0].From)
+			return badRequest("PublicIPPrefixCannotBeDeleted", "Public IP prefix %s can not be deleted since it is still used by resource %s.", w.ID, refs[0].From)
 		},
 		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
 			var ids []string
@@ -257,7 +257,7 @@ func (a *API) preparePrefix(w *arm.Write) *arm.Error {
 	arm.Default(w.Doc, arm.Doc{}, "properties")
 	arm.Default(w.Doc, "Standard", "sku", "name")
 	props := w.Props()
-	if err := choice(props, w.ID.String(), "publicIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
+	if err := normalizeChoice(props, w.ID.String(), "publicIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
 		return err
 	}
 	if err := a.zones(w.ID.String(), w.Doc, oldOrNil(w)); err != nil {
@@ -267,13 +267,13 @@ func (a *API) preparePrefix(w *arm.Write) *arm.Error {
 	if arm.Text(props, "publicIPAddressVersion") == ipv6 {
 		low, high = 120, 127
 	}
-	if err := number(props, w.ID.String(), "prefixLength", 0, low, high, "InvalidPublicIPPrefixLength"); err != nil {
+	if err := checkNumber(props, w.ID.String(), "prefixLength", 0, low, high, "InvalidPublicIPPrefixLength"); err != nil {
 		return err
 	}
 	if w.Old != nil {
 		was, _ := arm.Number(w.OldDoc(), "properties", "prefixLength")
 		if is, _ := arm.Number(props, "prefixLength"); was != is {
-			return refuse("PublicIPPrefixLengthCannotBeChanged", "The length of public IP prefix %s cannot be changed.", w.ID)
+			return badRequest("PublicIPPrefixLengthCannotBeChanged", "The length of public IP prefix %s cannot be changed.", w.ID)
 		}
 		props["ipPrefix"], props["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "ipPrefix"), arm.Text(w.OldDoc(), "properties", "resourceGuid")
 		return nil

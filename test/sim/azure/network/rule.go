@@ -22,15 +22,15 @@ const (
 func (b *balancer) probes() *arm.Error {
 	for _, p := range b.list(probes) {
 		id, props := arm.Text(p, "id"), arm.Object(p, "properties")
-		if err := choice(props, id, "protocol", "", "Tcp", "Http", "Https"); err != nil {
+		if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Http", "Https"); err != nil {
 			return err
 		}
 		path, tcp := arm.Text(props, "requestPath"), arm.Text(props, "protocol") == "Tcp"
 		switch {
 		case !tcp && path == "":
-			return refuse("RequestPathRequiredForHttpProbe", "Probe %s with protocol %s must have a request path.", id, arm.Text(props, "protocol"))
+			return badRequest("RequestPathRequiredForHttpProbe", "Probe %s with protocol %s must have a request path.", id, arm.Text(props, "protocol"))
 		case tcp && path != "":
-			return refuse("RequestPathNotAllowedForTcpProbe", "Probe %s with protocol Tcp must not have a request path.", id)
+			return badRequest("RequestPathNotAllowedForTcpProbe", "Probe %s with protocol Tcp must not have a request path.", id)
 		}
 		for _, n := range []struct {
 			name           string
@@ -43,7 +43,7 @@ func (b *balancer) probes() *arm.Error {
 			{"numberOfProbes", 1, 2147483646, 1, "LoadBalancerProbeNumberOfProbesInvalid"},
 			{"probeThreshold", 1, maxProbeThreshold, 1, "LoadBalancerProbeThresholdInvalid"},
 		} {
-			if err := number(props, id, n.name, n.fallback, n.low, n.high, n.code); err != nil {
+			if err := checkNumber(props, id, n.name, n.fallback, n.low, n.high, n.code); err != nil {
 				return err
 			}
 		}
@@ -65,13 +65,13 @@ func (b *balancer) rules() *arm.Error {
 
 func (b *balancer) ruleFields(r arm.Doc) *arm.Error {
 	id, props := arm.Text(r, "id"), arm.Object(r, "properties")
-	if err := choice(props, id, "protocol", "", "Tcp", "Udp", "All", "Quic"); err != nil {
+	if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Udp", "All", "Quic"); err != nil {
 		return err
 	}
-	if err := choice(props, id, "loadDistribution", "Default", "Default", "SourceIP", "SourceIPProtocol"); err != nil {
+	if err := normalizeChoice(props, id, "loadDistribution", "Default", "Default", "SourceIP", "SourceIPProtocol"); err != nil {
 		return err
 	}
-	if err := number(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxIdle, "InvalidIdleTimeout"); err != nil {
+	if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxIdle, "InvalidIdleTimeout"); err != nil {
 		return err
 	}
 	for _, name := range []string{"enableFloatingIP", "enableTcpReset", "disableOutboundSnat"} {
@@ -83,19 +83,19 @@ func (b *balancer) ruleFields(r arm.Doc) *arm.Error {
 		low = 0
 	}
 	arm.Default(props, arm.Value(props, "frontendPort"), "backendPort")
-	if err := number(props, id, "frontendPort", 0, low, maxFrontendPort, "LoadBalancingRuleFrontendPortInvalid"); err != nil {
+	if err := checkNumber(props, id, "frontendPort", 0, low, maxFrontendPort, "LoadBalancingRuleFrontendPortInvalid"); err != nil {
 		return err
 	}
-	if err := number(props, id, "backendPort", 0, low, maxPort, "LoadBalancingRuleBackendPortInvalid"); err != nil {
+	if err := checkNumber(props, id, "backendPort", 0, low, maxPort, "LoadBalancingRuleBackendPortInvalid"); err != nil {
 		return err
 	}
 	front, _ := arm.Number(props, "frontendPort")
 	back, _ := arm.Number(props, "backendPort")
 	switch {
 	case all && (front != 0 || back != 0):
-		return refuse("LoadBalancingRuleProtocolAllRequiresPortZero", "Load balancing rule %s with protocol All must have frontend port 0 and backend port 0.", id)
+		return badRequest("LoadBalancingRuleProtocolAllRequiresPortZero", "Load balancing rule %s with protocol All must have frontend port 0 and backend port 0.", id)
 	case all && arm.Text(b.Doc, "sku", "name") == "Basic":
-		return refuse("HAPortsNotSupportedForBasicSku", "Load balancing rule %s with protocol All needs a load balancer of the Standard SKU.", id)
+		return badRequest("HAPortsNotSupportedForBasicSku", "Load balancing rule %s with protocol All needs a load balancer of the Standard SKU.", id)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (b *balancer) ruleLinks(r arm.Doc) *arm.Error {
 		return err
 	}
 	if arm.Text(props, "protocol") == "All" && isPublic(front) {
-		return refuse("HAPortsNotSupportedForPublicLoadBalancer", "Load balancing rule %s with protocol All is only supported on an internal load balancer.", arm.Text(r, "id"))
+		return badRequest("HAPortsNotSupportedForPublicLoadBalancer", "Load balancing rule %s with protocol All is only supported on an internal load balancer.", arm.Text(r, "id"))
 	}
 	one, many := arm.Text(props, "backendAddressPool", "id"), arm.List(props, pools)
 	if one != "" && len(many) == 0 {
@@ -154,8 +154,8 @@ func (b *balancer) frontendPorts() *arm.Error {
 			if taken[front] == nil {
 				taken[front] = map[int][]use{}
 			}
-			if other := clash(taken[front], u); other != "" {
-				return refuse("RulesUseSameFrontendPortProtocolAndIPConfig", "Rules %s and %s use the same frontend port %d and protocol %s with the same frontend IP configuration %s.", other, u.by, u.from, u.protocol, front)
+			if other := findPortClash(taken[front], u); other != "" {
+				return badRequest("RulesUseSameFrontendPortProtocolAndIPConfig", "Rules %s and %s use the same frontend port %d and protocol %s with the same frontend IP configuration %s.", other, u.by, u.from, u.protocol, front)
 			}
 			// Single ports are found by number; ranges are kept apart under -1.
 			slot := u.from
@@ -168,7 +168,7 @@ func (b *balancer) frontendPorts() *arm.Error {
 	return nil
 }
 
-func clash(taken map[int][]use, u use) string {
+func findPortClash(taken map[int][]use, u use) string {
 	if u.from != u.to {
 		for _, list := range taken {
 			for _, v := range list {
@@ -217,7 +217,7 @@ func (b *balancer) backendPorts() *arm.Error {
 			pool := arm.Text(p, "id")
 			key := arm.Key(pool) + "|" + protocol + "|" + strconv.Itoa(port)
 			if other := seen[key]; other != "" {
-				return refuse("RulesUseSameBackendPortProtocolAndPool", "Load balancing rules %s and %s with floating IP disabled use the same protocol %s and backend port %d, and must not be used with the same backend address pool %s.",
+				return badRequest("RulesUseSameBackendPortProtocolAndPool", "Load balancing rules %s and %s with floating IP disabled use the same protocol %s and backend port %d, and must not be used with the same backend address pool %s.",
 					other, arm.Text(r, "id"), protocol, port, pool)
 			}
 			seen[key] = arm.Text(r, "id")
@@ -231,20 +231,20 @@ func (b *balancer) nat() *arm.Error {
 	for _, c := range []string{natRules, natPools} {
 		for _, r := range b.list(c) {
 			id, props := arm.Text(r, "id"), arm.Object(r, "properties")
-			if err := choice(props, id, "protocol", "Tcp", "Tcp", "Udp", "All"); err != nil {
+			if err := normalizeChoice(props, id, "protocol", "Tcp", "Tcp", "Udp", "All"); err != nil {
 				return err
 			}
 			if _, err := b.find(r, arm.Text(props, "frontendIPConfiguration", "id")); err != nil {
 				return err
 			}
-			if err := number(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxNatIdle, "InvalidIdleTimeout"); err != nil {
+			if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxNatIdle, "InvalidIdleTimeout"); err != nil {
 				return err
 			}
-			if err := number(props, id, "backendPort", 0, 1, maxPort, "InboundNatRuleBackendPortInvalid"); err != nil {
+			if err := checkNumber(props, id, "backendPort", 0, 1, maxPort, "InboundNatRuleBackendPortInvalid"); err != nil {
 				return err
 			}
 			if from, to := portRange(props); from < 1 || to < from || to > maxFrontendPort {
-				return refuse("InboundNatRuleFrontendPortInvalid", "Inbound NAT rule %s has frontend ports %d to %d, which is no range within 1 and %d.", id, from, to, maxFrontendPort)
+				return badRequest("InboundNatRuleFrontendPortInvalid", "Inbound NAT rule %s has frontend ports %d to %d, which is no range within 1 and %d.", id, from, to, maxFrontendPort)
 			}
 		}
 	}
@@ -268,11 +268,11 @@ func (b *balancer) outbound() *arm.Error {
 				return err
 			}
 			if !isPublic(f) {
-				return refuse("OutboundRuleFrontendMustBePublic", "Outbound rule %s must reference frontend IP configurations with public IP addresses.", id)
+				return badRequest("OutboundRuleFrontendMustBePublic", "Outbound rule %s must reference frontend IP configurations with public IP addresses.", id)
 			}
 			key := arm.Key(arm.Text(f, "id"))
 			if other := used[key]; other != "" {
-				return refuse("MoreThanOneOutboundRuleUsingSameFrontendIPConfigurationAndProtocolIsNotSupported", "It is not supported to have more than a single outbound rule using frontendIPConfiguration %s with same or overlapping protocol: %s, %s.", arm.Text(f, "id"), other, id)
+				return badRequest("MoreThanOneOutboundRuleUsingSameFrontendIPConfigurationAndProtocolIsNotSupported", "It is not supported to have more than a single outbound rule using frontendIPConfiguration %s with same or overlapping protocol: %s, %s.", arm.Text(f, "id"), other, id)
 			}
 			used[key] = id
 		}
@@ -281,25 +281,25 @@ func (b *balancer) outbound() *arm.Error {
 		props := arm.Object(r, "properties")
 		rule := used[arm.Key(arm.Text(props, "frontendIPConfiguration", "id"))]
 		if rule != "" && !arm.Flag(props, "disableOutboundSnat") {
-			return refuse("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule", "Load balancing rule %s must disable SNAT (DisableOutboundSnat=true) since same frontend IP configuration is referenced by outbound rule %s.", arm.Text(r, "id"), rule)
+			return badRequest("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule", "Load balancing rule %s must disable SNAT (DisableOutboundSnat=true) since same frontend IP configuration is referenced by outbound rule %s.", arm.Text(r, "id"), rule)
 		}
 	}
 	return nil
 }
 
 func (b *balancer) outboundFields(id string, props arm.Doc) *arm.Error {
-	if err := choice(props, id, "protocol", "", "Tcp", "Udp", "All"); err != nil {
+	if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Udp", "All"); err != nil {
 		return err
 	}
-	if err := number(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxOutboundIdle, "InvalidIdleTimeout"); err != nil {
+	if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxOutboundIdle, "InvalidIdleTimeout"); err != nil {
 		return err
 	}
 	if len(arm.List(props, frontends)) == 0 {
-		return refuse("OutboundRuleMustHaveFrontend", "Outbound rule %s must reference at least one frontend IP configuration.", id)
+		return badRequest("OutboundRuleMustHaveFrontend", "Outbound rule %s must reference at least one frontend IP configuration.", id)
 	}
 	arm.Default(props, 0, "allocatedOutboundPorts")
 	if n, ok := arm.Number(props, "allocatedOutboundPorts"); !ok || n < 0 || n > 64000 || n%8 != 0 {
-		return refuse("InvalidAllocatedOutboundPorts", "The allocated outbound ports %v of outbound rule %s must be a multiple of 8 between 0 and 64000.", props["allocatedOutboundPorts"], id)
+		return badRequest("InvalidAllocatedOutboundPorts", "The allocated outbound ports %v of outbound rule %s must be a multiple of 8 between 0 and 64000.", props["allocatedOutboundPorts"], id)
 	}
 	return nil
 }

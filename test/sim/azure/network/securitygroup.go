@@ -35,9 +35,9 @@ func (a *API) securityGroups() *arm.Kind {
 func vacateSecurityGroup(w *arm.Write, refs []arm.Ref) *arm.Error {
 	id, _ := arm.ParseID(refs[0].From)
 	if len(id.Types) > 0 && id.Types[0] == "virtualMachineScaleSets" {
-		return refuse("NetworkSecurityGroupInUseByVirtualMachineScaleSet", "Cannot delete network security group %s since it is in use by virtual machine scale set %s.", w.ID, refs[0].From)
+		return badRequest("NetworkSecurityGroupInUseByVirtualMachineScaleSet", "Cannot delete network security group %s since it is in use by virtual machine scale set %s.", w.ID, refs[0].From)
 	}
-	return refuse("InUseNetworkSecurityGroupCannotBeDeleted", "Network security group %s cannot be deleted because it is in use by the following resources: %s. In order to delete the Network security group, remove the association with the resource(s).", w.ID, refs[0].From)
+	return badRequest("InUseNetworkSecurityGroupCannotBeDeleted", "Network security group %s cannot be deleted because it is in use by the following resources: %s. In order to delete the Network security group, remove the association with the resource(s).", w.ID, refs[0].From)
 }
 
 func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
@@ -49,7 +49,7 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 	}
 	list := arm.List(w.Doc, "properties", securityRules)
 	if len(list) > a.Limits.SecurityRules {
-		return refuse("SecurityRuleCountLimitReached", "Network security group %s has %d security rules. The limit is %d.", w.ID, len(list), a.Limits.SecurityRules)
+		return badRequest("SecurityRuleCountLimitReached", "Network security group %s has %d security rules. The limit is %d.", w.ID, len(list), a.Limits.SecurityRules)
 	}
 	priorities, sums := map[string]string{}, map[string]int{}
 	for _, r := range list {
@@ -59,7 +59,7 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 		n, _ := arm.Number(r, "properties", "priority")
 		key := arm.Text(r, "properties", "direction") + "/" + strconv.Itoa(n)
 		if other := priorities[key]; other != "" {
-			return refuse("SecurityRuleConflict", "Security rule %s conflicts with rule %s. Rules cannot have the same Priority and Direction. To learn more, see aka.ms/nsgrules.", arm.Text(r, "name"), other)
+			return badRequest("SecurityRuleConflict", "Security rule %s conflicts with rule %s. Rules cannot have the same Priority and Direction. To learn more, see aka.ms/nsgrules.", arm.Text(r, "name"), other)
 		}
 		priorities[key] = arm.Text(r, "name")
 		for _, side := range []string{"source", "destination"} {
@@ -71,7 +71,7 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 	}
 	for side, sum := range sums {
 		if sum > a.Limits.RuleAddresses {
-			return refuse("SecurityGroupAddressPrefixCountLimitReached", "The %s address prefixes of network security group %s are %d in sum. The limit is %d.", side, w.ID, sum, a.Limits.RuleAddresses)
+			return badRequest("SecurityGroupAddressPrefixCountLimitReached", "The %s address prefixes of network security group %s are %d in sum. The limit is %d.", side, w.ID, sum, a.Limits.RuleAddresses)
 		}
 	}
 	return nil
@@ -83,12 +83,12 @@ func securityRule(r arm.Doc) *arm.Error {
 		name  string
 		words []string
 	}{{"protocol", []string{"*", "Tcp", "Udp", "Icmp", "Esp", "Ah"}}, {"access", []string{"Allow", "Deny"}}, {"direction", []string{"Inbound", "Outbound"}}} {
-		if err := choice(props, "security rule "+name, field.name, "", field.words...); err != nil {
+		if err := normalizeChoice(props, "security rule "+name, field.name, "", field.words...); err != nil {
 			return err
 		}
 	}
 	if n, ok := arm.Number(props, "priority"); !ok || n < minPriority || n > maxPriority {
-		return refuse("SecurityRuleInvalidPriority", "Security rule has invalid priority. Value provided: %v. Allowed range %d-%d.", props["priority"], minPriority, maxPriority)
+		return badRequest("SecurityRuleInvalidPriority", "Security rule has invalid priority. Value provided: %v. Allowed range %d-%d.", props["priority"], minPriority, maxPriority)
 	}
 	family := ""
 	for _, side := range []string{"source", "destination"} {
@@ -100,7 +100,7 @@ func securityRule(r arm.Doc) *arm.Error {
 			return err
 		}
 		if family != "" && found != "" && family != found {
-			return mixed(name)
+			return mixedFamiliesError(name)
 		}
 		if found != "" {
 			family = found
@@ -109,8 +109,8 @@ func securityRule(r arm.Doc) *arm.Error {
 	return nil
 }
 
-func mixed(name string) *arm.Error {
-	return refuse("ResourceCannotContainAddressPrefixesFromDifferentAddressFamilies", "Resource %s cannot contain address prefixes from different address families.", name)
+func mixedFamiliesError(name string) *arm.Error {
+	return badRequest("ResourceCannotContainAddressPrefixesFromDifferentAddressFamilies", "Resource %s cannot contain address prefixes from different address families.", name)
 }
 
 // onlyOne drops empty spellings of a property and wants one of the rest.
@@ -126,7 +126,7 @@ func onlyOne(name string, props arm.Doc, spellings ...string) *arm.Error {
 		}
 	}
 	if given != 1 {
-		return refuse("SecurityRuleParameterCountInvalid", "Security rule %s must specify exactly one of %s; %d are specified.", name, strings.Join(spellings, ", "), given)
+		return badRequest("SecurityRuleParameterCountInvalid", "Security rule %s must specify exactly one of %s; %d are specified.", name, strings.Join(spellings, ", "), given)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func rulePorts(name string, props arm.Doc, side string) *arm.Error {
 		low, err1 := strconv.Atoi(from)
 		high, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || low < 0 || high > maxPort || low > high {
-			return refuse("SecurityRuleInvalidPortRange", "Security rule %s has invalid port range. Value provided: %s. Value should be an integer OR integer range with '-' delimiter. Valid range 0-65535.", name, text)
+			return badRequest("SecurityRuleInvalidPortRange", "Security rule %s has invalid port range. Value provided: %s. Value should be an integer OR integer range with '-' delimiter. Valid range 0-65535.", name, text)
 		}
 	}
 	return nil
@@ -175,19 +175,19 @@ func ruleAddresses(name string, props arm.Doc, side string) (string, *arm.Error)
 		case found == "":
 			return "", badAddress(name, text)
 		case family != "" && family != found:
-			return "", mixed(name)
+			return "", mixedFamiliesError(name)
 		}
 		family = found
 		ranges = append(ranges, toPrefix(text))
 	}
-	if a, b, ok := overlapping(ranges); ok {
-		return "", refuse("SecurityRuleContainsOverlappingAddressPrefixes", "Security rule %s contains overlapping address prefixes %s and %s.", name, a, b)
+	if a, b, ok := findOverlap(ranges); ok {
+		return "", badRequest("SecurityRuleContainsOverlappingAddressPrefixes", "Security rule %s contains overlapping address prefixes %s and %s.", name, a, b)
 	}
 	return family, nil
 }
 
 func badAddress(name, text string) *arm.Error {
-	return refuse("SecurityRuleInvalidAddressPrefix", "Security rule %s has invalid address prefix. Value provided: %s.", name, text)
+	return badRequest("SecurityRuleInvalidAddressPrefix", "Security rule %s has invalid address prefix. Value provided: %s.", name, text)
 }
 
 func toPrefix(text string) netip.Prefix {
@@ -201,9 +201,9 @@ func toPrefix(text string) netip.Prefix {
 	return netip.PrefixFrom(a, a.BitLen())
 }
 
-// overlapping finds two ranges that share addresses. After sorting only
-// neighbours need to be compared.
-func overlapping(ranges []netip.Prefix) (a, b netip.Prefix, ok bool) {
+// findOverlap finds two ranges that share addresses. After sorting only neighbours need
+// to be compared.
+func findOverlap(ranges []netip.Prefix) (a, b netip.Prefix, ok bool) {
 	ranges = slices.DeleteFunc(ranges, func(p netip.Prefix) bool { return !p.IsValid() })
 	slices.SortFunc(ranges, func(x, y netip.Prefix) int {
 		if c := x.Addr().Compare(y.Addr()); c != 0 {

@@ -29,7 +29,7 @@ func (a *API) serviceGateways() []*arm.Kind {
 			Type: ServiceGateways, Service: "network", Client: "ServiceGateways", ReadOnly: []string{"resourceGuid", "services"}, Links: []string{"virtualNetwork"},
 			Prepare: a.prepareGateway, Stored: storedGateway,
 			Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-				return refuse("InUseServiceGatewayCannotBeDeleted", "Service gateway %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
+				return badRequest("InUseServiceGatewayCannotBeDeleted", "Service gateway %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
 			},
 		},
 		{Type: gatewayServices, View: viewService},
@@ -61,17 +61,17 @@ func (a *API) prepareGateway(w *arm.Write) *arm.Error {
 	arm.Default(w.Doc, arm.Doc{}, "properties")
 	arm.Default(w.Doc, arm.Doc{}, "sku")
 	sku, what := arm.Object(w.Doc, "sku"), w.ID.String()
-	if err := choice(sku, what, "name", "Standard", "Standard"); err != nil {
+	if err := normalizeChoice(sku, what, "name", "Standard", "Standard"); err != nil {
 		return err
 	}
-	if err := choice(sku, what, "tier", "Regional", "Regional"); err != nil {
+	if err := normalizeChoice(sku, what, "tier", "Regional", "Regional"); err != nil {
 		return err
 	}
 	if err := a.zones(what, w.Doc, oldOrNil(w)); err != nil {
 		return err
 	}
-	if n := len(w.State.All(ServiceGateways)); w.Old == nil && over(n+1, a.Limits.ServiceGateways) {
-		return refuse("ServiceGatewayCountLimitReached", "Cannot create more than %d service gateways for this subscription in this region.", a.Limits.ServiceGateways)
+	if n := len(w.State.All(ServiceGateways)); w.Old == nil && exceedsLimit(n+1, a.Limits.ServiceGateways) {
+		return badRequest("ServiceGatewayCountLimitReached", "Cannot create more than %d service gateways for this subscription in this region.", a.Limits.ServiceGateways)
 	}
 	if err := gatewayNetwork(w); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (a *API) prepareGateway(w *arm.Write) *arm.Error {
 	return nil
 }
 
-// over reports whether a number is beyond a limit; zero is no limit.
-func over(n, limit int) bool { return limit > 0 && n > limit }
+// exceedsLimit reports whether a number is beyond a limit; zero is no limit.
+func exceedsLimit(n, limit int) bool { return limit > 0 && n > limit }
 
 // gatewayNetwork wants the network to exist in the same region, and to stay.
 func gatewayNetwork(w *arm.Write) *arm.Error {
@@ -94,11 +94,11 @@ func gatewayNetwork(w *arm.Write) *arm.Error {
 	r := w.State.Lookup(id)
 	switch was := arm.Text(w.OldDoc(), "properties", "virtualNetwork", "id"); {
 	case id == "":
-		return refuse("ServiceGatewayMustHaveVirtualNetwork", "Service gateway %s must reference a virtual network.", w.ID)
+		return badRequest("ServiceGatewayMustHaveVirtualNetwork", "Service gateway %s must reference a virtual network.", w.ID)
 	case r == nil || r.ID.Type() != VirtualNetworks || arm.Text(r.Doc, "location") != arm.Text(w.Doc, "location"):
-		return refuse("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
+		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
 	case was != "" && arm.Key(was) != arm.Key(id):
-		return refuse("VirtualNetworkOfServiceGatewayCannotBeChanged", "The virtual network of service gateway %s cannot be changed.", w.ID)
+		return badRequest("VirtualNetworkOfServiceGatewayCannotBeChanged", "The virtual network of service gateway %s cannot be changed.", w.ID)
 	}
 	return nil
 }
@@ -113,11 +113,11 @@ func routeTarget(w *arm.Write, name, version string, taken map[string]bool) *arm
 	arm.OnlyID(target, "subnet")
 	subnet := arm.Text(target, "subnet", "id")
 	if !arm.Within(subnet, arm.Text(w.Props(), "virtualNetwork", "id")) {
-		return refuse("SubnetNotInVirtualNetworkOfServiceGateway", "The subnet %s of %s is not in the virtual network of service gateway %s.", subnet, name, w.ID)
+		return badRequest("SubnetNotInVirtualNetworkOfServiceGateway", "The subnet %s of %s is not in the virtual network of service gateway %s.", subnet, name, w.ID)
 	}
 	target["privateIPAddressVersion"] = version
 	defer arm.Drop(target, "privateIPAddressVersion")
-	return place(w, w.ID.String(), target, arm.Object(w.OldDoc(), "properties", name), taken)
+	return assignPrivateIP(w, w.ID.String(), target, arm.Object(w.OldDoc(), "properties", name), taken)
 }
 
 // storedGateway takes what is in a gateway away with it.
@@ -140,7 +140,7 @@ func gatewayOf(w *arm.Write, subnet arm.Doc) *arm.Error {
 		return nil // None, or one that does not exist, which the check of references tells.
 	}
 	if arm.Key(arm.Text(r.Doc, "properties", "virtualNetwork", "id")) != w.ID.Key() {
-		return refuse("ServiceGatewayNotInVirtualNetwork", "Subnet %s references service gateway %s, which is of another virtual network.", arm.Text(subnet, "id"), r.ID)
+		return badRequest("ServiceGatewayNotInVirtualNetwork", "Subnet %s references service gateway %s, which is of another virtual network.", arm.Text(subnet, "id"), r.ID)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func gatewayOf(w *arm.Write, subnet arm.Doc) *arm.Error {
 // is always told, and what it would do untold is not documented.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
 func updateAction(d arm.Doc, what, name string) (full bool, err *arm.Error) {
-	if err := choice(d, what, name, "", "FullUpdate", "PartialUpdate"); err != nil {
+	if err := normalizeChoice(d, what, name, "", "FullUpdate", "PartialUpdate"); err != nil {
 		return false, err
 	}
 	return d[name] == "FullUpdate", nil

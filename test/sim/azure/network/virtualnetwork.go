@@ -20,9 +20,9 @@ func (a *API) virtualNetworks() *arm.Kind {
 		Prepare: prepareNetwork, View: viewNetwork,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
 			if arm.Key(refs[0].To) == w.ID.Key() {
-				return refuse("InUseVirtualNetworkCannotBeDeleted", "Virtual network %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
+				return badRequest("InUseVirtualNetworkCannotBeDeleted", "Virtual network %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
 			}
-			return refuse("InUseSubnetCannotBeDeleted", "Subnet %s is in use by %s and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.", arm.LastName(refs[0].To), refs[0].From)
+			return badRequest("InUseSubnetCannotBeDeleted", "Subnet %s is in use by %s and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.", arm.LastName(refs[0].To), refs[0].From)
 		},
 	}
 }
@@ -30,14 +30,14 @@ func (a *API) virtualNetworks() *arm.Kind {
 func prepareNetwork(w *arm.Write) *arm.Error {
 	arm.Default(w.Doc, []any{}, "properties", subnets)
 	texts := arm.Texts(w.Doc, "properties", "addressSpace", "addressPrefixes")
-	space := prefixes(texts)
+	space := parsePrefixes(texts)
 	if len(space) == 0 || len(space) != len(texts) {
-		return refuse("InvalidAddressPrefixFormat", "Address prefixes %v of virtual network %s are not formatted correctly. They should follow CIDR notation, for example 10.0.0.0/24.", texts, w.ID)
+		return badRequest("InvalidAddressPrefixFormat", "Address prefixes %v of virtual network %s are not formatted correctly. They should follow CIDR notation, for example 10.0.0.0/24.", texts, w.ID)
 	}
-	if _, _, bad := overlapping(slices.Clone(space)); bad {
-		return refuse("NetcfgInvalidAddressSpace", "The address prefixes of virtual network %s overlap.", w.ID)
+	if _, _, bad := findOverlap(slices.Clone(space)); bad {
+		return badRequest("NetcfgInvalidAddressSpace", "The address prefixes of virtual network %s overlap.", w.ID)
 	}
-	identify(w, "vnet")
+	assignGUID(w, "vnet")
 	var all []netip.Prefix
 	for _, s := range arm.List(w.Doc, "properties", subnets) {
 		ranges, err := prepareSubnet(w, space, s)
@@ -46,8 +46,8 @@ func prepareNetwork(w *arm.Write) *arm.Error {
 		}
 		all = append(all, ranges...)
 	}
-	if a, b, bad := overlapping(all); bad {
-		return refuse("NetcfgSubnetRangesOverlap", "Subnets with address ranges %s and %s in virtual network %s overlap.", a, b, w.ID)
+	if a, b, bad := findOverlap(all); bad {
+		return badRequest("NetcfgSubnetRangesOverlap", "Subnets with address ranges %s and %s in virtual network %s overlap.", a, b, w.ID)
 	}
 	return nil
 }
@@ -56,15 +56,15 @@ func prepareSubnet(w *arm.Write, space []netip.Prefix, s arm.Doc) ([]netip.Prefi
 	id, props := arm.Text(s, "id"), arm.Object(s, "properties")
 	ranges := subnetPrefixes(s)
 	if len(ranges) == 0 {
-		return nil, refuse("InvalidCIDRNotation", "The address prefix of subnet %s is missing or not formatted correctly.", id)
+		return nil, badRequest("InvalidCIDRNotation", "The address prefix of subnet %s is missing or not formatted correctly.", id)
 	}
 	for _, p := range ranges {
 		if !slices.ContainsFunc(space, func(in netip.Prefix) bool { return in.Bits() <= p.Bits() && in.Contains(p.Addr()) }) {
-			return nil, refuse("NetcfgInvalidSubnet", "Subnet '%s' is not valid because its IP address range is outside the IP address range of virtual network '%s'.", arm.Text(s, "name"), w.ID.Name())
+			return nil, badRequest("NetcfgInvalidSubnet", "Subnet '%s' is not valid because its IP address range is outside the IP address range of virtual network '%s'.", arm.Text(s, "name"), w.ID.Name())
 		}
 	}
 	arm.Default(props, "Disabled", "privateEndpointNetworkPolicies")
-	if err := choice(props, id, "privateLinkServiceNetworkPolicies", "Enabled", "Enabled", "Disabled"); err != nil {
+	if err := normalizeChoice(props, id, "privateLinkServiceNetworkPolicies", "Enabled", "Enabled", "Disabled"); err != nil {
 		return nil, err
 	}
 	arm.Default(props, []any{}, "delegations")
@@ -75,14 +75,14 @@ func prepareSubnet(w *arm.Write, space []netip.Prefix, s arm.Doc) ([]netip.Prefi
 	if old == nil {
 		return ranges, nil
 	}
-	used := users(w.State, id)
+	used := subnetUsers(w.State, id)
 	if len(used) > 0 && !slices.Equal(subnetPrefixes(old), ranges) && !onlyGrown(subnetPrefixes(old), ranges) {
-		return nil, refuse("InUseSubnetCannotBeUpdated", "Subnet %s is in use by %s and cannot be updated.", arm.Text(s, "name"), used[0])
+		return nil, badRequest("InUseSubnetCannotBeUpdated", "Subnet %s is in use by %s and cannot be updated.", arm.Text(s, "name"), used[0])
 	}
 	if arm.Text(props, "privateLinkServiceNetworkPolicies") == "Enabled" {
 		for _, u := range used {
 			if strings.Contains(arm.Key(u), "/privatelinkservices/") {
-				return nil, refuse("PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet", "Private link service network policies cannot be enabled on subnet %s: it is used by %s.", id, u)
+				return nil, badRequest("PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet", "Private link service network policies cannot be enabled on subnet %s: it is used by %s.", id, u)
 			}
 		}
 	}
@@ -95,8 +95,9 @@ func onlyGrown(old, next []netip.Prefix) bool {
 	return !slices.ContainsFunc(old, func(p netip.Prefix) bool { return !slices.Contains(next, p) })
 }
 
-// users gives the ip configurations in a subnet; the model of a scale set is none.
-func users(s *arm.State, subnet string) []string {
+// subnetUsers returns the ip configurations in a subnet; the model of a scale set is
+// none.
+func subnetUsers(s *arm.State, subnet string) []string {
 	var out []string
 	for _, ref := range s.ReferredBy(subnet) {
 		if key := arm.Key(ref.From); strings.Contains(key, "ipconfigurations/") {
@@ -108,7 +109,7 @@ func users(s *arm.State, subnet string) []string {
 
 func viewNetwork(s *arm.State, _ *arm.Resource, d arm.Doc) {
 	for _, sub := range arm.List(d, "properties", subnets) {
-		if list := users(s, arm.Text(sub, "id")); len(list) > 0 {
+		if list := subnetUsers(s, arm.Text(sub, "id")); len(list) > 0 {
 			arm.Put(sub, arm.Refs(list), "properties", "ipConfigurations")
 		}
 		for _, ref := range s.ReferredBy(arm.Text(sub, "id")) {
@@ -125,16 +126,16 @@ func routeTables() *arm.Kind {
 		Collections: []arm.Collection{{Property: "routes", Client: "Routes", Writable: true}},
 		Prepare: func(w *arm.Write) *arm.Error {
 			arm.Default(w.Doc, []any{}, "properties", "routes")
-			identify(w, "routetable")
+			assignGUID(w, "routetable")
 			for _, r := range arm.List(w.Doc, "properties", "routes") {
 				if p := arm.Text(r, "properties", "addressPrefix"); familyOf(p) == "" && strings.ContainsAny(p, "/") {
-					return refuse("InvalidAddressPrefixFormat", "Address prefix %s of route %s is not formatted correctly.", p, arm.Text(r, "name"))
+					return badRequest("InvalidAddressPrefixFormat", "Address prefix %s of route %s is not formatted correctly.", p, arm.Text(r, "name"))
 				}
 			}
 			return nil
 		},
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-			return refuse("InUseRouteTableCannotBeDeleted", "Route table %s is in use by %s and cannot be deleted.", w.ID.Name(), refs[0].From)
+			return badRequest("InUseRouteTableCannotBeDeleted", "Route table %s is in use by %s and cannot be deleted.", w.ID.Name(), refs[0].From)
 		},
 		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
 			for _, ref := range s.ReferredBy(r.ID.String()) {

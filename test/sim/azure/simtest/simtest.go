@@ -32,7 +32,7 @@ type Running struct {
 func Start(t testing.TB, opt simazure.Options) *Running {
 	t.Helper()
 	l := virtual.Listen()
-	return start(t, l, l.Name, opt)
+	return startRunning(t, l, l.Name, opt)
 }
 
 // StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
@@ -42,10 +42,10 @@ func StartLoopback(t testing.TB, opt simazure.Options) *Running {
 	if err != nil {
 		t.Fatalf("azure simulator: %v", err)
 	}
-	return start(t, inner, inner.Addr().String(), opt)
+	return startRunning(t, inner, inner.Addr().String(), opt)
 }
 
-func start(t testing.TB, on net.Listener, host string, opt simazure.Options) *Running {
+func startRunning(t testing.TB, on net.Listener, host string, opt simazure.Options) *Running {
 	t.Helper()
 	opt.Hosts = append(opt.Hosts, host)
 	c := virtual.Fresh(t, simazure.New, opt)

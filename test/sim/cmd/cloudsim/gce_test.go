@@ -10,7 +10,7 @@ import (
 )
 
 func TestRunGCE(t *testing.T) {
-	url, dir := start(t, "gce", "--nodes", "2", "--account", "my-project", "--region", "europe-west1")
+	url, dir := startCloud(t, "gce", "--nodes", "2", "--account", "my-project", "--region", "europe-west1")
 	resp, err := http.Get(url + "/compute/v1/projects/my-project/zones/europe-west1-b/instances/berth-demo-node-2")
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := runCommand(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "cloudsim:", err)
 		stop()
 		os.Exit(1)
@@ -53,11 +53,11 @@ type common struct {
 	region, account, cluster string
 }
 
-func clouds() map[string]maker {
+func cloudMakers() map[string]maker {
 	return map[string]maker{"alibaba": alibabaCloud, "aws": awsCloud, "azure": azureCloud, "gce": gceCloud, "ibm": ibmCloud, "oci": ociCloud, "openstack": openstackCloud}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func runCommand(ctx context.Context, args []string, out io.Writer) error {
 	name, err := cloudName(args)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.account, "account", "", "account id; empty for the cloud's default")
 	flags.StringVar(&c.cluster, "cluster-id", "berth-demo", "cluster id in tags")
 	throttle := flags.Bool("throttle", false, "throttle at the documented rates, or at usual ones where none are")
-	build := clouds()[name](flags)
+	build := cloudMakers()[name](flags)
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		listener = wrapper.Listener(listener)
 	}
 	fmt.Fprintf(out, "%s simulator ready at %s\n", name, url)
-	return serve(ctx, listener, cloud)
+	return serveHTTP(ctx, listener, cloud)
 }
 
 // cloudName finds --cloud before the flags of that cloud are known.
@@ -118,13 +118,13 @@ func cloudName(args []string) (string, error) {
 		}
 		name = value
 	}
-	if clouds()[name] == nil {
-		return "", fmt.Errorf("cloud %q: not simulated; want one of %v", name, slices.Sorted(maps.Keys(clouds())))
+	if cloudMakers()[name] == nil {
+		return "", fmt.Errorf("cloud %q: not simulated; want one of %v", name, slices.Sorted(maps.Keys(cloudMakers())))
 	}
 	return name, nil
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// start runs a cloud until the test ends, and returns its URL and the folder of its seed.
-func start(t *testing.T, cloud string, args ...string) (url, dir string) {
+// startCloud runs a cloud until the test ends, and returns its URL and the folder of its seed.
+func startCloud(t *testing.T, cloud string, args ...string) (url, dir string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	dir = filepath.Join(t.TempDir(), "seed")
 	in, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := run(ctx, append([]string{"--cloud", cloud, "--out", dir, "--throttle"}, args...), out)
+		err := runCommand(ctx, append([]string{"--cloud", cloud, "--out", dir, "--throttle"}, args...), out)
 		out.CloseWithError(err)
 		done <- err
 	}()
@@ -43,7 +43,7 @@ func start(t *testing.T, cloud string, args ...string) (url, dir string) {
 }
 
 func TestRun(t *testing.T) {
-	url, dir := start(t, "aws", "--nodes", "2")
+	url, dir := startCloud(t, "aws", "--nodes", "2")
 	resp, err := http.Get(url + "/_sim/throttle")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunAzure(t *testing.T) {
-	url, dir := start(t, "azure", "--nodes", "2", "--nodes-as", "flex", "--outbound")
+	url, dir := startCloud(t, "azure", "--nodes", "2", "--nodes-as", "flex", "--outbound")
 	pem, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestRunAzure(t *testing.T) {
 }
 
 func TestRunAzurePods(t *testing.T) {
-	url, dir := start(t, "azure", "--pools", "podIP", "--pods", "3", "--late-gateways", "--write-latency", "1h")
+	url, dir := startCloud(t, "azure", "--pools", "podIP", "--pods", "3", "--late-gateways", "--write-latency", "1h")
 	resp, err := http.Get(url + "/_sim/state")
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestBadArguments(t *testing.T) {
 	for _, args := range [][]string{
 		{"--cloud", "nimbus"}, {"--cloud=nimbus"}, {"--nodes", "many"}, {"--nodes", "-1"}, {"--cloud", "azure", "--nodes-as", "pets"}, {"--cloud", "azure", "--pools", "podIP", "--outbound"}, {"--cloud", "azure", "--pods", "251"}, {"extra"}, {"--listen", "nowhere:x"},
 	} {
-		if err := run(t.Context(), args, io.Discard); err == nil {
+		if err := runCommand(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 // Source: labelFingerprint of unlabelled resources, as every gcloud describe shows it.
 const noLabels = "42WmSpB8rSM="
 
-func addresses() *collection {
+func addressCollection() *collection {
 	return &collection{
 		name: "addresses", param: "address", kind: "compute#address", at: []string{"global", "region"}, aggregated: "addresses",
 		prefix: map[string]string{"global": "globalAddresses"},
 		verbs:  map[string][]string{"region": {"insert", "delete"}},
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"address": {}, "addressType": {Values: []string{"EXTERNAL", "INTERNAL"}}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
 			"ipv6EndpointType": {Values: []string{"NETLB", "VM"}}, "networkTier": {Values: []string{"PREMIUM", "STANDARD"}}, "network": {}, "subnetwork": {},
 			"prefixLength": {Type: wire.Int}, "ipCollection": {}, "purpose": {Values: []string{"GCE_ENDPOINT", "SHARED_LOADBALANCER_VIP"}},
@@ -78,7 +78,7 @@ func (c *call) finishExternal(doc wire.Object) error {
 		return err
 	}
 	list := c.holders(given, "")
-	if len(of(list, "addresses")) > 0 {
+	if len(filterHolders(list, "addresses")) > 0 {
 		return wire.Invalid("resource.address", given, "Specified IP address is already reserved.")
 	}
 	for _, h := range list {
@@ -133,10 +133,10 @@ func (c *call) finishExternalIPv6(doc wire.Object) error {
 // promoteIPv6 reserves the range that a live rule has.
 func (c *call) promoteIPv6(doc wire.Object, list []holder) error {
 	given, _, _ := strings.Cut(doc.Str("address"), "/")
-	if len(of(list, "addresses")) > 0 {
+	if len(filterHolders(list, "addresses")) > 0 {
 		return wire.Condition("IP_IN_USE_BY_ANOTHER_RESOURCE: IP '%s' is already being used by another resource.", given)
 	}
-	for _, rule := range of(list, "forwardingRules") {
+	for _, rule := range filterHolders(list, "forwardingRules") {
 		if rule.ref.Project == c.project() && rule.ref.Scope == c.scope() {
 			doc["address"], doc["subnetwork"] = given, rule.doc.Str("subnetwork")
 			if doc.Str("addressType") == "EXTERNAL" {
@@ -183,7 +183,7 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 	case given == "":
 		doc["address"], err = c.takeInternal(subnet, 8)
 		return err
-	case !inside(subnet, addr):
+	case !subnetContains(subnet, addr):
 		return wire.Invalid("resource.address", given, "Requested internal IP address is outside the network/subnetwork range.")
 	}
 	for _, h := range c.holders(given, subnet.doc.Str("network")) {

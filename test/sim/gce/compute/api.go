@@ -94,7 +94,7 @@ func New(opt Options) *API {
 	}
 	sim.Default(&opt.WaitLimit, 2*time.Minute)
 	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}}
-	for _, c := range collections() {
+	for _, c := range newCollections() {
 		a.serveCollection(c)
 	}
 	a.servePlaces()

@@ -12,9 +12,9 @@ func backendServices() *collection {
 		prefix: map[string]string{"region": "regionBackendServices"}, print: "always",
 		verbs:  map[string][]string{"region": {"insert", "update", "patch", "delete", "getHealth"}},
 		extra:  map[string]handler{"getHealth": (*call).groupHealth},
-		schema: common(backendSchema()),
+		schema: withCommonFields(backendSchema()),
 		finish: (*call).finishService,
-		guard:  unused(link{"forwardingRules", field("backendService")}),
+		guard:  requireUnused(link{"forwardingRules", fieldValues("backendService")}),
 		show: func(c *call, e *entry, doc wire.Object) {
 			var users []any
 			for _, rule := range c.rulesOf(e.ref.URL()) {
@@ -65,7 +65,7 @@ func backendSchema() wire.Schema {
 // finishService checks a backend service of a passthrough load balancer.
 // Source: Compute Engine API reference, regionBackendServices.
 func (c *call) finishService(old *entry, doc wire.Object) error {
-	if err := keep(old, doc, "loadBalancingScheme"); err != nil {
+	if err := checkImmutable(old, doc, "loadBalancingScheme"); err != nil {
 		return err
 	}
 	delete(doc, "usedBy")
@@ -100,7 +100,7 @@ func checkBasics(_ *entry, doc wire.Object) error {
 	if doc.Bool("enableCDN") {
 		return wire.Invalid("resource.enableCDN", true, "Cloud CDN is not for passthrough load balancers.")
 	}
-	return between("resource.connectionDraining.drainingTimeoutSec", doc.Obj("connectionDraining").Num("drainingTimeoutSec"), 0, 3600)
+	return checkRange("resource.connectionDraining.drainingTimeoutSec", doc.Obj("connectionDraining").Num("drainingTimeoutSec"), 0, 3600)
 }
 
 func (c *call) serviceNetwork(old *entry, doc wire.Object) error {
@@ -115,7 +115,7 @@ func (c *call) serviceNetwork(old *entry, doc wire.Object) error {
 		return err
 	}
 	doc["network"] = network.ref.URL()
-	return keep(old, doc, "network")
+	return checkImmutable(old, doc, "network")
 }
 
 // serviceChecks wants exactly one health check; external ones must be regional.
@@ -168,9 +168,9 @@ func checkAffinity(_ *entry, doc wire.Object) error {
 	case internal && (!session || !coarse):
 		return wire.Invalid(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), "It can only be set with session affinity by client address and the tracking mode PER_SESSION.")
 	case internal:
-		return between(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 600, 57600)
+		return checkRange(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 600, 57600)
 	}
-	return between(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 60, 57600)
+	return checkRange(at+"idleTimeoutSec", policy.Num("idleTimeoutSec"), 60, 57600)
 }
 
 func checkPolicies(_ *entry, doc wire.Object) error {
@@ -189,7 +189,7 @@ func checkPolicies(_ *entry, doc wire.Object) error {
 		if log.Bool("enable") {
 			log.Default("sampleRate", float64(1))
 		}
-		if err := between("resource.logConfig.sampleRate", log.Num("sampleRate"), 0, 1); err != nil {
+		if err := checkRange("resource.logConfig.sampleRate", log.Num("sampleRate"), 0, 1); err != nil {
 			return err
 		}
 		if fields := log.Strings("optionalFields"); len(fields) > 0 && log.Str("optionalMode") != "CUSTOM" {
@@ -197,7 +197,7 @@ func checkPolicies(_ *entry, doc wire.Object) error {
 		}
 	}
 	if failover := doc.Obj("failoverPolicy"); failover != nil {
-		if err := between("resource.failoverPolicy.failoverRatio", failover.Num("failoverRatio"), 0, 1); err != nil {
+		if err := checkRange("resource.failoverPolicy.failoverRatio", failover.Num("failoverRatio"), 0, 1); err != nil {
 			return err
 		}
 		if failover.Bool("disableConnectionDrainOnFailover") && doc.Str("protocol") != "TCP" {
@@ -208,7 +208,7 @@ func checkPolicies(_ *entry, doc wire.Object) error {
 	if spill := zonal.Str("spillover"); spill != "" && spill != "ZONAL_AFFINITY_DISABLED" && !internal {
 		return wire.Invalid("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spillover", spill, "Zonal affinity is for internal load balancers.")
 	}
-	return between("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spilloverRatio", zonal.Num("spilloverRatio"), 0, 1)
+	return checkRange("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spilloverRatio", zonal.Num("spilloverRatio"), 0, 1)
 }
 
 // protocolInUse keeps a change of protocol from leaving a rule with another one.

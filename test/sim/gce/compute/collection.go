@@ -40,8 +40,8 @@ type collection struct {
 	quota func(doc wire.Object) string
 }
 
-// common are the fields that every resource has.
-func common(more wire.Schema) wire.Schema {
+// withCommonFields adds the fields that every resource has.
+func withCommonFields(more wire.Schema) wire.Schema {
 	out := wire.Schema{"name": {}, "description": {}}
 	for _, name := range []string{"kind", "id", "selfLink", "creationTimestamp", "region", "zone"} {
 		out[name] = wire.Field{Output: true}
@@ -130,7 +130,7 @@ func (c *call) insert(col *collection) error {
 		return wire.Exists(ref.Path())
 	}
 	c.api.seal(col, ref, doc)
-	doc["creationTimestamp"] = stamp(c.Now)
+	doc["creationTimestamp"] = formatTime(c.Now)
 	e := &entry{ref: ref, doc: doc}
 	if err := col.finish(c, nil, doc); err != nil {
 		return err
@@ -230,7 +230,7 @@ type link struct {
 	urls       func(wire.Object) []string
 }
 
-func field(names ...string) func(wire.Object) []string {
+func fieldValues(names ...string) func(wire.Object) []string {
 	return func(o wire.Object) []string {
 		var out []string
 		for _, name := range names {
@@ -240,8 +240,9 @@ func field(names ...string) func(wire.Object) []string {
 	}
 }
 
-// unused makes a guard that refuses to delete what the links lead to.
-func unused(links ...link) func(c *call, e *entry) error {
+// requireUnused returns a guard that refuses to delete resources which the links
+// reference.
+func requireUnused(links ...link) func(c *call, e *entry) error {
 	return func(c *call, e *entry) error {
 		for _, l := range links {
 			if users := c.users(l.collection, l.urls, e.ref.URL()); len(users) > 0 {
@@ -252,8 +253,8 @@ func unused(links ...link) func(c *call, e *entry) error {
 	}
 }
 
-// keep refuses a change of fields that cannot change.
-func keep(old *entry, doc wire.Object, fields ...string) error {
+// checkImmutable refuses a change of fields that are immutable.
+func checkImmutable(old *entry, doc wire.Object, fields ...string) error {
 	if old == nil {
 		return nil
 	}
@@ -268,7 +269,7 @@ func keep(old *entry, doc wire.Object, fields ...string) error {
 	return nil
 }
 
-func between(field string, n, low, high float64) error {
+func checkRange(field string, n, low, high float64) error {
 	if n < low || n > high {
 		return wire.Invalid(field, n, "Must be between %v and %v.", low, high)
 	}

@@ -1,9 +1,9 @@
 package compute
 
-// collections is the one list of all kinds of resources.
-func collections() []*collection {
+// newCollections returns the one list of all kinds of resources.
+func newCollections() []*collection {
 	return []*collection{
-		addresses(), backendServices(), firewalls(), forwardingRules(), healthChecks(), httpHealthChecks(), instanceGroups(), instances(),
-		networkEndpointGroups(), networks(), publicDelegatedPrefixes(), subnetworks(), targetPools(),
+		addressCollection(), backendServices(), firewallCollection(), forwardingRules(), healthChecks(), httpHealthChecks(), instanceGroups(), instanceCollection(),
+		networkEndpointGroups(), networkCollection(), publicDelegatedPrefixes(), subnetworkCollection(), targetPools(),
 	}
 }

@@ -18,12 +18,12 @@ const (
 	maxFirewallTags   = 70
 )
 
-func firewalls() *collection {
+func firewallCollection() *collection {
 	entries := wire.Field{Type: wire.Nested, List: true, Fields: wire.Schema{"IPProtocol": {}, "ports": {List: true}}}
 	return &collection{
 		name: "firewalls", param: "firewall", kind: "compute#firewall", at: []string{"global"},
 		verbs: map[string][]string{"global": {"insert", "update", "patch", "delete"}},
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"network": {}, "priority": {Type: wire.Int}, "direction": {Values: []string{"INGRESS", "EGRESS"}}, "allowed": entries, "denied": entries,
 			"sourceRanges": {List: true}, "destinationRanges": {List: true}, "sourceTags": {List: true}, "targetTags": {List: true},
 			"sourceServiceAccounts": {List: true}, "targetServiceAccounts": {List: true}, "disabled": {Type: wire.Truth},
@@ -43,14 +43,14 @@ func (c *call) finishFirewall(old *entry, doc wire.Object) error {
 		return err
 	}
 	doc["network"] = network.ref.URL()
-	if err := keep(old, doc, "network", "direction"); err != nil {
+	if err := checkImmutable(old, doc, "network", "direction"); err != nil {
 		return err
 	}
 	doc.Default("direction", "INGRESS")
 	doc.Default("priority", float64(1000))
 	doc.Default("disabled", false)
 	doc.Default("logConfig", wire.Object{"enable": false})
-	if err := between("resource.priority", doc.Num("priority"), 0, 65535); err != nil {
+	if err := checkRange("resource.priority", doc.Num("priority"), 0, 65535); err != nil {
 		return err
 	}
 	if (len(doc.Objects("allowed")) == 0) == (len(doc.Objects("denied")) == 0) {

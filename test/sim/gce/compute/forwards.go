@@ -135,7 +135,7 @@ func (c *call) findRule(p Passage) *entry {
 		case err != nil || address != p.Address:
 		case protocol == "L3_DEFAULT":
 			whole = e
-		case protocol == p.Protocol && slices.ContainsFunc(ranges(e.doc), func(r [2]int) bool { return r[0] <= p.Port && p.Port <= r[1] }):
+		case protocol == p.Protocol && slices.ContainsFunc(portRanges(e.doc), func(r [2]int) bool { return r[0] <= p.Port && p.Port <= r[1] }):
 			found = e
 		}
 		return true

@@ -19,7 +19,7 @@ func instanceGroups() *collection {
 	return &collection{
 		name: "instanceGroups", param: "instanceGroup", kind: "compute#instanceGroup", at: []string{"zone"}, aggregated: "instanceGroups",
 		verbs: map[string][]string{"zone": {"insert", "delete", "addInstances", "removeInstances", "listInstances"}}, print: "given",
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"network": {}, "subnetwork": {}, "namedPorts": namedPorts(), "size": {Type: wire.Int, Output: true}, "fingerprint": {Type: wire.Bytes, Output: true},
 		}),
 		finish: func(c *call, _ *entry, doc wire.Object) error {
@@ -33,7 +33,7 @@ func instanceGroups() *collection {
 			}
 			return err
 		},
-		guard: unused(link{"backendServices", groupLinks}),
+		guard: requireUnused(link{"backendServices", groupLinks}),
 		show:  func(_ *call, e *entry, doc wire.Object) { doc["size"] = float64(len(e.members)) },
 		extra: map[string]handler{
 			"addInstances":    (*call).addToGroup,
@@ -100,7 +100,7 @@ func (c *call) addToGroup() (wire.Object, error) {
 
 // joinNetwork gives the group the network of its first instance and refuses others.
 func joinNetwork(group wire.Object, vm *entry, at, text string) error {
-	n := nic(vm.doc)
+	n := firstInterface(vm.doc)
 	group.Default("network", n.Str("network"))
 	if group.Str("network") != n.Str("network") {
 		return wire.Invalid(at, text, "The instance is not in the network '%s' of the group.", group.Str("network"))

@@ -6,25 +6,25 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// probes are the kinds of health checks by the field that describes them.
-func probes() map[string]string {
+// probeFields returns the kinds of health checks by the field that describes them.
+func probeFields() map[string]string {
 	return map[string]string{
 		"httpHealthCheck": "HTTP", "httpsHealthCheck": "HTTPS", "http2HealthCheck": "HTTP2", "tcpHealthCheck": "TCP", "sslHealthCheck": "SSL", "grpcHealthCheck": "GRPC",
 	}
 }
 
-func intervals() wire.Schema {
+func intervalSchema() wire.Schema {
 	return wire.Schema{
 		"checkIntervalSec": {Type: wire.Int}, "timeoutSec": {Type: wire.Int}, "healthyThreshold": {Type: wire.Int}, "unhealthyThreshold": {Type: wire.Int},
 	}
 }
 
 func healthChecks() *collection {
-	schema := common(intervals()).With(wire.Schema{
+	schema := withCommonFields(intervalSchema()).With(wire.Schema{
 		"type":      {Values: []string{"HTTP", "HTTPS", "HTTP2", "TCP", "SSL", "GRPC"}},
 		"logConfig": {Type: wire.Nested, Fields: wire.Schema{"enable": {Type: wire.Truth}}},
 	})
-	for name, kind := range probes() {
+	for name, kind := range probeFields() {
 		schema[name] = wire.Field{Type: wire.Nested, Fields: probeSchema(kind)}
 	}
 	verbs := []string{"insert", "update", "patch", "delete"}
@@ -33,7 +33,7 @@ func healthChecks() *collection {
 		prefix: map[string]string{"region": "regionHealthChecks"}, schema: schema,
 		verbs:  map[string][]string{"global": verbs, "region": verbs},
 		finish: func(_ *call, _ *entry, doc wire.Object) error { return finishHealthCheck(doc) },
-		guard:  unused(link{"backendServices", field("healthChecks")}),
+		guard:  requireUnused(link{"backendServices", fieldValues("healthChecks")}),
 		quota:  func(wire.Object) string { return "HEALTH_CHECKS" },
 	}
 }
@@ -57,7 +57,7 @@ func finishHealthCheck(doc wire.Object) error {
 	if doc.Str("type") == "" {
 		return wire.Required("resource.type")
 	}
-	for name, kind := range probes() {
+	for name, kind := range probeFields() {
 		if kind != doc.Str("type") {
 			if doc.Has(name) {
 				return wire.Invalid("resource."+name, "", "The field does not belong to a health check of type %s.", doc.Str("type"))
@@ -76,7 +76,7 @@ func finishHealthCheck(doc wire.Object) error {
 			probe["port"] = defaultPort(kind)
 		}
 		if probe.Has("port") {
-			if err := between("resource."+name+".port", probe.Num("port"), 1, 65535); err != nil {
+			if err := checkRange("resource."+name+".port", probe.Num("port"), 1, 65535); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func finishIntervals(doc wire.Object) error {
 	doc.Default("healthyThreshold", float64(2))
 	doc.Default("unhealthyThreshold", float64(2))
 	for name, high := range map[string]float64{"checkIntervalSec": 300, "timeoutSec": 300, "healthyThreshold": 10, "unhealthyThreshold": 10} {
-		if err := between("resource."+name, doc.Num(name), 1, high); err != nil {
+		if err := checkRange("resource."+name, doc.Num(name), 1, high); err != nil {
 			return err
 		}
 	}
@@ -116,12 +116,12 @@ func finishIntervals(doc wire.Object) error {
 func httpHealthChecks() *collection {
 	return &collection{
 		name: "httpHealthChecks", param: "httpHealthCheck", kind: "compute#httpHealthCheck", at: []string{"global"},
-		schema: common(intervals()).With(wire.Schema{"host": {}, "port": {Type: wire.Int}, "requestPath": {}}),
+		schema: withCommonFields(intervalSchema()).With(wire.Schema{"host": {}, "port": {Type: wire.Int}, "requestPath": {}}),
 		verbs:  map[string][]string{"global": {"insert", "update", "patch", "delete"}},
 		finish: func(_ *call, _ *entry, doc wire.Object) error {
 			doc.Default("port", float64(80))
 			doc.Default("requestPath", "/")
-			if err := between("resource.port", doc.Num("port"), 1, 65535); err != nil {
+			if err := checkRange("resource.port", doc.Num("port"), 1, 65535); err != nil {
 				return err
 			}
 			if path := doc.Str("requestPath"); !strings.HasPrefix(path, "/") {
@@ -129,7 +129,7 @@ func httpHealthChecks() *collection {
 			}
 			return finishIntervals(doc)
 		},
-		guard: unused(link{"targetPools", field("healthChecks")}),
+		guard: requireUnused(link{"targetPools", fieldValues("healthChecks")}),
 		quota: func(wire.Object) string { return "HEALTH_CHECKS" },
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// instances come with the seed, and end.
-func instances() *collection {
+// instanceCollection returns the collection of instances, which come with the seed and
+// can be deleted.
+func instanceCollection() *collection {
 	return &collection{
 		name: "instances", param: "instance", kind: "compute#instance", at: []string{"zone"}, aggregated: "instances",
 		verbs: map[string][]string{"zone": {"delete", "stop"}}, print: "given",
@@ -16,8 +17,9 @@ func instances() *collection {
 	}
 }
 
-// nic returns the first interface of an instance, which receives all load-balanced traffic.
-func nic(instance wire.Object) wire.Object {
+// firstInterface returns the first interface of an instance, which receives all
+// load-balanced traffic.
+func firstInterface(instance wire.Object) wire.Object {
 	list := instance.Objects("networkInterfaces")
 	if len(list) == 0 {
 		return wire.Object{}
@@ -26,7 +28,7 @@ func nic(instance wire.Object) wire.Object {
 }
 
 func (c *call) stop() error {
-	e, err := c.find(c.target(instances()))
+	e, err := c.find(c.target(instanceCollection()))
 	if err != nil {
 		return err
 	}
@@ -73,8 +75,8 @@ func (c *call) instance(text, field string) (*entry, error) {
 	return c.find(ref)
 }
 
-// health is how a health check sees an instance.
-func health(st *state, ref wire.Ref) string {
+// instanceHealth returns the state of an instance as a health check reports it.
+func instanceHealth(st *state, ref wire.Ref) string {
 	if e := st.get(ref); e != nil && e.doc.Str("status") == "RUNNING" {
 		return "HEALTHY"
 	}

@@ -88,8 +88,8 @@ func addressKey(ip, network string) string {
 	return network + " " + ip
 }
 
-// of picks the holders of one collection.
-func of(list []holder, collection string) []*entry {
+// filterHolders returns the holders of one collection.
+func filterHolders(list []holder, collection string) []*entry {
 	var out []*entry
 	for _, h := range list {
 		if h.collection == collection {
@@ -119,7 +119,7 @@ func (c *call) networkOf(subnetURL string) string {
 	return ""
 }
 
-func inside(subnet *entry, addr netip.Addr) bool {
+func subnetContains(subnet *entry, addr netip.Addr) bool {
 	prefix, err := netip.ParsePrefix(subnet.doc.Str("ipCidrRange"))
 	return err == nil && prefix.Contains(addr)
 }
@@ -195,7 +195,7 @@ func (c *call) takeIPv6(subnet *entry, scheme string) (string, error) {
 	c.api.bump[subnet.ref.URL()]++
 	n := c.api.bump[subnet.ref.URL()]
 	b[8], b[9], b[10], b[11] = 0x80, byte(n>>16), byte(n>>8), byte(n)
-	return spell(netip.AddrFrom16(b)), nil
+	return spellIPv6(netip.AddrFrom16(b)), nil
 }
 
 // takeDelegated gives a new range of a public delegated prefix. What has one is in no subnetwork.
@@ -211,11 +211,11 @@ func (c *call) takeDelegated(doc wire.Object, from *entry) (string, error) {
 	c.api.bump[from.ref.URL()]++
 	n := c.api.bump[from.ref.URL()]
 	b[8], b[9], b[10], b[11] = 0, byte(n>>16), byte(n>>8), byte(n)
-	return spell(netip.AddrFrom16(b)), nil
+	return spellIPv6(netip.AddrFrom16(b)), nil
 }
 
-// spell writes an IPv6 address with every group.
-func spell(addr netip.Addr) string {
+// spellIPv6 writes an IPv6 address with every group.
+func spellIPv6(addr netip.Addr) string {
 	b := addr.As16()
 	out := ""
 	for i := 0; i < 16; i += 2 {

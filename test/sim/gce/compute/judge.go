@@ -26,7 +26,7 @@ func (c *call) poolHealth() (wire.Object, error) {
 	if !slices.Contains(pool.doc.Strings("instances"), ref.URL()) {
 		return nil, wire.Invalid("resource.instance", body.Str("instance"), "The instance is not in the target pool '%s'.", pool.ref.Name)
 	}
-	state := health(c.st, ref)
+	state := instanceHealth(c.st, ref)
 	if len(pool.doc.Strings("healthChecks")) == 0 {
 		state = "HEALTHY"
 	}
@@ -59,7 +59,7 @@ func (c *call) groupHealth() (wire.Object, error) {
 	var all []any
 	for _, m := range group.members {
 		if m.leaves.IsZero() {
-			all = append(all, c.judged(service.ref.URL(), m.instance, health(c.st, m.instance))...)
+			all = append(all, c.judged(service.ref.URL(), m.instance, instanceHealth(c.st, m.instance))...)
 		}
 	}
 	return wire.Object{"kind": "compute#backendServiceGroupHealth", "healthStatus": all}, nil

@@ -25,14 +25,14 @@ func (c *call) listOf(path, kind string, docs []wire.Object, key func(wire.Objec
 		return nil, err
 	}
 	page, next := options.Page(docs, key)
-	out := wire.Object{"kind": kind, "id": path, "selfLink": wire.SelfBase + path, "items": anys(page)}
+	out := wire.Object{"kind": kind, "id": path, "selfLink": wire.SelfBase + path, "items": toAnySlice(page)}
 	if next != "" {
 		out["nextPageToken"] = next
 	}
 	return out.Prune(), nil
 }
 
-func anys(docs []wire.Object) []any {
+func toAnySlice(docs []wire.Object) []any {
 	out := make([]any, 0, len(docs))
 	for _, d := range docs {
 		out = append(out, d)
@@ -80,9 +80,9 @@ func (c *call) aggregateOf(name, kind string, docs []wire.Object, scopes []strin
 		switch {
 		case slices.Contains(c.Unreachable, scope):
 			holes = append(holes, wire.SelfBase+"projects/"+c.project()+"/"+scope)
-			items[scope] = warning("UNREACHABLE", "The scope '"+scope+"' cannot be reached.", scope)
+			items[scope] = scopeWarning("UNREACHABLE", "The scope '"+scope+"' cannot be reached.", scope)
 		case len(byScope[scope]) == 0:
-			items[scope] = warning("NO_RESULTS_ON_PAGE", "There are no results for scope '"+scope+"' on this page.", scope)
+			items[scope] = scopeWarning("NO_RESULTS_ON_PAGE", "There are no results for scope '"+scope+"' on this page.", scope)
 		default:
 			items[scope] = wire.Object{name: byScope[scope]}
 		}
@@ -103,7 +103,7 @@ func aggregatedKind(kind string) string {
 	return kind + "AggregatedList"
 }
 
-func warning(code, message, scope string) wire.Object {
+func scopeWarning(code, message, scope string) wire.Object {
 	return wire.Object{"warning": wire.Object{"code": code, "message": message, "data": []any{wire.Object{"key": "scope", "value": scope}}}}
 }
 

@@ -19,14 +19,14 @@ func (a *API) Load(path string, doc wire.Object, at time.Time) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, col := range collections() {
+	for _, col := range newCollections() {
 		if col.name != ref.Collection {
 			continue
 		}
 		out := doc.Clone()
 		out["name"] = ref.Name
 		a.seal(col, ref, out)
-		out["creationTimestamp"] = stamp(at)
+		out["creationTimestamp"] = formatTime(at)
 		e := &entry{ref: ref, doc: out}
 		if out.Has("fingerprint") {
 			out["fingerprint"] = e.contents()
@@ -44,7 +44,7 @@ func (a *API) Snapshot() map[string]any {
 	defer a.mu.RUnlock()
 	out := map[string]any{}
 	c := &call{Request: &wire.Request{Now: a.opt.Clock.Now().UTC()}, api: a, st: a.st}
-	for _, col := range collections() {
+	for _, col := range newCollections() {
 		for _, parent := range slices.Sorted(maps.Keys(a.st.items)) {
 			if !strings.HasSuffix(parent, "/"+col.name) {
 				continue

@@ -33,7 +33,7 @@ func TestSchemasAreTheAPIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, col := range collections() {
+	for _, col := range newCollections() {
 		name := map[string]string{"addresses": "Address", "backendServices": "BackendService", "publicDelegatedPrefixes": "PublicDelegatedPrefix"}[col.name]
 		if name == "" {
 			name = string(col.name[0]-'a'+'A') + col.name[1:len(col.name)-1]

@@ -16,12 +16,12 @@ func networkEndpointGroups() *collection {
 	return &collection{
 		name: "networkEndpointGroups", param: "networkEndpointGroup", kind: "compute#networkEndpointGroup", at: []string{"zone"}, aggregated: "networkEndpointGroups",
 		verbs: map[string][]string{"zone": {"insert", "delete", "attachNetworkEndpoints", "detachNetworkEndpoints", "listNetworkEndpoints"}},
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"network": {}, "subnetwork": {}, "networkEndpointType": {Values: []string{"GCE_VM_IP", "GCE_VM_IP_PORT", "NON_GCP_PRIVATE_IP_PORT"}},
 			"defaultPort": {Type: wire.Int}, "size": {Type: wire.Int, Output: true}, "annotations": {Type: wire.Map},
 		}),
 		finish: (*call).finishNEG,
-		guard:  unused(link{"backendServices", groupLinks}),
+		guard:  requireUnused(link{"backendServices", groupLinks}),
 		show:   func(c *call, e *entry, doc wire.Object) { doc["size"] = float64(len(c.attached(e))) },
 		extra: map[string]handler{
 			"attachNetworkEndpoints": (*call).attach,
@@ -117,7 +117,7 @@ func (c *call) endpoint(group *entry, at string, o wire.Object) (member, error) 
 		if !o.Has("port") {
 			out["port"] = group.doc.Num("defaultPort")
 		}
-		if err := between(at+".port", out.Num("port"), 1, 65535); err != nil {
+		if err := checkRange(at+".port", out.Num("port"), 1, 65535); err != nil {
 			return member{}, err
 		}
 	}
@@ -246,7 +246,7 @@ func (c *call) listEndpoints() (wire.Object, error) {
 func (c *call) endpointHealth(m member, services []*entry) []any {
 	var out []any
 	for _, s := range services {
-		state := health(c.st, m.instance)
+		state := instanceHealth(c.st, m.instance)
 		if !m.leaves.IsZero() {
 			state = "DRAINING"
 		}

@@ -6,13 +6,14 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-// networks and subnetworks come with the seed; no controller of load balancers makes any.
-func networks() *collection {
+// networkCollection and subnetworkCollection come with the seed; no controller of load
+// balancers creates any.
+func networkCollection() *collection {
 	return &collection{
 		name: "networks", param: "network", kind: "compute#network", at: []string{"global"},
 		show: func(c *call, e *entry, doc wire.Object) {
 			var urls []string
-			for _, s := range c.users("subnetworks", field("network"), e.ref.URL()) {
+			for _, s := range c.users("subnetworks", fieldValues("network"), e.ref.URL()) {
 				urls = append(urls, s.ref.URL())
 			}
 			doc["subnetworks"] = wire.Texts(urls...)
@@ -20,7 +21,7 @@ func networks() *collection {
 	}
 }
 
-func subnetworks() *collection {
+func subnetworkCollection() *collection {
 	return &collection{
 		name: "subnetworks", param: "subnetwork", kind: "compute#subnetwork", at: []string{"region"}, aggregated: "subnetworks", print: "always",
 	}

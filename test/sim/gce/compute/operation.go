@@ -115,7 +115,7 @@ func (c *call) newOperation(failure *wire.Error) *operation {
 	doc := wire.Object{
 		"kind": "compute#operation", "id": id, "name": name, "selfLink": ref.URL(), "user": c.User,
 		"operationType": c.ID[strings.LastIndex(c.ID, ".")+1:], "targetLink": target.URL(),
-		"insertTime": stamp(c.Now), "startTime": stamp(c.Now),
+		"insertTime": formatTime(c.Now), "startTime": formatTime(c.Now),
 	}
 	if e := c.st.get(target); e != nil {
 		doc["targetId"] = e.doc.Str("id")
@@ -158,7 +158,7 @@ func (o *operation) at(now time.Time) wire.Object {
 	age := now.Sub(o.begin)
 	switch {
 	case age >= o.duration:
-		doc["status"], doc["progress"], doc["endTime"] = "DONE", float64(100), stamp(o.begin.Add(o.duration))
+		doc["status"], doc["progress"], doc["endTime"] = "DONE", float64(100), formatTime(o.begin.Add(o.duration))
 	case age >= o.duration/4:
 		doc["status"], doc["progress"] = "RUNNING", float64(0)
 	default:

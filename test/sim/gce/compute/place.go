@@ -132,16 +132,16 @@ func (a *API) limit(metric string, defaults map[string]float64) float64 {
 	return defaults[metric] * max(1, a.opt.QuotaFactor)
 }
 
-// counted are the collections with quotas.
-func counted() []*collection {
-	return slices.DeleteFunc(collections(), func(col *collection) bool { return col.quota == nil })
+// quotaCollections returns the collections with quotas.
+func quotaCollections() []*collection {
+	return slices.DeleteFunc(newCollections(), func(col *collection) bool { return col.quota == nil })
 }
 
 // usage counts what the project has of a metric, in a region with its zones or,
 // for the metrics of the whole project, everywhere.
 func (a *API) usage(st *state, project, region, metric string) float64 {
 	n := 0.0
-	for _, col := range counted() {
+	for _, col := range quotaCollections() {
 		for _, scope := range a.scopes() {
 			if region != "" && scope != "regions/"+region && !strings.HasPrefix(scope, "zones/"+region+"-") {
 				continue

@@ -19,12 +19,12 @@ func targetPools() *collection {
 	return &collection{
 		name: "targetPools", param: "targetPool", kind: "compute#targetPool", at: []string{"region"}, aggregated: "targetPools",
 		verbs: map[string][]string{"region": {"insert", "delete", "addInstance", "removeInstance", "addHealthCheck", "removeHealthCheck", "getHealth"}},
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"instances": {List: true}, "healthChecks": {List: true}, "sessionAffinity": {Values: []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO"}},
 			"backupPool": {}, "failoverRatio": {Type: wire.Number},
 		}),
 		finish: (*call).finishPool,
-		guard:  unused(link{"forwardingRules", field("target")}, link{"targetPools", field("backupPool")}),
+		guard:  requireUnused(link{"forwardingRules", fieldValues("target")}, link{"targetPools", fieldValues("backupPool")}),
 		extra: map[string]handler{
 			"addInstance":       (*call).addToPool,
 			"removeInstance":    (*call).removeFromPool,

@@ -17,7 +17,7 @@ func forwardingRules() *collection {
 		name: "forwardingRules", param: "forwardingRule", kind: "compute#forwardingRule", at: []string{"global", "region"}, aggregated: "forwardingRules",
 		prefix: map[string]string{"global": "globalForwardingRules"}, print: "given",
 		verbs: map[string][]string{"region": {"insert", "patch", "delete", "setTarget"}},
-		schema: common(wire.Schema{
+		schema: withCommonFields(wire.Schema{
 			"IPAddress": {}, "IPProtocol": {Values: []string{"TCP", "UDP", "ESP", "AH", "SCTP", "ICMP", "L3_DEFAULT"}}, "allPorts": {Type: wire.Truth},
 			"allowGlobalAccess": {Type: wire.Truth}, "backendService": {}, "fingerprint": {Type: wire.Bytes}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
 			"labelFingerprint": {Type: wire.Bytes}, "labels": {Type: wire.Map}, "network": {}, "subnetwork": {}, "serviceLabel": {}, "serviceName": {Output: true},

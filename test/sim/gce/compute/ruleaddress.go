@@ -116,7 +116,7 @@ func (c *call) reservedFor(doc wire.Object) (*entry, error) {
 	if doc.Str("loadBalancingScheme") == "INTERNAL" {
 		network = doc.Str("network")
 	}
-	for _, a := range of(c.holders(text, network), "addresses") {
+	for _, a := range filterHolders(c.holders(text, network), "addresses") {
 		if a.ref.Project == c.project() && a.ref.Scope == c.scope() {
 			return a, nil
 		}
@@ -145,7 +145,7 @@ func (c *call) useReserved(doc wire.Object, a *entry) error {
 	if v6 && scheme == "EXTERNAL" {
 		doc["IPAddress"] = ip + "/96"
 	}
-	others := of(c.holders(ip, doc.Str("network")), "forwardingRules")
+	others := filterHolders(c.holders(ip, doc.Str("network")), "forwardingRules")
 	if scheme == "INTERNAL" && len(others) > 0 && a.doc.Str("purpose") != "SHARED_LOADBALANCER_VIP" {
 		return wire.AddressInUse(ip, others[0].ref.Path())
 	}
@@ -203,7 +203,7 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 	if list := c.holders(given, doc.Str("network")); len(list) > 0 {
 		return wire.AddressInUse(given, list[0].ref.Path())
 	}
-	doc["IPAddress"] = spell(addr)
+	doc["IPAddress"] = spellIPv6(addr)
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (c *call) ruleInternal(doc wire.Object) error {
 		return err
 	}
 	addr, _ := parseAddress(given)
-	if !inside(subnet, addr) {
+	if !subnetContains(subnet, addr) {
 		return wire.Invalid("resource.IPAddress", given, "Requested internal IP address is outside the network/subnetwork range.")
 	}
 	if user := c.internalUser(doc.Str("network"), given); user != "" {
@@ -235,7 +235,7 @@ func (c *call) ruleInternal(doc wire.Object) error {
 // ruleConflict refuses a rule that would take packets of another one: the same
 // address and protocol, and a port in common.
 func (c *call) ruleConflict(doc wire.Object) error {
-	for _, other := range of(c.holders(doc.Str("IPAddress"), doc.Str("network")), "forwardingRules") {
+	for _, other := range filterHolders(c.holders(doc.Str("IPAddress"), doc.Str("network")), "forwardingRules") {
 		o := other.doc
 		if o.Str("IPProtocol") != doc.Str("IPProtocol") || !portsMeet(o, doc) {
 			continue
@@ -249,8 +249,8 @@ func (c *call) ruleConflict(doc wire.Object) error {
 }
 
 func portsMeet(a, b wire.Object) bool {
-	for _, x := range ranges(a) {
-		for _, y := range ranges(b) {
+	for _, x := range portRanges(a) {
+		for _, y := range portRanges(b) {
 			if x[0] <= y[1] && y[0] <= x[1] {
 				return true
 			}
@@ -259,7 +259,7 @@ func portsMeet(a, b wire.Object) bool {
 	return false
 }
 
-func ranges(rule wire.Object) [][2]int {
+func portRanges(rule wire.Object) [][2]int {
 	if low, high, ok := portRange(rule.Str("portRange")); ok {
 		return [][2]int{{low, high}}
 	}

@@ -208,7 +208,7 @@ func (a *API) newID(path string) string {
 	return strconv.FormatUint(1_000_000_000_000_000_000+(h.Sum64()+a.seq*2654435761)%8_000_000_000_000_000_000, 10)
 }
 
-// stamp is how the API writes times.
-func stamp(t time.Time) string {
+// formatTime formats a time as the API does.
+func formatTime(t time.Time) string {
 	return t.In(time.FixedZone("PDT", -7*60*60)).Format("2006-01-02T15:04:05.000-07:00")
 }

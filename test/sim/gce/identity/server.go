@@ -66,10 +66,10 @@ func (s *Server) Serve(r *http.Request, now time.Time) *Answer {
 	// Source: Compute Engine documentation, about VM metadata.
 	path := strings.Trim(r.URL.Path, "/")
 	if path == "" {
-		return text("computeMetadata/\n")
+		return textAnswer("computeMetadata/\n")
 	}
 	if r.Header.Get("Metadata-Flavor") != "Google" {
-		return refuse(http.StatusForbidden, "missingFlavor", "Missing required header \"Metadata-Flavor\": \"Google\"")
+		return errorAnswer(http.StatusForbidden, "missingFlavor", "Missing required header \"Metadata-Flavor\": \"Google\"")
 	}
 	return s.metadata(strings.TrimPrefix(strings.TrimPrefix(path, "computeMetadata"), "/v1"), r, now)
 }
@@ -115,7 +115,7 @@ func (s *Server) metadata(path string, r *http.Request, now time.Time) *Answer {
 	path = strings.Trim(path, "/")
 	values := s.values(now, r.URL.Query().Get("scopes"))
 	if value, ok := values[path]; ok {
-		out := text(value())
+		out := textAnswer(value())
 		if strings.HasSuffix(path, "/token") {
 			out.Type = "application/json"
 		}
@@ -136,7 +136,7 @@ func (s *Server) metadata(path string, r *http.Request, now time.Time) *Answer {
 		if deeper {
 			first += "/"
 		} else if first != "token" && first != "identity" {
-			flat[camel(first)] = strings.TrimSpace(value())
+			flat[camelCase(first)] = strings.TrimSpace(value())
 			if first == "scopes" || first == "aliases" {
 				flat[first] = strings.Fields(value())
 			}
@@ -144,18 +144,18 @@ func (s *Server) metadata(path string, r *http.Request, now time.Time) *Answer {
 		children[first] = true
 	}
 	if len(children) == 0 {
-		return refuse(http.StatusNotFound, "notFound", fmt.Sprintf("The requested URL /computeMetadata/v1/%s was not found on this server.", path))
+		return errorAnswer(http.StatusNotFound, "notFound", fmt.Sprintf("The requested URL /computeMetadata/v1/%s was not found on this server.", path))
 	}
 	if r.URL.Query().Get("recursive") == "true" {
 		// A level is as deep as requests need: a service account or the attributes.
 		doc, _ := json.Marshal(flat) // texts can always be written
 		return &Answer{Status: http.StatusOK, Type: "application/json", Body: doc}
 	}
-	return text(strings.Join(slices.Sorted(maps.Keys(children)), "\n") + "\n")
+	return textAnswer(strings.Join(slices.Sorted(maps.Keys(children)), "\n") + "\n")
 }
 
-// camel turns "cluster-name" into "clusterName", as JSON answers spell it.
-func camel(name string) string {
+// camelCase turns "cluster-name" into "clusterName", as JSON answers spell it.
+func camelCase(name string) string {
 	parts := strings.Split(name, "-")
 	for i, p := range parts[1:] {
 		if p != "" {
@@ -170,11 +170,11 @@ func camel(name string) string {
 // Source: kubernetes/cloud-provider-gcp:providers/gce/token_source.go.
 func (s *Server) token(r *http.Request, now time.Time) *Answer {
 	if r.Method != http.MethodPost {
-		return refuse(http.StatusMethodNotAllowed, "methodNotAllowed", "want POST")
+		return errorAnswer(http.StatusMethodNotAllowed, "methodNotAllowed", "want POST")
 	}
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		value, expires := s.Issue(now)
-		return object(http.StatusOK, "", map[string]any{"accessToken": value, "expireTime": expires.UTC().Format(time.RFC3339)})
+		return jsonAnswer(http.StatusOK, "", map[string]any{"accessToken": value, "expireTime": expires.UTC().Format(time.RFC3339)})
 	}
 	if err := r.ParseForm(); err != nil {
 		return oauthError("invalid_request", err.Error())
@@ -192,23 +192,23 @@ func (s *Server) token(r *http.Request, now time.Time) *Answer {
 		return oauthError("unsupported_grant_type", "Invalid grant_type: "+grant)
 	}
 	value, expires := s.Issue(now)
-	return object(http.StatusOK, "", map[string]any{"access_token": value, "expires_in": int(expires.Sub(now).Seconds()), "token_type": "Bearer"})
+	return jsonAnswer(http.StatusOK, "", map[string]any{"access_token": value, "expires_in": int(expires.Sub(now).Seconds()), "token_type": "Bearer"})
 }
 
 func oauthError(code, why string) *Answer {
-	return object(http.StatusBadRequest, code, map[string]any{"error": code, "error_description": why})
+	return jsonAnswer(http.StatusBadRequest, code, map[string]any{"error": code, "error_description": why})
 }
 
-func object(status int, code string, doc map[string]any) *Answer {
+func jsonAnswer(status int, code string, doc map[string]any) *Answer {
 	data, _ := json.Marshal(doc) // texts and numbers can always be written
 	return &Answer{Status: status, Type: "application/json; charset=utf-8", Body: data, Code: code}
 }
 
-func text(body string) *Answer {
+func textAnswer(body string) *Answer {
 	return &Answer{Status: http.StatusOK, Type: "application/text", Body: []byte(body)}
 }
 
-func refuse(status int, code, why string) *Answer {
+func errorAnswer(status int, code, why string) *Answer {
 	return &Answer{Status: status, Type: "text/html; charset=UTF-8", Body: []byte(why + "\n"), Code: code}
 }
 

@@ -26,7 +26,7 @@ func ParseFilter(text string) (Filter, error) {
 	for rest != "" {
 		term := rest
 		if strings.HasPrefix(rest, "(") {
-			end := closing(rest)
+			end := closingParen(rest)
 			if end < 0 {
 				return nil, Invalid("filter", text, "Invalid list filter expression: missing ')'.")
 			}
@@ -34,7 +34,7 @@ func ParseFilter(text string) (Filter, error) {
 		} else {
 			rest = ""
 		}
-		f, err := comparison(term)
+		f, err := parseComparison(term)
 		if err != nil {
 			return nil, Invalid("filter", text, "Invalid list filter expression: %s.", err)
 		}
@@ -50,8 +50,9 @@ func ParseFilter(text string) (Filter, error) {
 	}, nil
 }
 
-// closing is where the parenthesis closes that a text begins with; -1 if nowhere.
-func closing(text string) int {
+// closingParen returns the index of the parenthesis that closes the one at the start of
+// text, or -1.
+func closingParen(text string) int {
 	depth := 0
 	for i, c := range text {
 		switch c {
@@ -66,7 +67,7 @@ func closing(text string) int {
 	return -1
 }
 
-func comparison(term string) (Filter, error) {
+func parseComparison(term string) (Filter, error) {
 	words := strings.SplitN(strings.TrimSpace(term), " ", 3)
 	if len(words) < 3 || (words[1] != "eq" && words[1] != "ne") {
 		return nil, fmt.Errorf("want FIELD eq EXPRESSION or FIELD ne EXPRESSION, got %q", term)

@@ -91,7 +91,7 @@ func ReadBody(r *http.Request) (Object, error) {
 // journal: "region", "requestId", "ports.0", "backends.1.group".
 func (r *Request) Flat() map[string]string {
 	out := map[string]string{}
-	flatten("", r.Body, out)
+	flattenParams("", r.Body, out)
 	for name := range r.Query {
 		out[name] = r.Query.Get(name)
 	}
@@ -101,7 +101,7 @@ func (r *Request) Flat() map[string]string {
 	return out
 }
 
-func flatten(at string, value any, out map[string]string) {
+func flattenParams(at string, value any, out map[string]string) {
 	inner := func(name string) string {
 		if at == "" {
 			return name
@@ -111,11 +111,11 @@ func flatten(at string, value any, out map[string]string) {
 	switch v := value.(type) {
 	case Object:
 		for name, e := range v {
-			flatten(inner(name), e, out)
+			flattenParams(inner(name), e, out)
 		}
 	case []any:
 		for i, e := range v {
-			flatten(inner(fmt.Sprint(i)), e, out)
+			flattenParams(inner(fmt.Sprint(i)), e, out)
 		}
 	default:
 		out[at] = fmt.Sprint(v)

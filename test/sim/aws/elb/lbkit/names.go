@@ -43,7 +43,7 @@ func Suffix(region string) string {
 // ClassicZone is the Route 53 hosted zone of classic and application load
 // balancers of a region; source: AWS General Reference, ELB endpoints.
 func ClassicZone(region string) string {
-	return zone(region, map[string]string{
+	return hostedZoneID(region, map[string]string{
 		"us-east-1": "Z35SXDOTRQ7X7K", "us-east-2": "Z3AADJGX6KTTL2", "us-west-1": "Z368ELLRRE2KJ0", "us-west-2": "Z1H1FL5HABSF5",
 		"eu-west-1": "Z32O12XQLNTSW2", "eu-west-2": "ZHURV8PSTC4K8", "eu-west-3": "Z3Q77PNBQS71R4", "eu-central-1": "Z215JYRZR1TBD5",
 		"eu-north-1": "Z23TAZ6LKFMNIO", "ap-south-1": "ZP97RAFLXTNZK", "ap-southeast-1": "Z1LMS91P8CMLE5", "ap-southeast-2": "Z1GM3OXH4ZPM65",
@@ -54,7 +54,7 @@ func ClassicZone(region string) string {
 // NetworkZone is the Route 53 hosted zone of network load balancers of a
 // region; source: AWS General Reference, ELB endpoints.
 func NetworkZone(region string) string {
-	return zone(region, map[string]string{
+	return hostedZoneID(region, map[string]string{
 		"us-east-1": "Z26RNL4JYFTOTI", "us-east-2": "ZLMOA37VPKANP", "us-west-1": "Z24FKFUX50B4VW", "us-west-2": "Z18D5FSROUN65G",
 		"eu-west-1": "Z2IFOLAFXWLO4F", "eu-west-2": "ZD4D7Y8KGAS4G", "eu-west-3": "Z1CMS0P5QUZ6D5", "eu-central-1": "Z3F0SRJ5LGBH90",
 		"eu-north-1": "Z1UDT6IFJ4EJM", "ap-south-1": "ZVDDRBQ08TROA", "ap-southeast-1": "ZKVM4W9LS7TM", "ap-southeast-2": "ZCT6FZBF4DROD",
@@ -62,7 +62,7 @@ func NetworkZone(region string) string {
 	})
 }
 
-func zone(region string, known map[string]string) string {
+func hostedZoneID(region string, known map[string]string) string {
 	if id, ok := known[region]; ok {
 		return id
 	}

@@ -9,8 +9,8 @@ import (
 
 // Holding says which network objects one load balancer occupies.
 type Holding struct {
-	// Who is the user that EC2 shows, such as "load balancer web".
-	Who                        string
+	// User names the load balancer as EC2 shows it, such as "load balancer web".
+	User                       string
 	Groups, Subnets, Addresses []string
 }
 
@@ -79,7 +79,7 @@ func (u *Uses) users(holds func(holding) bool) []string {
 			continue
 		}
 		if holds(h) {
-			out = append(out, h.Who)
+			out = append(out, h.User)
 		}
 	}
 	return out
