@@ -81,7 +81,7 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 		}
 	}
 	slices.Sort(out.Skipped)
-	out.Hosts = hosts(epslices)
+	out.Hosts = endpointNodes(epslices)
 	for _, family := range Families(svc) {
 		for _, port := range Ports(svc) {
 			var found []candidate
@@ -90,17 +90,17 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 					continue
 				}
 				if number, ok := portIn(s, port); ok {
-					found = append(found, candidates(s, number)...)
+					found = append(found, servingEndpoints(s, number)...)
 				}
 			}
-			out.ByPort = append(out.ByPort, PortEndpoints{Family: family, Port: port, List: choose(unique(found), fallback)})
+			out.ByPort = append(out.ByPort, PortEndpoints{Family: family, Port: port, List: chooseEndpoints(uniqueEndpoints(found), fallback)})
 		}
 	}
 	return out
 }
 
-// hosts returns the nodes of all endpoints that are not terminating.
-func hosts(epslices []*discoveryv1.EndpointSlice) []string {
+// endpointNodes returns the nodes of all endpoints that are not terminating.
+func endpointNodes(epslices []*discoveryv1.EndpointSlice) []string {
 	var out []string
 	for _, s := range epslices {
 		for _, e := range s.Endpoints {
@@ -157,10 +157,10 @@ func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// candidates returns the serving endpoints of a slice. Of an endpoint's
-// addresses only the first counts, and a condition that is not set means ready,
-// serving and not terminating. Source: k8s.io/api/discovery/v1.
-func candidates(s *discoveryv1.EndpointSlice, port int32) []candidate {
+// servingEndpoints returns the serving endpoints of a slice. Of an endpoint's addresses
+// only the first counts, and a condition that is not set means ready, serving and not
+// terminating. Source: k8s.io/api/discovery/v1.
+func servingEndpoints(s *discoveryv1.EndpointSlice, port int32) []candidate {
 	var out []candidate
 	for _, e := range s.Endpoints {
 		if len(e.Addresses) == 0 {
@@ -193,28 +193,28 @@ func podOf(e discoveryv1.Endpoint) (uid, name string) {
 	return string(e.TargetRef.UID), e.TargetRef.Name
 }
 
-// unique sorts and keeps each address and port once. While an endpoint moves
-// between slices it is in both for a moment; the ready one is kept, then the one
-// with node and zone.
-func unique(found []candidate) []candidate {
+// uniqueEndpoints sorts and keeps each address and port once. While an endpoint moves
+// between slices it is in both for a moment; the ready one is kept, then the one with
+// node and zone.
+func uniqueEndpoints(found []candidate) []candidate {
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(
 			a.Addr.Compare(b.Addr), cmp.Compare(a.Port, b.Port),
-			-cmp.Compare(rank(a), rank(b)),
+			-cmp.Compare(rankCandidate(a), rankCandidate(b)),
 			cmp.Compare(b.Node, a.Node), cmp.Compare(b.Zone, a.Zone),
 		)
 	})
 	return slices.CompactFunc(found, func(a, b candidate) bool { return a.Addr == b.Addr && a.Port == b.Port })
 }
 
-func rank(c candidate) int {
+func rankCandidate(c candidate) int {
 	if c.ready {
 		return 1
 	}
 	return 0
 }
 
-func choose(found []candidate, fallback Fallback) []Endpoint {
+func chooseEndpoints(found []candidate, fallback Fallback) []Endpoint {
 	hasReady := map[string]bool{}
 	bound := func(c candidate) string {
 		if fallback == FallbackPerNode {

@@ -18,38 +18,39 @@ type state struct{ ready, serving, terminating *bool }
 
 var (
 	unset    = state{}
-	isReady  = state{ptr(true), ptr(true), ptr(false)}
-	notReady = state{ptr(false), ptr(false), ptr(false)}
-	draining = state{ptr(false), ptr(true), ptr(true)}
-	dying    = state{ptr(false), ptr(false), ptr(true)}
-	noServe  = state{ready: ptr(false), terminating: ptr(true)} // serving not set
+	isReady  = state{pointerTo(true), pointerTo(true), pointerTo(false)}
+	notReady = state{pointerTo(false), pointerTo(false), pointerTo(false)}
+	draining = state{pointerTo(false), pointerTo(true), pointerTo(true)}
+	dying    = state{pointerTo(false), pointerTo(false), pointerTo(true)}
+	noServe  = state{ready: pointerTo(false), terminating: pointerTo(true)} // serving not set
 )
 
-func endpoint(addr, node string, s state) discoveryv1.Endpoint {
+func newEndpoint(addr, node string, s state) discoveryv1.Endpoint {
 	e := discoveryv1.Endpoint{
 		Addresses:  []string{addr, "203.0.113.99"}, // Only the first address counts.
 		Conditions: discoveryv1.EndpointConditions{Ready: s.ready, Serving: s.serving, Terminating: s.terminating},
 	}
 	if node != "" {
-		e.NodeName, e.Zone = ptr(node), ptr("zone-"+node)
+		e.NodeName, e.Zone = pointerTo(node), pointerTo("zone-"+node)
 	}
 	return e
 }
 
-func epslice(family discoveryv1.AddressType, ports []discoveryv1.EndpointPort, eps ...discoveryv1.Endpoint) *discoveryv1.EndpointSlice {
+func newSlice(family discoveryv1.AddressType, ports []discoveryv1.EndpointPort, eps ...discoveryv1.Endpoint) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Name: "s-" + string(family)}, AddressType: family, Ports: ports, Endpoints: eps}
 }
 
-func tcp(name string, port int32) discoveryv1.EndpointPort {
-	return discoveryv1.EndpointPort{Name: &name, Port: &port, Protocol: ptr(corev1.ProtocolTCP)}
+func tcpPort(name string, port int32) discoveryv1.EndpointPort {
+	return discoveryv1.EndpointPort{Name: &name, Port: &port, Protocol: pointerTo(corev1.ProtocolTCP)}
 }
 
-func web(number int32) []discoveryv1.EndpointPort {
-	return []discoveryv1.EndpointPort{tcp("web", number)}
+func webPort(number int32) []discoveryv1.EndpointPort {
+	return []discoveryv1.EndpointPort{tcpPort("web", number)}
 }
 
-// got is an endpoint on a node, as the slices of these tests describe it.
-func got(addr, node string, port int32, terminating bool) Endpoint {
+// expectedEndpoint returns an endpoint on a node, as the slices of these tests describe
+// it.
+func expectedEndpoint(addr, node string, port int32, terminating bool) Endpoint {
 	e := Endpoint{Addr: netip.MustParseAddr(addr), Port: port, Node: node, Terminating: terminating}
 	if node != "" {
 		e.Zone = "zone-" + node
@@ -67,62 +68,62 @@ func TestEndpointsOf(t *testing.T) {
 	}{
 		"none": {},
 		"conditions not set mean ready": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(8080), endpoint("10.0.0.2", "b", unset), endpoint("10.0.0.1", "", isReady))},
-			want:   []Endpoint{got("10.0.0.1", "", 8080, false), got("10.0.0.2", "b", 8080, false)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(8080), newEndpoint("10.0.0.2", "b", unset), newEndpoint("10.0.0.1", "", isReady))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "", 8080, false), expectedEndpoint("10.0.0.2", "b", 8080, false)},
 		},
 		"only ready ones while there are any": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "b", draining), endpoint("10.0.0.3", "c", notReady), endpoint("10.0.0.4", "d", dying))},
-			want:   []Endpoint{got("10.0.0.1", "a", 80, false)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "b", draining), newEndpoint("10.0.0.3", "c", notReady), newEndpoint("10.0.0.4", "d", dying))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false)},
 		},
 		"terminating ones when nobody is ready": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(80), endpoint("10.0.0.2", "b", draining), endpoint("10.0.0.3", "c", notReady), endpoint("10.0.0.4", "d", dying), endpoint("10.0.0.5", "e", noServe))},
-			want:   []Endpoint{got("10.0.0.2", "b", 80, true), got("10.0.0.5", "e", 80, true)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), newEndpoint("10.0.0.2", "b", draining), newEndpoint("10.0.0.3", "c", notReady), newEndpoint("10.0.0.4", "d", dying), newEndpoint("10.0.0.5", "e", noServe))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.2", "b", 80, true), expectedEndpoint("10.0.0.5", "e", 80, true)},
 		},
 		"fallback counts over all slices": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(80), endpoint("10.0.0.2", "b", draining)), epslice(v4, web(81), endpoint("10.0.0.1", "a", isReady))},
-			want:   []Endpoint{got("10.0.0.1", "a", 81, false)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), newEndpoint("10.0.0.2", "b", draining)), newSlice(v4, webPort(81), newEndpoint("10.0.0.1", "a", isReady))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 81, false)},
 		},
 		"fallback is per node for Local": {
 			local: true,
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(80),
-				endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "a", draining), endpoint("10.0.0.3", "b", draining), endpoint("10.0.0.4", "c", notReady))},
-			want: []Endpoint{got("10.0.0.1", "a", 80, false), got("10.0.0.3", "b", 80, true)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80),
+				newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "a", draining), newEndpoint("10.0.0.3", "b", draining), newEndpoint("10.0.0.4", "c", notReady))},
+			want: []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false), expectedEndpoint("10.0.0.3", "b", 80, true)},
 		},
 		"families are apart": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v6, web(80), endpoint("2001:DB8::1", "a", draining)), epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady))},
-			want:   []Endpoint{got("10.0.0.1", "a", 80, false)},
-			want6:  []Endpoint{got("2001:db8::1", "a", 80, true)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v6, webPort(80), newEndpoint("2001:DB8::1", "a", draining)), newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "a", isReady))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false)},
+			want6:  []Endpoint{expectedEndpoint("2001:db8::1", "a", 80, true)},
 		},
 		"twice for a moment": {
 			slices: []*discoveryv1.EndpointSlice{
-				epslice(v4, web(80), endpoint("10.0.0.1", "", draining), endpoint("10.0.0.2", "", isReady), endpoint("10.0.0.3", "c", draining)),
-				epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "b", isReady), endpoint("10.0.0.3", "", isReady)),
+				newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "", draining), newEndpoint("10.0.0.2", "", isReady), newEndpoint("10.0.0.3", "c", draining)),
+				newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "b", isReady), newEndpoint("10.0.0.3", "", isReady)),
 			},
-			want: []Endpoint{got("10.0.0.1", "a", 80, false), got("10.0.0.2", "b", 80, false), got("10.0.0.3", "", 80, false)},
+			want: []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false), expectedEndpoint("10.0.0.2", "b", 80, false), expectedEndpoint("10.0.0.3", "", 80, false)},
 		},
 		"a named target port differs between pods": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(8080), endpoint("10.0.0.2", "a", isReady)), epslice(v4, web(9090), endpoint("10.0.0.1", "a", isReady))},
-			want:   []Endpoint{got("10.0.0.1", "a", 9090, false), got("10.0.0.2", "a", 8080, false)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(8080), newEndpoint("10.0.0.2", "a", isReady)), newSlice(v4, webPort(9090), newEndpoint("10.0.0.1", "a", isReady))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 9090, false), expectedEndpoint("10.0.0.2", "a", 8080, false)},
 		},
 		"other ports, protocols and numberless ports": {
 			slices: []*discoveryv1.EndpointSlice{
-				epslice(v4, []discoveryv1.EndpointPort{tcp("admin", 81)}, endpoint("10.0.0.1", "a", isReady)),
-				epslice(v4, []discoveryv1.EndpointPort{{Name: ptr("web"), Port: ptr(int32(82)), Protocol: ptr(corev1.ProtocolUDP)}}, endpoint("10.0.0.2", "a", isReady)),
-				epslice(v4, []discoveryv1.EndpointPort{{Name: ptr("web")}}, endpoint("10.0.0.3", "a", isReady)),
-				epslice(v4, []discoveryv1.EndpointPort{{Name: ptr("web"), Port: ptr(int32(83))}}, endpoint("10.0.0.4", "a", isReady)),
+				newSlice(v4, []discoveryv1.EndpointPort{tcpPort("admin", 81)}, newEndpoint("10.0.0.1", "a", isReady)),
+				newSlice(v4, []discoveryv1.EndpointPort{{Name: pointerTo("web"), Port: pointerTo(int32(82)), Protocol: pointerTo(corev1.ProtocolUDP)}}, newEndpoint("10.0.0.2", "a", isReady)),
+				newSlice(v4, []discoveryv1.EndpointPort{{Name: pointerTo("web")}}, newEndpoint("10.0.0.3", "a", isReady)),
+				newSlice(v4, []discoveryv1.EndpointPort{{Name: pointerTo("web"), Port: pointerTo(int32(83))}}, newEndpoint("10.0.0.4", "a", isReady)),
 			},
-			want: []Endpoint{got("10.0.0.4", "a", 83, false)},
+			want: []Endpoint{expectedEndpoint("10.0.0.4", "a", 83, false)},
 		},
 		"what is no address": {
-			slices: []*discoveryv1.EndpointSlice{epslice(v4, web(80), discoveryv1.Endpoint{}, endpoint("bogus", "a", isReady), endpoint("10.0.0.1", "a", isReady))},
-			want:   []Endpoint{got("10.0.0.1", "a", 80, false)},
+			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), discoveryv1.Endpoint{}, newEndpoint("bogus", "a", isReady), newEndpoint("10.0.0.1", "a", isReady))},
+			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false)},
 		},
 		"FQDN": {
-			slices: []*discoveryv1.EndpointSlice{epslice(discoveryv1.AddressTypeFQDN, web(80), endpoint("a.example", "a", isReady))},
+			slices: []*discoveryv1.EndpointSlice{newSlice(discoveryv1.AddressTypeFQDN, webPort(80), newEndpoint("a.example", "a", isReady))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			svc := service(corev1.ServiceSpec{
+			svc := newService(corev1.ServiceSpec{
 				IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol},
 				Ports:      []corev1.ServicePort{{Name: "web", Port: 80, TargetPort: intstr.FromString("http")}},
 			})
@@ -140,16 +141,16 @@ func TestEndpointsOf(t *testing.T) {
 	}
 }
 
-// TestHosts: whoever runs an endpoint that does not end is a host, ready or not,
-// whatever its ports are; and the digest tells when they change.
+// TestHosts: a node with an endpoint that is not terminating is a host, ready or not,
+// regardless of its ports; and the digest changes with the hosts.
 func TestHosts(t *testing.T) {
 	v4, v6 := discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6
 	svc := &corev1.Service{Spec: corev1.ServiceSpec{
 		Ports: []corev1.ServicePort{{Name: "web", Port: 80, Protocol: corev1.ProtocolTCP}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 	}}
 	list := []*discoveryv1.EndpointSlice{
-		epslice(v4, web(80), endpoint("10.0.0.1", "a", isReady), endpoint("10.0.0.2", "c", notReady), endpoint("10.0.0.3", "d", draining), endpoint("10.0.0.4", "e", dying)),
-		epslice(v6, nil, endpoint("fd00::2", "b", unset), endpoint("fd00::3", "", isReady), endpoint("fd00::4", "a", notReady)),
+		newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "c", notReady), newEndpoint("10.0.0.3", "d", draining), newEndpoint("10.0.0.4", "e", dying)),
+		newSlice(v6, nil, newEndpoint("fd00::2", "b", unset), newEndpoint("fd00::3", "", isReady), newEndpoint("fd00::4", "a", notReady)),
 	}
 	b := BackendsOf(svc, NodeSet{}, list, FallbackPerNode)
 	if d := cmp.Diff([]string{"a", "b", "c"}, b.Endpoints.Hosts); d != "" {
@@ -162,13 +163,13 @@ func TestHosts(t *testing.T) {
 }
 
 func TestEndpointsShape(t *testing.T) {
-	svc := service(corev1.ServiceSpec{
+	svc := newService(corev1.ServiceSpec{
 		IPFamilies: []corev1.IPFamily{corev1.IPv6Protocol, corev1.IPv4Protocol},
 		Ports:      []corev1.ServicePort{{Name: "b", Port: 2}, {Name: "a", Port: 1}},
 	})
 	e := EndpointsOf(svc, []*discoveryv1.EndpointSlice{
-		epslice(discoveryv1.AddressTypeFQDN, nil),
-		epslice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{tcp("a", 1), tcp("b", 2)}, endpoint("10.0.0.2", "y", isReady), endpoint("10.0.0.1", "x", isReady), endpoint("10.0.0.3", "", isReady)),
+		newSlice(discoveryv1.AddressTypeFQDN, nil),
+		newSlice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{tcpPort("a", 1), tcpPort("b", 2)}, newEndpoint("10.0.0.2", "y", isReady), newEndpoint("10.0.0.1", "x", isReady), newEndpoint("10.0.0.3", "", isReady)),
 	}, FallbackPerService)
 	var order []string
 	for _, p := range e.ByPort {
@@ -189,12 +190,12 @@ func TestEndpointsShape(t *testing.T) {
 }
 
 func TestUnnamedPort(t *testing.T) {
-	svc := service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}})
+	svc := newService(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}})
 	for name, port := range map[string]discoveryv1.EndpointPort{
-		"empty name": {Name: ptr(""), Port: ptr(int32(80))},
-		"no name":    {Port: ptr(int32(80))},
+		"empty name": {Name: pointerTo(""), Port: pointerTo(int32(80))},
+		"no name":    {Port: pointerTo(int32(80))},
 	} {
-		s := epslice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{port}, endpoint("10.0.0.1", "a", isReady))
+		s := newSlice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{port}, newEndpoint("10.0.0.1", "a", isReady))
 		if n := len(EndpointsOf(svc, []*discoveryv1.EndpointSlice{s}, FallbackPerService).For(corev1.IPv4Protocol, "")); n != 1 {
 			t.Errorf("%s: want 1 endpoint, got %d", name, n)
 		}
@@ -202,14 +203,14 @@ func TestUnnamedPort(t *testing.T) {
 }
 
 func TestBackendsIgnoreOrder(t *testing.T) {
-	svc := service(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80, NodePort: 30080}}})
-	nodes := []Node{member("a"), member("b"), member("c", noID)}
+	svc := newService(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80, NodePort: 30080}}})
+	nodes := []Node{newNode("a"), newNode("b"), newNode("c", noID)}
 	states := []state{isReady, draining, notReady, unset}
 	var all []*discoveryv1.EndpointSlice
 	for i := range 6 {
-		s := epslice(discoveryv1.AddressTypeIPv4, web(int32(80+i%2)))
+		s := newSlice(discoveryv1.AddressTypeIPv4, webPort(int32(80+i%2)))
 		for j := range 10 {
-			s.Endpoints = append(s.Endpoints, endpoint(fmt.Sprintf("10.0.0.%d", (i*7+j)%40), fmt.Sprintf("n%d", i), states[(i+j)%4]))
+			s.Endpoints = append(s.Endpoints, newEndpoint(fmt.Sprintf("10.0.0.%d", (i*7+j)%40), fmt.Sprintf("n%d", i), states[(i+j)%4]))
 		}
 		all = append(all, s)
 	}
@@ -230,12 +231,12 @@ func TestBackendsIgnoreOrder(t *testing.T) {
 
 func TestBackendsDigest(t *testing.T) {
 	build := func(change func(*corev1.Service, *discoveryv1.EndpointSlice, *[]Node)) Backends {
-		svc := service(corev1.ServiceSpec{
+		svc := newService(corev1.ServiceSpec{
 			ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal, HealthCheckNodePort: 31000,
 			Ports: []corev1.ServicePort{{Name: "web", Port: 80, NodePort: 30080}},
 		})
-		s := epslice(discoveryv1.AddressTypeIPv4, web(80), endpoint("10.0.0.1", "a", isReady))
-		nodes := []Node{member("a"), member("b", noID)}
+		s := newSlice(discoveryv1.AddressTypeIPv4, webPort(80), newEndpoint("10.0.0.1", "a", isReady))
+		nodes := []Node{newNode("a"), newNode("b", noID)}
 		change(svc, s, &nodes)
 		return BackendsOf(svc, Select(nodes, Filter{}), []*discoveryv1.EndpointSlice{s}, FallbackOf(svc))
 	}
@@ -249,10 +250,10 @@ func TestBackendsDigest(t *testing.T) {
 			s.Annotations = map[string]string{"a": "b"}
 		},
 		"one more pending": func(_ *corev1.Service, _ *discoveryv1.EndpointSlice, n *[]Node) {
-			*n = append(*n, member("c", noID))
+			*n = append(*n, newNode("c", noID))
 		},
 		"one not ready": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) {
-			s.Endpoints = append(s.Endpoints, endpoint("10.0.0.9", "a", notReady))
+			s.Endpoints = append(s.Endpoints, newEndpoint("10.0.0.9", "a", notReady))
 		},
 	} {
 		if base.Digest() != build(c).Digest() {
@@ -261,7 +262,7 @@ func TestBackendsDigest(t *testing.T) {
 	}
 	seen := map[string]string{base.Digest(): "base"}
 	for name, c := range map[string]change{
-		"node":        func(_ *corev1.Service, _ *discoveryv1.EndpointSlice, n *[]Node) { *n = append(*n, member("c")) },
+		"node":        func(_ *corev1.Service, _ *discoveryv1.EndpointSlice, n *[]Node) { *n = append(*n, newNode("c")) },
 		"port":        func(s *corev1.Service, _ *discoveryv1.EndpointSlice, _ *[]Node) { s.Spec.Ports[0].Port = 81 },
 		"node port":   func(s *corev1.Service, _ *discoveryv1.EndpointSlice, _ *[]Node) { s.Spec.Ports[0].NodePort = 0 },
 		"health port": func(s *corev1.Service, _ *discoveryv1.EndpointSlice, _ *[]Node) { s.Spec.HealthCheckNodePort = 1 },
@@ -272,19 +273,19 @@ func TestBackendsDigest(t *testing.T) {
 			s.Spec.Ports[0].TargetPort = intstr.FromString("80")
 		},
 		"app protocol": func(s *corev1.Service, _ *discoveryv1.EndpointSlice, _ *[]Node) {
-			s.Spec.Ports[0].AppProtocol = ptr("x")
+			s.Spec.Ports[0].AppProtocol = pointerTo("x")
 		},
 		"families": func(s *corev1.Service, _ *discoveryv1.EndpointSlice, _ *[]Node) {
 			s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 		},
 		"endpoint gone": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) { s.Endpoints = nil },
 		"endpoint moved": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) {
-			s.Endpoints[0] = endpoint("10.0.0.1", "b", isReady)
+			s.Endpoints[0] = newEndpoint("10.0.0.1", "b", isReady)
 		},
 		"endpoint ending": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) {
-			s.Endpoints[0] = endpoint("10.0.0.1", "a", draining)
+			s.Endpoints[0] = newEndpoint("10.0.0.1", "a", draining)
 		},
-		"endpoint port": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) { s.Ports = web(81) },
+		"endpoint port": func(_ *corev1.Service, s *discoveryv1.EndpointSlice, _ *[]Node) { s.Ports = webPort(81) },
 	} {
 		d := build(c).Digest()
 		if other, ok := seen[d]; ok {

@@ -39,12 +39,12 @@ func conditionIs(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
 func Await(all []*discoveryv1.EndpointSlice, waits PodAt) []*discoveryv1.EndpointSlice {
 	out := make([]*discoveryv1.EndpointSlice, 0, len(all))
 	for _, s := range all {
-		out = append(out, await(s, waits))
+		out = append(out, awaitGate(s, waits))
 	}
 	return out
 }
 
-func await(s *discoveryv1.EndpointSlice, waits PodAt) *discoveryv1.EndpointSlice {
+func awaitGate(s *discoveryv1.EndpointSlice, waits PodAt) *discoveryv1.EndpointSlice {
 	var changed *discoveryv1.EndpointSlice
 	for i, e := range s.Endpoints {
 		if len(e.Addresses) == 0 || orElse(e.Conditions.Ready, true) || orElse(e.Conditions.Terminating, false) {

@@ -60,7 +60,7 @@ func (h Health) Message() string {
 	if h.Source != HealthMissing {
 		return ""
 	}
-	return "spec.healthCheckNodePort is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints can not be told from those with"
+	return "spec.healthCheckNodePort is 0 although spec.externalTrafficPolicy is Local: nodes without endpoints cannot be distinguished from nodes with endpoints"
 }
 
 // SharedHealth returns the node-wide check answered by kube-proxy. For Services with

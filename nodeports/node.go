@@ -55,12 +55,12 @@ func Project(node *corev1.Node, keepLabels func(key string) bool) Node {
 		UID:        string(node.UID),
 		BootID:     node.Status.NodeInfo.BootID,
 		Zone:       cmp.Or(node.Labels[corev1.LabelTopologyZone], node.Labels[labelZoneBeta]),
-		Labels:     keep(node.Labels, keepLabels),
+		Labels:     filterLabels(node.Labels, keepLabels),
 		TaintKeys:  taintKeys(node.Spec.Taints),
-		Ready:      readiness(node.Status.Conditions),
+		Ready:      readyStatus(node.Status.Conditions),
 		Deleting:   node.DeletionTimestamp != nil,
 	}
-	p.Excluded, p.ExcludeLabel = exclusion(node.Labels)
+	p.Excluded, p.ExcludeLabel = excludeLabel(node.Labels)
 	for _, a := range node.Status.Addresses {
 		addr, ok := parseAddr(a.Address)
 		if !ok {
@@ -117,11 +117,10 @@ func (n Node) CameBack(before Node) bool {
 	return n.Name == before.Name && (differ(n.UID, before.UID) || differ(n.BootID, before.BootID))
 }
 
-// exclusion reads the exclude label. Since 2025 a value that parses
-// as false keeps the node; before, the mere presence excluded it, and some
-// controllers still do. Hence both results.
-// Source: kubernetes/kubernetes#131085.
-func exclusion(labels map[string]string) (excluded, present bool) {
+// excludeLabel reads the exclude label. Since 2025 a value that parses as false keeps
+// the node; before, the mere presence excluded it, and some controllers still do. Hence
+// both results. Source: kubernetes/kubernetes#131085.
+func excludeLabel(labels map[string]string) (excluded, present bool) {
 	value, present := labels[corev1.LabelNodeExcludeBalancers]
 	if !present {
 		return false, false
@@ -130,7 +129,7 @@ func exclusion(labels map[string]string) (excluded, present bool) {
 	return err != nil || on, true
 }
 
-func keep(labels map[string]string, wanted func(string) bool) map[string]string {
+func filterLabels(labels map[string]string, wanted func(string) bool) map[string]string {
 	if wanted == nil {
 		return nil
 	}
@@ -156,7 +155,7 @@ func taintKeys(taints []corev1.Taint) []string {
 	return slices.Compact(keys)
 }
 
-func readiness(conditions []corev1.NodeCondition) corev1.ConditionStatus {
+func readyStatus(conditions []corev1.NodeCondition) corev1.ConditionStatus {
 	for _, c := range conditions {
 		if c.Type == corev1.NodeReady {
 			return c.Status

@@ -13,7 +13,7 @@ import (
 // byValue lets cmp compare addresses and ranges, which have no exported fields.
 var byValue = cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})
 
-func addrs(texts ...string) []netip.Addr {
+func parseAddrs(texts ...string) []netip.Addr {
 	var out []netip.Addr
 	for _, t := range texts {
 		out = append(out, netip.MustParseAddr(t))
@@ -71,7 +71,7 @@ func TestProject(t *testing.T) {
 			want: Node{
 				Name: "a", ProviderID: "aws:///z1/i-1", Zone: "z1", Deleting: true,
 				Labels: map[string]string{"pool": "blue"}, TaintKeys: []string{"a", "b"}, Ready: corev1.ConditionTrue,
-				Internal: addrs("10.0.0.1", "2001:db8::1", "10.0.0.2"), External: addrs("192.0.2.7"),
+				Internal: parseAddrs("10.0.0.1", "2001:db8::1", "10.0.0.2"), External: parseAddrs("192.0.2.7"),
 			},
 		},
 		"beta zone": {
@@ -81,15 +81,15 @@ func TestProject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Project(tc.node, tc.keep)
-			if diff := cmp.Diff(plain(tc.want), plain(got), byValue); diff != "" {
+			if diff := cmp.Diff(withoutEqual(tc.want), withoutEqual(got), byValue); diff != "" {
 				t.Errorf("projection (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// plain sheds the Equal method, so that cmp shows which field differs.
-func plain(n Node) any {
+// withoutEqual removes the Equal method, so that cmp shows which field differs.
+func withoutEqual(n Node) any {
 	type node Node
 	return node(n)
 }
@@ -145,7 +145,7 @@ func TestEligible(t *testing.T) {
 func TestNodeEqual(t *testing.T) {
 	base := func() Node {
 		return Node{
-			Name: "a", ProviderID: "p", Zone: "z", Internal: addrs("10.0.0.1"), External: addrs("192.0.2.1"),
+			Name: "a", ProviderID: "p", Zone: "z", Internal: parseAddrs("10.0.0.1"), External: parseAddrs("192.0.2.1"),
 			Labels: map[string]string{"k": "v"}, TaintKeys: []string{"t"}, Ready: corev1.ConditionTrue,
 		}
 	}
@@ -158,7 +158,7 @@ func TestNodeEqual(t *testing.T) {
 		"zone":          func(n *Node) { n.Zone = "y" },
 		"made anew":     func(n *Node) { n.UID = "2" },
 		"started anew":  func(n *Node) { n.BootID = "2" },
-		"internal":      func(n *Node) { n.Internal = addrs("10.0.0.2") },
+		"internal":      func(n *Node) { n.Internal = parseAddrs("10.0.0.2") },
 		"external":      func(n *Node) { n.External = nil },
 		"labels":        func(n *Node) { n.Labels = map[string]string{"k": "w"} },
 		"taints":        func(n *Node) { n.TaintKeys = nil },
@@ -191,8 +191,8 @@ func TestHeartbeatIsNoEvent(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
-	n := Node{Internal: addrs("2001:db8::1", "10.0.0.1", "10.0.0.2"), External: addrs("192.0.2.1")}
-	only := Node{External: addrs("192.0.2.1")}
+	n := Node{Internal: parseAddrs("2001:db8::1", "10.0.0.1", "10.0.0.2"), External: parseAddrs("192.0.2.1")}
+	only := Node{External: parseAddrs("192.0.2.1")}
 	for _, tc := range []struct {
 		node   Node
 		family corev1.IPFamily

@@ -67,7 +67,7 @@ func newMembers(nodes []Node, labels []string) *members {
 		m.nodes = append(m.nodes, Node{
 			Name: n.Name, ProviderID: n.ProviderID, Zone: n.Zone, UID: n.UID, BootID: n.BootID,
 			Internal: slices.Clone(n.Internal), External: slices.Clone(n.External),
-			Labels: keep(n.Labels, kept),
+			Labels: filterLabels(n.Labels, kept),
 		})
 	}
 	slices.SortStableFunc(m.nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })

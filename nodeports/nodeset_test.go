@@ -13,15 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func member(name string, change ...func(*Node)) Node {
-	n := Node{Name: name, ProviderID: "cloud:///" + name, Ready: corev1.ConditionTrue, Internal: addrs("10.0.0.1")}
+func newNode(name string, change ...func(*Node)) Node {
+	n := Node{Name: name, ProviderID: "cloud:///" + name, Ready: corev1.ConditionTrue, Internal: parseAddrs("10.0.0.1")}
 	for _, c := range change {
 		c(&n)
 	}
 	return n
 }
 
-func label(kv ...string) func(*Node) {
+func setLabels(kv ...string) func(*Node) {
 	return func(n *Node) {
 		n.Labels = map[string]string{}
 		for _, s := range kv {
@@ -31,25 +31,25 @@ func label(kv ...string) func(*Node) {
 	}
 }
 
-func ready(s corev1.ConditionStatus) func(*Node) { return func(n *Node) { n.Ready = s } }
-func taint(key string) func(*Node)               { return func(n *Node) { n.TaintKeys = []string{key} } }
-func noID(n *Node)                               { n.ProviderID = "" }
-func dual(n *Node)                               { n.Internal = addrs("10.0.0.1", "2001:db8::1") }
+func setReady(s corev1.ConditionStatus) func(*Node) { return func(n *Node) { n.Ready = s } }
+func addTaint(key string) func(*Node)               { return func(n *Node) { n.TaintKeys = []string{key} } }
+func noID(n *Node)                                  { n.ProviderID = "" }
+func useDualStack(n *Node)                          { n.Internal = parseAddrs("10.0.0.1", "2001:db8::1") }
 
 func TestSelect(t *testing.T) {
 	fleet := []Node{
-		member("d", label("pool=blue", "fargate=yes"), dual),
-		member("a", label("pool=blue")),
-		member("c", label("pool="), ready(corev1.ConditionFalse)),
-		member("b", label("pool=green"), ready(corev1.ConditionUnknown)),
-		member("e", noID, label("pool=blue")),
-		member("f", func(n *Node) { n.Excluded, n.ExcludeLabel = true, true }),
-		member("g", taint(TaintToBeDeleted)),
-		member("h", taint("karpenter.sh/disrupted")),
-		member("i", func(n *Node) { n.ExcludeLabel = true }),
-		member("j", func(n *Node) { n.Deleting = true }),
+		newNode("d", setLabels("pool=blue", "fargate=yes"), useDualStack),
+		newNode("a", setLabels("pool=blue")),
+		newNode("c", setLabels("pool="), setReady(corev1.ConditionFalse)),
+		newNode("b", setLabels("pool=green"), setReady(corev1.ConditionUnknown)),
+		newNode("e", noID, setLabels("pool=blue")),
+		newNode("f", func(n *Node) { n.Excluded, n.ExcludeLabel = true, true }),
+		newNode("g", addTaint(TaintToBeDeleted)),
+		newNode("h", addTaint("karpenter.sh/disrupted")),
+		newNode("i", func(n *Node) { n.ExcludeLabel = true }),
+		newNode("j", func(n *Node) { n.Deleting = true }),
 	}
-	unready := []Node{member("a", ready(corev1.ConditionUnknown)), member("b", ready(corev1.ConditionFalse)), member("c", noID)}
+	unready := []Node{newNode("a", setReady(corev1.ConditionUnknown)), newNode("b", setReady(corev1.ConditionFalse)), newNode("c", noID)}
 	for name, tc := range map[string]struct {
 		nodes    []Node
 		filter   Filter
@@ -76,9 +76,9 @@ func TestSelect(t *testing.T) {
 		"none ready, unknown taken":  {nodes: unready, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a", pending: "c", eligible: 3},
 		"some ready, unknown not":    {nodes: fleet, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a d h i", pending: "e", eligible: 7},
 		"no nodes":                   {},
-		"only pending":               {nodes: []Node{member("a", noID)}, pending: "a", eligible: 1, emptied: true},
-		"all excluded is no filter":  {nodes: []Node{member("a", taint(TaintToBeDeleted))}},
-		"one name twice counts once": {nodes: []Node{member("a"), member("a")}, want: "a", eligible: 2},
+		"only pending":               {nodes: []Node{newNode("a", noID)}, pending: "a", eligible: 1, emptied: true},
+		"all excluded is no filter":  {nodes: []Node{newNode("a", addTaint(TaintToBeDeleted))}},
+		"one name twice counts once": {nodes: []Node{newNode("a"), newNode("a")}, want: "a", eligible: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Select(tc.nodes, tc.filter)
@@ -96,13 +96,13 @@ func TestSelect(t *testing.T) {
 }
 
 func TestNodeSetDigest(t *testing.T) {
-	base := []Node{member("a"), member("b")}
+	base := []Node{newNode("a"), newNode("b")}
 	same := map[string][]Node{
-		"order":      {member("b"), member("a")},
-		"readiness":  {member("a", ready(corev1.ConditionFalse)), member("b")},
-		"label":      {member("a", label("x=y")), member("b")},
-		"other node": {member("a"), member("b"), member("c", noID)},
-		"taint":      {member("a", taint("x")), member("b")},
+		"order":      {newNode("b"), newNode("a")},
+		"readiness":  {newNode("a", setReady(corev1.ConditionFalse)), newNode("b")},
+		"label":      {newNode("a", setLabels("x=y")), newNode("b")},
+		"other node": {newNode("a"), newNode("b"), newNode("c", noID)},
+		"taint":      {newNode("a", addTaint("x")), newNode("b")},
 	}
 	for name, nodes := range same {
 		if !Select(base, Filter{}).Equal(Select(nodes, Filter{})) {
@@ -111,15 +111,15 @@ func TestNodeSetDigest(t *testing.T) {
 	}
 	seen := map[string]string{Select(base, Filter{}).Digest(): "base"}
 	for name, nodes := range map[string][]Node{
-		"one less":     {member("a")},
-		"one more":     {member("a"), member("b"), member("c")},
-		"provider id":  {member("a", func(n *Node) { n.ProviderID = "x" }), member("b")},
-		"zone":         {member("a", func(n *Node) { n.Zone = "x" }), member("b")},
-		"address":      {member("a", dual), member("b")},
-		"external":     {member("a", func(n *Node) { n.External = addrs("192.0.2.1") }), member("b")},
-		"address kind": {member("a", func(n *Node) { n.Internal, n.External = nil, n.Internal }), member("b")},
+		"one less":     {newNode("a")},
+		"one more":     {newNode("a"), newNode("b"), newNode("c")},
+		"provider id":  {newNode("a", func(n *Node) { n.ProviderID = "x" }), newNode("b")},
+		"zone":         {newNode("a", func(n *Node) { n.Zone = "x" }), newNode("b")},
+		"address":      {newNode("a", useDualStack), newNode("b")},
+		"external":     {newNode("a", func(n *Node) { n.External = parseAddrs("192.0.2.1") }), newNode("b")},
+		"address kind": {newNode("a", func(n *Node) { n.Internal, n.External = nil, n.Internal }), newNode("b")},
 		"no nodes":     nil,
-		"filtered out": {member("a", noID)},
+		"filtered out": {newNode("a", noID)},
 	} {
 		d := Select(nodes, Filter{}).Digest()
 		if len(d) != 16 {
@@ -167,13 +167,13 @@ func TestKeptLabels(t *testing.T) {
 }
 
 func TestNodeSetIsImmutable(t *testing.T) {
-	nodes := []Node{member("b"), member("a")}
+	nodes := []Node{newNode("b"), newNode("a")}
 	set := Select(nodes, Filter{})
 	before := set.Digest()
-	nodes[0].Name, nodes[1].Internal[0] = "z", addrs("10.9.9.9")[0]
+	nodes[0].Name, nodes[1].Internal[0] = "z", parseAddrs("10.9.9.9")[0]
 	set.Names()[0] = "z"
 	n, ok := set.Get("a")
-	if !ok || n.Internal[0] != addrs("10.0.0.1")[0] || set.Digest() != before || set.Names()[0] != "a" {
+	if !ok || n.Internal[0] != parseAddrs("10.0.0.1")[0] || set.Digest() != before || set.Names()[0] != "a" {
 		t.Errorf("the set changed with its input: %v %v", n, set.Names())
 	}
 	if _, ok := set.Get("c"); ok {
@@ -190,7 +190,7 @@ func TestNodeSetIsImmutable(t *testing.T) {
 func TestSelectIgnoresOrder(t *testing.T) {
 	var nodes []Node
 	for i := range 50 {
-		n := member(fmt.Sprintf("n%02d", i), label(fmt.Sprintf("pool=%d", i%3)))
+		n := newNode(fmt.Sprintf("n%02d", i), setLabels(fmt.Sprintf("pool=%d", i%3)))
 		if i%7 == 0 {
 			noID(&n)
 		}
@@ -254,7 +254,7 @@ func TestInterner(t *testing.T) {
 	}
 	calls := 0
 	counting := Filter{Also: []Predicate{{"count", func(Node) bool { calls++; return true }}}}
-	in.Update([]Node{member("a"), member("b")})
+	in.Update([]Node{newNode("a"), newNode("b")})
 	first := in.Select(counting)
 	in.Select(counting)
 	if calls != 2 {
@@ -263,7 +263,7 @@ func TestInterner(t *testing.T) {
 	if stock := in.Select(Filter{}); stock.members != first.members {
 		t.Error("sets with the same members do not share them")
 	}
-	in.Update([]Node{member("b"), member("a", ready(corev1.ConditionFalse)), member("c", noID)})
+	in.Update([]Node{newNode("b"), newNode("a", setReady(corev1.ConditionFalse)), newNode("c", noID)})
 	second := in.Select(counting)
 	if second.members != first.members {
 		t.Error("an update that changed no member made new members")
@@ -271,12 +271,12 @@ func TestInterner(t *testing.T) {
 	if second.Eligible() != 3 || len(second.Pending()) != 1 {
 		t.Errorf("want the counts of the new nodes, got %d eligible, %v pending", second.Eligible(), second.Pending())
 	}
-	in.Update([]Node{member("b")})
+	in.Update([]Node{newNode("b")})
 	if in.Select(counting).Equal(first) || first.Len() != 2 {
 		t.Error("want a new set, and the old one unchanged")
 	}
 	for range 3 {
-		in.Update([]Node{member("z")})
+		in.Update([]Node{newNode("z")})
 	}
 	if len(in.sets) != 0 || len(in.byDig) != 0 {
 		t.Errorf("unused sets are kept: %d sets, %d members", len(in.sets), len(in.byDig))
@@ -289,7 +289,7 @@ func TestInternerConcurrent(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for range 100 {
-				in.Update([]Node{member(fmt.Sprintf("n%d", i))})
+				in.Update([]Node{newNode(fmt.Sprintf("n%d", i))})
 				if got := in.Select(Filter{RequireReady: i%2 == 0}); got.Len() != 1 {
 					t.Errorf("want 1 member, got %v", got.Names())
 				}
@@ -302,18 +302,18 @@ func TestInternerConcurrent(t *testing.T) {
 func BenchmarkSelect5000(b *testing.B) {
 	var nodes []Node
 	for i := range 5000 {
-		nodes = append(nodes, member(fmt.Sprintf("node-%04d", i)))
+		nodes = append(nodes, newNode(fmt.Sprintf("node-%04d", i)))
 	}
 	for b.Loop() {
 		Select(nodes, Filter{})
 	}
 }
 
-// TestCameBack: a machine that was made or started anew under its name is another
-// member, and found by comparing; one that is new, or of which nothing is known, is not.
+// TestCameBack: a machine that was recreated or restarted under its name is another
+// member, and found by comparison; a new machine, or an unknown one, is not.
 func TestCameBack(t *testing.T) {
 	machine := func(name, uid, boot string) Node {
-		return member(name, func(n *Node) { n.UID, n.BootID = uid, boot })
+		return newNode(name, func(n *Node) { n.UID, n.BootID = uid, boot })
 	}
 	before := Select([]Node{machine("a", "1", "x"), machine("b", "2", "x"), machine("c", "3", "x"), machine("d", "", "")}, Filter{})
 	after := Select([]Node{machine("a", "1", "y"), machine("b", "9", "x"), machine("c", "3", "x"), machine("d", "4", "x"), machine("e", "5", "x")}, Filter{})
@@ -329,8 +329,8 @@ func TestCameBack(t *testing.T) {
 // one that users excluded does not.
 func TestUntilGone(t *testing.T) {
 	fleet := []Node{
-		member("a"), member("b", taint(TaintToBeDeleted)), member("c", func(n *Node) { n.Deleting = true }),
-		member("d", func(n *Node) { n.Excluded = true }),
+		newNode("a"), newNode("b", addTaint(TaintToBeDeleted)), newNode("c", func(n *Node) { n.Deleting = true }),
+		newNode("d", func(n *Node) { n.Excluded = true }),
 	}
 	for name, tc := range map[string]struct {
 		filter Filter

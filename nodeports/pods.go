@@ -14,7 +14,7 @@ type PodAt func(addr netip.Addr, node string) bool
 // OwnPods returns the slices without endpoints that belong to no pod of their namespace,
 // and the addresses that were left out, sorted. The slices that were passed are unchanged.
 // A user with write access to EndpointSlices can put any address into them.
-func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.EndpointSlice, strays []netip.Addr) {
+func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.EndpointSlice, unmatched []netip.Addr) {
 	foreign := func(e discoveryv1.Endpoint) bool {
 		if len(e.Addresses) == 0 {
 			return false // it gets no traffic anyway
@@ -24,7 +24,7 @@ func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.En
 			return false
 		}
 		if ok {
-			strays = append(strays, addr)
+			unmatched = append(unmatched, addr)
 		}
 		return true
 	}
@@ -36,6 +36,6 @@ func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.En
 		}
 		kept = append(kept, s)
 	}
-	slices.SortFunc(strays, netip.Addr.Compare)
-	return kept, slices.Compact(strays)
+	slices.SortFunc(unmatched, netip.Addr.Compare)
+	return kept, slices.Compact(unmatched)
 }

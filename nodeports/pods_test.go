@@ -29,7 +29,7 @@ func TestOwnPods(t *testing.T) {
 	}
 	untouched := slice.DeepCopy()
 	pods := map[string]string{"10.0.0.1": "a", "10.0.0.2": "b"}
-	kept, strays := OwnPods([]*discoveryv1.EndpointSlice{slice}, func(addr netip.Addr, node string) bool {
+	kept, unmatched := OwnPods([]*discoveryv1.EndpointSlice{slice}, func(addr netip.Addr, node string) bool {
 		on, there := pods[addr.String()]
 		return there && (node == "" || node == on)
 	})
@@ -44,7 +44,7 @@ func TestOwnPods(t *testing.T) {
 		t.Errorf("kept (-want +got):\n%s", d)
 	}
 	var left []string
-	for _, a := range strays {
+	for _, a := range unmatched {
 		left = append(left, a.String())
 	}
 	if d := cmp.Diff([]string{"10.0.0.1", "10.0.9.9", "169.254.169.254"}, left); d != "" {

@@ -83,7 +83,7 @@ func RangesFor(ranges []netip.Prefix, source RangesSource, families []corev1.IPF
 	for _, f := range families {
 		out = append(out, allOf(f))
 	}
-	return sorted(out)
+	return sortRanges(out)
 }
 
 // OfFamily keeps the ranges of one family.
@@ -118,7 +118,7 @@ func parseRanges(specs []string, source RangesSource) ([]netip.Prefix, error) {
 	if len(bad) > 0 {
 		return nil, &RangesError{Source: source, Bad: bad}
 	}
-	return sorted(out), nil
+	return sortRanges(out), nil
 }
 
 // parsePrefix parses a range in every form that a Kubernetes version has accepted.
@@ -141,7 +141,7 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(addr, bits).Masked(), true
 }
 
-func sorted(ranges []netip.Prefix) []netip.Prefix {
+func sortRanges(ranges []netip.Prefix) []netip.Prefix {
 	slices.SortFunc(ranges, func(a, b netip.Prefix) int {
 		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 	})

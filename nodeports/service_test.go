@@ -15,16 +15,16 @@ import (
 	"github.com/berth-lb/berth/test/mutate"
 )
 
-func ptr[T any](v T) *T { return &v }
+func pointerTo[T any](v T) *T { return &v }
 
-func service(spec corev1.ServiceSpec) *corev1.Service {
+func newService(spec corev1.ServiceSpec) *corev1.Service {
 	spec.Type = corev1.ServiceTypeLoadBalancer
 	return &corev1.Service{Spec: spec}
 }
 
 func TestPorts(t *testing.T) {
-	svc := service(corev1.ServiceSpec{Ports: []corev1.ServicePort{
-		{Name: "web", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080, TargetPort: intstr.FromString("http"), AppProtocol: ptr("kubernetes.io/h2c")},
+	svc := newService(corev1.ServiceSpec{Ports: []corev1.ServicePort{
+		{Name: "web", Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080, TargetPort: intstr.FromString("http"), AppProtocol: pointerTo("kubernetes.io/h2c")},
 		{Name: "dns", Protocol: corev1.ProtocolUDP, Port: 53, TargetPort: intstr.FromInt32(5353)},
 		{Port: 22},
 	}})
@@ -52,13 +52,13 @@ func TestMissingNodePorts(t *testing.T) {
 		want string
 	}{
 		"all there":                 {corev1.ServiceSpec{Ports: []corev1.ServicePort{web(30000), dns(30001)}}, ""},
-		"switched off, ports kept":  {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: ptr(false), Ports: []corev1.ServicePort{web(30000)}}, ""},
-		"switched off, none":        {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: ptr(false), Ports: []corev1.ServicePort{web(0), dns(0)}}, "ports web (80/TCP), dns (53/UDP)" + lead + off},
-		"switched off, one by hand": {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: ptr(false), Ports: []corev1.ServicePort{web(30000), dns(0)}}, "port dns (53/UDP)" + lead + off},
-		"not yet":                   {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: ptr(true), Ports: []corev1.ServicePort{web(0)}}, "port web (80/TCP)" + lead + "none has been allocated yet"},
+		"switched off, ports kept":  {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: pointerTo(false), Ports: []corev1.ServicePort{web(30000)}}, ""},
+		"switched off, none":        {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: pointerTo(false), Ports: []corev1.ServicePort{web(0), dns(0)}}, "ports web (80/TCP), dns (53/UDP)" + lead + off},
+		"switched off, one by hand": {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: pointerTo(false), Ports: []corev1.ServicePort{web(30000), dns(0)}}, "port dns (53/UDP)" + lead + off},
+		"not yet":                   {corev1.ServiceSpec{AllocateLoadBalancerNodePorts: pointerTo(true), Ports: []corev1.ServicePort{web(0)}}, "port web (80/TCP)" + lead + "none has been allocated yet"},
 		"not said":                  {corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}, "port 80/TCP" + lead + "none has been allocated yet"},
 	} {
-		got := MissingNodePorts(service(tc.spec))
+		got := MissingNodePorts(newService(tc.spec))
 		if got.Message() != tc.want || got.Any() != (tc.want != "") {
 			t.Errorf("%s:\nwant %q\ngot  %q", name, tc.want, got.Message())
 		}
@@ -76,7 +76,7 @@ func TestHealthOf(t *testing.T) {
 		"local":              {corev1.ServiceSpec{ExternalTrafficPolicy: "Local", HealthCheckNodePort: 31000}, Health{Source: HealthByService, Path: "/healthz", Port: 31000}},
 		"local without port": {corev1.ServiceSpec{ExternalTrafficPolicy: "Local"}, Health{Source: HealthMissing}},
 	} {
-		svc := service(tc.spec)
+		svc := newService(tc.spec)
 		got := HealthOf(svc)
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -107,7 +107,7 @@ func TestFamilies(t *testing.T) {
 		"nothing":         {corev1.ServiceSpec{}, []corev1.IPFamily{v4}},
 		"nothing of sort": {corev1.ServiceSpec{ClusterIP: "None"}, []corev1.IPFamily{v4}},
 	} {
-		if diff := cmp.Diff(tc.want, Families(service(tc.spec))); diff != "" {
+		if diff := cmp.Diff(tc.want, Families(newService(tc.spec))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -119,7 +119,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-func prefixes(texts ...string) []netip.Prefix {
+func parsePrefixes(texts ...string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, t := range texts {
 		out = append(out, netip.MustParsePrefix(t))
@@ -135,26 +135,26 @@ func TestSourceRanges(t *testing.T) {
 		source     RangesSource
 		bad        []string
 	}{
-		"neither":                {want: prefixes("0.0.0.0/0"), source: RangesFromDefault},
-		"blank annotation":       {annotation: " \t ", want: prefixes("0.0.0.0/0"), source: RangesFromDefault},
-		"field":                  {field: []string{"10.0.0.0/8"}, want: prefixes("10.0.0.0/8"), source: RangesFromSpec},
-		"field wins":             {field: []string{"10.0.0.0/8"}, annotation: "bogus", want: prefixes("10.0.0.0/8"), source: RangesFromSpec},
-		"field with blanks":      {field: []string{" 10.0.0.0/8 "}, want: prefixes("10.0.0.0/8"), source: RangesFromSpec},
-		"sorted, masked, once":   {field: []string{"192.168.0.1/24", "10.0.0.0/8", "192.168.0.77/24", "10.0.0.0/16"}, want: prefixes("10.0.0.0/8", "10.0.0.0/16", "192.168.0.0/24"), source: RangesFromSpec},
-		"mixed families":         {field: []string{"2001:db8::1/32", "10.0.0.0/8"}, want: prefixes("10.0.0.0/8", "2001:db8::/32"), source: RangesFromSpec},
-		"masked to everybody":    {field: []string{"192.168.0.0/0"}, want: prefixes("0.0.0.0/0"), source: RangesFromSpec},
-		"leading zeros":          {field: []string{"010.000.0.0/8"}, want: prefixes("10.0.0.0/8"), source: RangesFromSpec},
-		"mapped":                 {field: []string{"::ffff:10.1.0.0/104"}, want: prefixes("10.0.0.0/8"), source: RangesFromSpec},
-		"mapped, short mask":     {field: []string{"::ffff:10.0.0.0/16"}, want: prefixes("::/16"), source: RangesFromSpec},
-		"annotation":             {annotation: " 10.0.0.0/8 , 192.168.1.1/24,10.0.0.0/8", want: prefixes("10.0.0.0/8", "192.168.1.0/24"), source: RangesFromAnnotation},
-		"annotation with IPv6":   {annotation: "::/0", want: prefixes("::/0"), source: RangesFromAnnotation},
+		"neither":                {want: parsePrefixes("0.0.0.0/0"), source: RangesFromDefault},
+		"blank annotation":       {annotation: " \t ", want: parsePrefixes("0.0.0.0/0"), source: RangesFromDefault},
+		"field":                  {field: []string{"10.0.0.0/8"}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
+		"field wins":             {field: []string{"10.0.0.0/8"}, annotation: "bogus", want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
+		"field with blanks":      {field: []string{" 10.0.0.0/8 "}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
+		"sorted, masked, once":   {field: []string{"192.168.0.1/24", "10.0.0.0/8", "192.168.0.77/24", "10.0.0.0/16"}, want: parsePrefixes("10.0.0.0/8", "10.0.0.0/16", "192.168.0.0/24"), source: RangesFromSpec},
+		"mixed families":         {field: []string{"2001:db8::1/32", "10.0.0.0/8"}, want: parsePrefixes("10.0.0.0/8", "2001:db8::/32"), source: RangesFromSpec},
+		"masked to everybody":    {field: []string{"192.168.0.0/0"}, want: parsePrefixes("0.0.0.0/0"), source: RangesFromSpec},
+		"leading zeros":          {field: []string{"010.000.0.0/8"}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
+		"mapped":                 {field: []string{"::ffff:10.1.0.0/104"}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
+		"mapped, short mask":     {field: []string{"::ffff:10.0.0.0/16"}, want: parsePrefixes("::/16"), source: RangesFromSpec},
+		"annotation":             {annotation: " 10.0.0.0/8 , 192.168.1.1/24,10.0.0.0/8", want: parsePrefixes("10.0.0.0/8", "192.168.1.0/24"), source: RangesFromAnnotation},
+		"annotation with IPv6":   {annotation: "::/0", want: parsePrefixes("::/0"), source: RangesFromAnnotation},
 		"trailing comma":         {annotation: "10.0.0.0/8,", source: RangesFromAnnotation, bad: []string{""}},
 		"bare address":           {annotation: "10.0.0.1", source: RangesFromAnnotation, bad: []string{"10.0.0.1"}},
 		"all bad parts are told": {annotation: "bogus,10.0.0.0/8, 10.0.0.0/33", source: RangesFromAnnotation, bad: []string{"bogus", " 10.0.0.0/33"}},
 		"bad field":              {field: []string{"10.0.0.0/8", ""}, annotation: "10.0.0.0/8", source: RangesFromSpec, bad: []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			svc := service(corev1.ServiceSpec{LoadBalancerSourceRanges: tc.field})
+			svc := newService(corev1.ServiceSpec{LoadBalancerSourceRanges: tc.field})
 			if tc.annotation != "" {
 				svc.Annotations = map[string]string{corev1.AnnotationLoadBalancerSourceRangesKey: tc.annotation}
 			}
@@ -194,8 +194,8 @@ func TestRangesErrorNamesTheBadParts(t *testing.T) {
 
 func TestRangesFor(t *testing.T) {
 	both := []corev1.IPFamily{corev1.IPv6Protocol, corev1.IPv4Protocol}
-	all4, all6 := prefixes("0.0.0.0/0"), prefixes("::/0")
-	if diff := cmp.Diff(prefixes("0.0.0.0/0", "::/0"), RangesFor(all4, RangesFromDefault, both), byValue); diff != "" {
+	all4, all6 := parsePrefixes("0.0.0.0/0"), parsePrefixes("::/0")
+	if diff := cmp.Diff(parsePrefixes("0.0.0.0/0", "::/0"), RangesFor(all4, RangesFromDefault, both), byValue); diff != "" {
 		t.Errorf("default for both (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(all6, RangesFor(all4, RangesFromDefault, both[:1]), byValue); diff != "" {
@@ -204,7 +204,7 @@ func TestRangesFor(t *testing.T) {
 	if diff := cmp.Diff(all4, RangesFor(all4, RangesFromSpec, both), byValue); diff != "" {
 		t.Errorf("written ranges (-want +got):\n%s", diff)
 	}
-	mixed := prefixes("10.0.0.0/8", "::/0")
+	mixed := parsePrefixes("10.0.0.0/8", "::/0")
 	if diff := cmp.Diff(mixed[1:], OfFamily(mixed, corev1.IPv6Protocol), byValue); diff != "" {
 		t.Errorf("of IPv6 (-want +got):\n%s", diff)
 	}
@@ -215,7 +215,7 @@ func FuzzSourceRanges(f *testing.F) {
 		mutate.Add(f, 60, s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		svc := service(corev1.ServiceSpec{})
+		svc := newService(corev1.ServiceSpec{})
 		svc.Annotations = map[string]string{corev1.AnnotationLoadBalancerSourceRangesKey: text}
 		got, _, err := SourceRanges(svc)
 		_, stockErr := helpers.GetLoadBalancerSourceRanges(svc)

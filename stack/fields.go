@@ -49,11 +49,11 @@ func With(spec Spec, field string, value any) Spec {
 // Refs lists the references in a value, wherever they are nested.
 func Refs(value any) []Ref {
 	var out []Ref
-	collect(reflect.ValueOf(value), &out)
+	collectRefs(reflect.ValueOf(value), &out)
 	return out
 }
 
-func collect(v reflect.Value, out *[]Ref) {
+func collectRefs(v reflect.Value, out *[]Ref) {
 	if !v.IsValid() {
 		return
 	}
@@ -67,7 +67,7 @@ func collect(v reflect.Value, out *[]Ref) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				collect(v.Field(i), out)
+				collectRefs(v.Field(i), out)
 			}
 		}
 	case reflect.Slice, reflect.Array:
@@ -75,13 +75,13 @@ func collect(v reflect.Value, out *[]Ref) {
 			return // there may be thousands
 		}
 		for i := range v.Len() {
-			collect(v.Index(i), out)
+			collectRefs(v.Index(i), out)
 		}
 	case reflect.Pointer, reflect.Interface:
-		collect(v.Elem(), out)
+		collectRefs(v.Elem(), out)
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
-			collect(v.MapIndex(k), out)
+			collectRefs(v.MapIndex(k), out)
 		}
 	default: // scalars hold no references
 	}

@@ -50,7 +50,7 @@ func (p plainStack) drop(k stack.Key) plainStack {
 func TestLookups(t *testing.T) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		name := func() stack.Key { return key("k", strconv.Itoa(random.IntN(40))) }
+		name := func() stack.Key { return newKey("k", strconv.Itoa(random.IntN(40))) }
 		s, plain := &stack.Stack{}, plainStack{}
 		for step := range 300 {
 			k := name()
@@ -81,7 +81,7 @@ func TestLookups(t *testing.T) {
 				plain = plain.put(r)
 			}
 			for i := range 40 {
-				k := key("k", strconv.Itoa(i))
+				k := newKey("k", strconv.Itoa(i))
 				want, there := plain.get(k)
 				if got, ok := s.Get(k); ok != there || got != want {
 					t.Fatalf("seed %d, step %d: %s: got %v %v, want %v %v", seed, step, k, got, ok, want, there)
@@ -95,13 +95,13 @@ func TestLookups(t *testing.T) {
 }
 
 func TestLookupsAtTheSameTime(t *testing.T) {
-	s := &stack.Stack{Resources: many(100)}
+	s := &stack.Stack{Resources: manyResources(100)}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for i := range 100 {
-				if r, ok := s.Get(numbered(i)); !ok || r.Key != numbered(i) {
-					t.Errorf("%s: got %v %v", numbered(i), r, ok)
+				if r, ok := s.Get(numberedKey(i)); !ok || r.Key != numberedKey(i) {
+					t.Errorf("%s: got %v %v", numberedKey(i), r, ok)
 				}
 			}
 		})
@@ -109,12 +109,12 @@ func TestLookupsAtTheSameTime(t *testing.T) {
 	all.Wait()
 }
 
-func numbered(i int) stack.Key { return key("rule", strconv.Itoa(i)) }
+func numberedKey(i int) stack.Key { return newKey("rule", strconv.Itoa(i)) }
 
-func many(n int) []stack.Resource {
+func manyResources(n int) []stack.Resource {
 	out := make([]stack.Resource, n)
 	for i := range out {
-		out[i] = stack.Resource{Key: numbered(i), In: key("group", "")}
+		out[i] = stack.Resource{Key: numberedKey(i), In: newKey("group", "")}
 	}
 	return out
 }
@@ -126,20 +126,20 @@ func TestGrowth(t *testing.T) {
 	for name, work := range map[string]func(n int){
 		"a stack that is put together": func(n int) {
 			s := &stack.Stack{}
-			for _, r := range many(n) {
+			for _, r := range manyResources(n) {
 				s.Put(r)
 			}
 		},
 		"look-ups in a literal": func(n int) {
-			s := &stack.Stack{Resources: many(n)}
+			s := &stack.Stack{Resources: manyResources(n)}
 			for i := range n {
-				s.Get(numbered(i))
-				s.Get(key("none", strconv.Itoa(i)))
+				s.Get(numberedKey(i))
+				s.Get(newKey("none", strconv.Itoa(i)))
 			}
 		},
 		"made by a run": func(n int) {
 			s := &stack.Stack{}
-			for _, r := range many(n) {
+			for _, r := range manyResources(n) {
 				s.Drop(r.Key)
 				s.Put(r)
 			}

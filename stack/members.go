@@ -17,7 +17,7 @@ func (m *Members) Add(v any) bool {
 	if m.Has(v) {
 		return false
 	}
-	if !plain(reflect.TypeOf(v)) {
+	if !isComparable(reflect.TypeOf(v)) {
 		m.others = append(m.others, v)
 		return true
 	}
@@ -30,7 +30,7 @@ func (m *Members) Add(v any) bool {
 
 // Has reports whether the value is in the set.
 func (m *Members) Has(v any) bool {
-	if plain(reflect.TypeOf(v)) {
+	if isComparable(reflect.TypeOf(v)) {
 		_, ok := m.hashed[v]
 		return ok
 	}
@@ -42,9 +42,9 @@ func (m *Members) Has(v any) bool {
 	return false
 }
 
-// plain reports whether == on values of the type means the same as deep equality:
-// it holds no pointers, interfaces or numbers that differ from themselves.
-func plain(t reflect.Type) bool {
+// isComparable reports whether == on values of the type means the same as deep
+// equality: it holds no pointers, interfaces or numbers that differ from themselves.
+func isComparable(t reflect.Type) bool {
 	switch {
 	case t == nil:
 		return false
@@ -57,10 +57,10 @@ func plain(t reflect.Type) bool {
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return true
 	case reflect.Array:
-		return plain(t.Elem())
+		return isComparable(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if !plain(t.Field(i).Type) {
+			if !isComparable(t.Field(i).Type) {
 				return false
 			}
 		}
@@ -87,10 +87,10 @@ func Differ(a, b any) (onlyA, onlyB []any) {
 	}
 	if start+end == 0 || x.n+y.n-2*(start+end) > few {
 		if x.onlyTexts() && y.onlyTexts() {
-			return missing(x.texts, y.texts), missing(y.texts, x.texts)
+			return missingTexts(x.texts, y.texts), missingTexts(y.texts, x.texts)
 		}
 		p, q := x.values(), y.values()
-		return without(p, q), without(q, p)
+		return missingValues(p, q), missingValues(q, p)
 	}
 	return x.lacking(start, x.n-end, y), y.lacking(start, y.n-end, x)
 }
@@ -117,14 +117,14 @@ func listOf(v any) *list {
 
 // comparableTo reports whether the members of both can be compared by ==.
 func (l *list) comparableTo(m *list) bool {
-	return l.n > 0 && m.n > 0 && l.of.Type() == m.of.Type() && plain(l.of.Type().Elem())
+	return l.n > 0 && m.n > 0 && l.of.Type() == m.of.Type() && isComparable(l.of.Type().Elem())
 }
 
 func (l *list) onlyTexts() bool { return l.n == 0 || l.texts != nil }
 
-// missing returns the texts that the other list lacks, each once.
-func missing(of, from []string) []any {
-	if len(of) > 0 && len(from) == 0 && ascending(of) { // as when thousands of machines are new
+// missingTexts returns the texts that the other list lacks, each once.
+func missingTexts(of, from []string) []any {
+	if len(of) > 0 && len(from) == 0 && isAscending(of) { // as when thousands of machines are new
 		out := make([]any, len(of))
 		for i, v := range of {
 			out[i] = v
@@ -145,8 +145,8 @@ func missing(of, from []string) []any {
 	return out
 }
 
-// ascending reports whether the texts are in strictly ascending order.
-func ascending(list []string) bool {
+// isAscending reports whether the texts are in strictly ascending order.
+func isAscending(list []string) bool {
 	for i := 1; i < len(list); i++ {
 		if list[i-1] >= list[i] {
 			return false
@@ -188,8 +188,8 @@ func (l *list) values() []any {
 	return out
 }
 
-// without returns the members of a that are not in b, each once.
-func without(a, b []any) []any {
+// missingValues returns the members of a that are not in b, each once.
+func missingValues(a, b []any) []any {
 	var seen Members
 	for _, v := range b {
 		seen.Add(v)

@@ -104,7 +104,7 @@ func TestDiffer(t *testing.T) {
 		}
 		for _, pair := range [][2]any{{a, b}, {things(a), things(b)}} {
 			p, q := listOf(pair[0]).values(), listOf(pair[1]).values()
-			wantA, wantB := without(p, q), without(q, p)
+			wantA, wantB := missingValues(p, q), missingValues(q, p)
 			gotA, gotB := Differ(pair[0], pair[1])
 			if diff := cmp.Diff([][]any{wantA, wantB}, [][]any{gotA, gotB}); diff != "" {
 				t.Fatalf("%v and %v (-want +got):\n%s", pair[0], pair[1], diff)

@@ -8,7 +8,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
+func newKey(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
 
 func keysOf(s *stack.Stack) []string {
 	var out []string
@@ -21,20 +21,20 @@ func keysOf(s *stack.Stack) []string {
 func TestDrop(t *testing.T) {
 	whole := func() *stack.Stack {
 		return &stack.Stack{Resources: []stack.Resource{
-			{Key: key("lb", "")},
-			{Key: key("listener", "80"), In: key("lb", "")},
-			{Key: key("policy", "80"), In: key("listener", "80")},
-			{Key: key("entry", "a"), In: key("lb", ""), Ownership: stack.Shared},
-			{Key: key("group", "")},
+			{Key: newKey("lb", "")},
+			{Key: newKey("listener", "80"), In: newKey("lb", "")},
+			{Key: newKey("policy", "80"), In: newKey("listener", "80")},
+			{Key: newKey("entry", "a"), In: newKey("lb", ""), Ownership: stack.Shared},
+			{Key: newKey("group", "")},
 		}}
 	}
 	for name, tc := range map[string]struct {
 		drop stack.Key
 		want []string
 	}{
-		"a leaf":                             {key("policy", "80"), []string{"lb", "listener/80", "entry/a", "group"}},
-		"parts of parts go, shared ones not": {key("lb", ""), []string{"entry/a", "group"}},
-		"nothing is In the zero key":         {key("none", ""), []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
+		"a leaf":                             {newKey("policy", "80"), []string{"lb", "listener/80", "entry/a", "group"}},
+		"parts of parts go, shared ones not": {newKey("lb", ""), []string{"entry/a", "group"}},
+		"nothing is In the zero key":         {newKey("none", ""), []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
 		"the zero key itself":                {stack.Key{}, []string{"lb", "listener/80", "policy/80", "entry/a", "group"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,11 +49,11 @@ func TestDrop(t *testing.T) {
 
 func TestPutAndClone(t *testing.T) {
 	s := &stack.Stack{}
-	s.Put(stack.Resource{Key: key("b", ""), ID: "1"})
-	s.Put(stack.Resource{Key: key("a", ""), ID: "2"})
+	s.Put(stack.Resource{Key: newKey("b", ""), ID: "1"})
+	s.Put(stack.Resource{Key: newKey("a", ""), ID: "2"})
 	copied := s.Clone()
-	s.Put(stack.Resource{Key: key("b", ""), ID: "3"})
-	if got, _ := copied.Get(key("b", "")); got.ID != "1" {
+	s.Put(stack.Resource{Key: newKey("b", ""), ID: "3"})
+	if got, _ := copied.Get(newKey("b", "")); got.ID != "1" {
 		t.Errorf("the copy follows the original: id %q", got.ID)
 	}
 	s.Sort()
@@ -73,7 +73,7 @@ func TestRefsAreFoundWhereverTheyAre(t *testing.T) {
 		Any  any
 		self stack.Ref // not exported: never compared, never followed
 	}
-	r := func(name string) stack.Ref { return stack.RefTo(key("k", name)) }
+	r := func(name string) stack.Ref { return stack.RefTo(newKey("k", name)) }
 	ptr := r("ptr")
 	got := stack.Refs(nested{List: []stack.Ref{r("list"), {}}, Map: map[string]stack.Ref{"x": r("map")}, Ptr: &ptr, Any: r("any"), self: r("hidden")})
 	var names []string

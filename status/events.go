@@ -67,7 +67,7 @@ func stockEvents() []EventDoc {
 		{EventSyncFailed, warning, "Something failed; the message says what. It is tried again, sooner or later by what failed, and this event is repeated every 30 minutes while it fails."},
 		{EventUnavailable, warning, "There is no node that may stand behind the load balancer."},
 		{EventDeleting, normal, "The load balancer is about to be deleted."},
-		{EventDeleted, normal, "The load balancer is gone, with all that belonged to it."},
+		{EventDeleted, normal, "The load balancer and all its resources are deleted."},
 		{EventManualChange, normal, "A step needs more rights than the controller has; the message is the command. The rest of the load balancer is made."},
 	}
 }
@@ -88,10 +88,10 @@ func ownEvents() []EventDoc {
 		{EventNotOurs, warning, "Something of the wanted name exists and nothing proves that it belongs to this Service; it is not touched."},
 		{EventServedElsewhere, normal, "Another controller serves this Service; Berth leaves it alone."},
 		{EventStillWaiting, warning, "The cloud has been busy, or something in use, for five minutes; the message says with what."},
-		{EventReplacing, normal, "A new load balancer takes the place of the old one; the message has both addresses."},
-		{EventReplaced, normal, "The old load balancer is gone, or was made again with another address; the message has the address to use."},
+		{EventReplacing, normal, "A new load balancer replaces the old one; the message has both addresses."},
+		{EventReplaced, normal, "The old load balancer is deleted, or was recreated with another address; the message has the address to use."},
 		{EventAdopted, normal, "A load balancer that the official controller made is now kept by Berth."},
-		{EventDriftFound, normal, "The load balancer was changed from outside, or is missing in the cloud; the message says what is put right."},
+		{EventDriftFound, normal, "The load balancer was changed from outside, or is missing in the cloud; the message lists the corrections."},
 		{EventPolicyRefused, warning, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed."},
 		{EventAddressOverwritten, warning, "Another program writes other addresses into the status of the Service; the message names it. Berth puts its own back, at longer and longer intervals."},
 		{EventFinalizerRemoved, warning, "The finalizer was taken off before the load balancer was deleted; it is deleted all the same, by what the controller remembers."},
@@ -116,12 +116,12 @@ const maxEventMessage = 1024
 // EventMessage fits a text to an event: one line, at most 1024 bytes, cut between
 // characters.
 func EventMessage(text string) string {
-	return shorten(strings.Join(strings.Fields(text), " "), maxEventMessage)
+	return shortenText(strings.Join(strings.Fields(text), " "), maxEventMessage)
 }
 
-// shorten cuts a text to at most limit bytes, which must be at least 3, between
+// shortenText cuts a text to at most limit bytes, which must be at least 3, between
 // characters, and marks the cut.
-func shorten(text string, limit int) string {
+func shortenText(text string, limit int) string {
 	const mark = "..."
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= limit {

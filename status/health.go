@@ -23,7 +23,7 @@ const (
 
 // HealthOf computes the health of a Service from its conditions.
 func HealthOf(svc *corev1.Service) Health {
-	accepted, programmed := find(svc.Status.Conditions, TypeAccepted), find(svc.Status.Conditions, TypeProgrammed)
+	accepted, programmed := findCondition(svc.Status.Conditions, TypeAccepted), findCondition(svc.Status.Conditions, TypeProgrammed)
 	switch {
 	case accepted == nil && programmed == nil:
 		return Unreported

@@ -222,7 +222,7 @@ func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 		// refuse the whole patch, including the finalizer.
 		next = nil
 	}
-	if equality.Semantic.DeepEqual(defaulted(old.Status.LoadBalancer.Ingress), defaulted(next)) {
+	if equality.Semantic.DeepEqual(withDefaults(old.Status.LoadBalancer.Ingress), withDefaults(next)) {
 		return
 	}
 	if len(next) == 0 {
@@ -232,10 +232,10 @@ func patchIngress(status map[string]any, old *corev1.Service, want Want) {
 	status["loadBalancer"] = map[string]any{"ingress": next}
 }
 
-// defaulted sets the defaults of the API server, so that an entry of a copy that did
+// withDefaults sets the defaults of the API server, so that an entry of a copy that did
 // not pass it equals a stored one, and normalizes addresses: IPv6 has several
 // spellings. Source: kubernetes/kubernetes:pkg/apis/core/v1/defaults.go.
-func defaulted(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
+func withDefaults(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
 	out := make([]corev1.LoadBalancerIngress, 0, len(list))
 	for _, in := range list {
 		if in.IP != "" && in.IPMode == nil {
@@ -253,8 +253,8 @@ func defaulted(list []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
 func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 	var changes []any
 	for _, t := range Types() {
-		was := find(old.Status.Conditions, t)
-		next, wanted := last(want.Conditions, t)
+		was := findCondition(old.Status.Conditions, t)
+		next, wanted := lastCondition(want.Conditions, t)
 		switch {
 		case wanted:
 			if change := conditionChange(was, next, want); change != nil {
@@ -273,7 +273,7 @@ func patchConditions(status map[string]any, old *corev1.Service, want Want) {
 // they are equal. The entry is always complete, so that it does not mix with a
 // concurrent write of another client under our type.
 func conditionChange(was *metav1.Condition, next Condition, want Want) map[string]any {
-	next.Message = shorten(next.Message, maxMessage)
+	next.Message = shortenText(next.Message, maxMessage)
 	since := metav1.NewTime(want.Now) // written in UTC, in seconds
 	entry := map[string]any{"type": next.Type, "status": next.Status, "reason": next.Reason, "message": next.Message}
 	if want.Generation != 0 {
@@ -296,7 +296,7 @@ func conditionChange(was *metav1.Condition, next Condition, want Want) map[strin
 	return entry
 }
 
-func find(list []metav1.Condition, t string) *metav1.Condition {
+func findCondition(list []metav1.Condition, t string) *metav1.Condition {
 	for i := range list {
 		if list[i].Type == t {
 			return &list[i]
@@ -305,9 +305,9 @@ func find(list []metav1.Condition, t string) *metav1.Condition {
 	return nil
 }
 
-// last returns the condition of a type; of several the last one, so that later
+// lastCondition returns the condition of a type; of several the last one, so that later
 // additions override earlier ones.
-func last(list []Condition, t string) (Condition, bool) {
+func lastCondition(list []Condition, t string) (Condition, bool) {
 	for _, c := range slices.Backward(list) {
 		if c.Type == t {
 			return c, true

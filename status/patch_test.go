@@ -23,10 +23,10 @@ var (
 	now    = time.Date(2026, 11, 20, 9, 30, 15, 123456789, time.FixedZone("x", 3600))
 )
 
-func ptr[T any](v T) *T { return &v }
+func pointerTo[T any](v T) *T { return &v }
 
-// stored is a Service with something of everybody on it.
-func stored(change ...func(*corev1.Service)) *corev1.Service {
+// storedService returns a Service with something of every writer on it.
+func storedService(change ...func(*corev1.Service)) *corev1.Service {
 	svc := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			UID:         "u-1",
@@ -35,7 +35,7 @@ func stored(change ...func(*corev1.Service)) *corev1.Service {
 		},
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
 		Status: corev1.ServiceStatus{
-			LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.1", IPMode: ptr(corev1.LoadBalancerIPModeVIP)}}},
+			LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.1", IPMode: pointerTo(corev1.LoadBalancerIPModeVIP)}}},
 			Conditions: []metav1.Condition{
 				{Type: "foreign.example/Ready", Status: "True", Reason: "Yes", LastTransitionTime: metav1.NewTime(before)},
 				{Type: TypeAccepted, Status: "True", Reason: "Accepted", Message: "ok", LastTransitionTime: metav1.NewTime(before)},
@@ -49,7 +49,7 @@ func stored(change ...func(*corev1.Service)) *corev1.Service {
 	return svc
 }
 
-func balancer(entries ...corev1.LoadBalancerIngress) *corev1.LoadBalancerStatus {
+func balancerStatus(entries ...corev1.LoadBalancerIngress) *corev1.LoadBalancerStatus {
 	return &corev1.LoadBalancerStatus{Ingress: entries}
 }
 
@@ -62,110 +62,110 @@ func TestPatch(t *testing.T) {
 		want Want
 		body string // empty: no patch
 	}{
-		"nothing asked":     {old: stored()},
-		"nothing different": {old: stored(), want: Want{Now: now, LoadBalancer: balancer(IP("192.0.2.1", vip)), Conditions: []Condition{Accepted("ok")}, AddFinalizers: []string{stockFinalizer}, DropFinalizers: []string{ownFinalizer}, DropConditions: []string{TypeProgrammed}, Annotations: map[string]string{AnnotationApplied: "d1", Prefix + "gone": ""}}},
+		"nothing asked":     {old: storedService()},
+		"nothing different": {old: storedService(), want: Want{Now: now, LoadBalancer: balancerStatus(IP("192.0.2.1", vip)), Conditions: []Condition{Accepted("ok")}, AddFinalizers: []string{stockFinalizer}, DropFinalizers: []string{ownFinalizer}, DropConditions: []string{TypeProgrammed}, Annotations: map[string]string{AnnotationApplied: "d1", Prefix + "gone": ""}}},
 		"no mode given is VIP": {
-			old: stored(), want: Want{LoadBalancer: balancer(corev1.LoadBalancerIngress{IP: "192.0.2.1"})},
+			old: storedService(), want: Want{LoadBalancer: balancerStatus(corev1.LoadBalancerIngress{IP: "192.0.2.1"})},
 		},
 		"no mode stored is VIP": {
-			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IPMode = nil }),
-			want: Want{LoadBalancer: balancer(IP("192.0.2.1", vip))},
+			old:  storedService(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IPMode = nil }),
+			want: Want{LoadBalancer: balancerStatus(IP("192.0.2.1", vip))},
 		},
 		"another spelling of the address": {
-			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IP = "2600:1900:0:1:0:0:0:0" }),
-			want: Want{LoadBalancer: balancer(IP("2600:1900:0:1::", vip))},
+			old:  storedService(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].IP = "2600:1900:0:1:0:0:0:0" }),
+			want: Want{LoadBalancer: balancerStatus(IP("2600:1900:0:1::", vip))},
 		},
 		"empty ports are no ports": {
-			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].Ports = []corev1.PortStatus{} }),
-			want: Want{LoadBalancer: balancer(IP("192.0.2.1", vip))},
+			old:  storedService(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress[0].Ports = []corev1.PortStatus{} }),
+			want: Want{LoadBalancer: balancerStatus(IP("192.0.2.1", vip))},
 		},
 		"address": {
-			old: stored(), want: Want{LoadBalancer: balancer(IP("192.0.2.2", corev1.LoadBalancerIPModeProxy), Hostname("LB.Example."))},
+			old: storedService(), want: Want{LoadBalancer: balancerStatus(IP("192.0.2.2", corev1.LoadBalancerIPModeProxy), Hostname("LB.Example."))},
 			body: uid + `,"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.2","ipMode":"Proxy"},{"hostname":"lb.example"}]}}}`,
 		},
 		"mode": {
-			old: stored(), want: Want{LoadBalancer: balancer(IP("192.0.2.1", corev1.LoadBalancerIPModeProxy))},
+			old: storedService(), want: Want{LoadBalancer: balancerStatus(IP("192.0.2.1", corev1.LoadBalancerIPModeProxy))},
 			body: uid + `,"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1","ipMode":"Proxy"}]}}}`,
 		},
 		"order of addresses": {
-			old: stored(func(s *corev1.Service) {
+			old: storedService(func(s *corev1.Service) {
 				s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: "a"}, {Hostname: "b"}}
 			}),
-			want: Want{LoadBalancer: balancer(Hostname("b"), Hostname("a"))},
+			want: Want{LoadBalancer: balancerStatus(Hostname("b"), Hostname("a"))},
 			body: uid + `,"status":{"loadBalancer":{"ingress":[{"hostname":"b"},{"hostname":"a"}]}}}`,
 		},
 		"no address any more": {
-			old: stored(), want: Want{LoadBalancer: balancer()},
+			old: storedService(), want: Want{LoadBalancer: balancerStatus()},
 			body: uid + `,"status":{"loadBalancer":{"ingress":null}}}`,
 		},
 		"no address, as before": {
-			old:  stored(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress = nil }),
-			want: Want{LoadBalancer: balancer()},
+			old:  storedService(func(s *corev1.Service) { s.Status.LoadBalancer.Ingress = nil }),
+			want: Want{LoadBalancer: balancerStatus()},
 		},
 		"what the server would refuse": {
-			old: stored(), want: Want{LoadBalancer: balancer(corev1.LoadBalancerIngress{Hostname: "under_score"}, IP("192.0.2.1", vip))},
+			old: storedService(), want: Want{LoadBalancer: balancerStatus(corev1.LoadBalancerIngress{Hostname: "under_score"}, IP("192.0.2.1", vip))},
 		},
 		"no longer a load balancer": {
-			old: stored(func(s *corev1.Service) {
+			old: storedService(func(s *corev1.Service) {
 				s.Spec.Type, s.Status.LoadBalancer.Ingress = corev1.ServiceTypeClusterIP, nil
 			}),
-			want: Want{LoadBalancer: balancer(IP("192.0.2.1", vip)), DropFinalizers: []string{stockFinalizer}},
+			want: Want{LoadBalancer: balancerStatus(IP("192.0.2.1", vip)), DropFinalizers: []string{stockFinalizer}},
 			body: `{"metadata":{"$deleteFromPrimitiveList/finalizers":["service.kubernetes.io/load-balancer-cleanup"],"uid":"u-1"}}`,
 		},
 		"message": {
-			old: stored(), want: Want{Now: now, Conditions: []Condition{Accepted("still ok")}},
+			old: storedService(), want: Want{Now: now, Conditions: []Condition{Accepted("still ok")}},
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-01T08:00:00Z","message":"still ok","reason":"Accepted","status":"True","type":"berth-lb.io/Accepted"}]}}`,
 		},
 		"status": {
-			old: stored(), want: Want{Now: now, Conditions: []Condition{NotAccepted(ReasonInvalidAnnotation, "x")}},
+			old: storedService(), want: Want{Now: now, Conditions: []Condition{NotAccepted(ReasonInvalidAnnotation, "x")}},
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-20T08:30:15Z","message":"x","reason":"InvalidAnnotation","status":"False","type":"berth-lb.io/Accepted"}]}}`,
 		},
 		"new condition, sorted by type": {
-			old: stored(), want: Want{Now: now, Conditions: []Condition{Programmed("p"), NotAccepted(ReasonInvalidSpec, "x"), {Type: "foreign.example/Ready", Status: "False", Reason: "No"}}},
+			old: storedService(), want: Want{Now: now, Conditions: []Condition{Programmed("p"), NotAccepted(ReasonInvalidSpec, "x"), {Type: "foreign.example/Ready", Status: "False", Reason: "No"}}},
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-20T08:30:15Z","message":"x","reason":"InvalidSpec","status":"False","type":"berth-lb.io/Accepted"},` +
 				`{"lastTransitionTime":"2026-11-20T08:30:15Z","message":"p","reason":"Programmed","status":"True","type":"berth-lb.io/Programmed"}]}}`,
 		},
 		"the last of a type counts": {
-			old: stored(), want: Want{Now: now, Conditions: []Condition{NotAccepted(ReasonInvalidSpec, "x"), Accepted("ok")}},
+			old: storedService(), want: Want{Now: now, Conditions: []Condition{NotAccepted(ReasonInvalidSpec, "x"), Accepted("ok")}},
 		},
 		"null time is filled in": {
-			old:  stored(func(s *corev1.Service) { s.Status.Conditions[1].LastTransitionTime = metav1.Time{} }),
+			old:  storedService(func(s *corev1.Service) { s.Status.Conditions[1].LastTransitionTime = metav1.Time{} }),
 			want: Want{Now: now, Conditions: []Condition{Accepted("ok")}},
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-20T08:30:15Z","message":"ok","reason":"Accepted","status":"True","type":"berth-lb.io/Accepted"}]}}`,
 		},
 		"observed generation is taken off": {
-			old:  stored(func(s *corev1.Service) { s.Status.Conditions[1].ObservedGeneration = 3 }),
+			old:  storedService(func(s *corev1.Service) { s.Status.Conditions[1].ObservedGeneration = 3 }),
 			want: Want{Now: now, Conditions: []Condition{Accepted("ok")}},
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-01T08:00:00Z","message":"ok","observedGeneration":null,"reason":"Accepted","status":"True","type":"berth-lb.io/Accepted"}]}}`,
 		},
 		"condition taken off": {
-			old: stored(), want: Want{DropConditions: []string{TypeReplacing, "foreign.example/Ready"}},
+			old: storedService(), want: Want{DropConditions: []string{TypeReplacing, "foreign.example/Ready"}},
 			body: uid + `,"status":{"conditions":[{"$patch":"delete","type":"berth-lb.io/Replacing"}]}}`,
 		},
 		"finalizers": {
-			old: stored(), want: Want{AddFinalizers: []string{"z", ownFinalizer, "z", stockFinalizer}, DropFinalizers: []string{stockFinalizer, "not.there"}},
+			old: storedService(), want: Want{AddFinalizers: []string{"z", ownFinalizer, "z", stockFinalizer}, DropFinalizers: []string{stockFinalizer, "not.there"}},
 			body: `{"metadata":{"$deleteFromPrimitiveList/finalizers":["service.kubernetes.io/load-balancer-cleanup"],"finalizers":["berth-lb.io/load-balancer","z"],"uid":"u-1"}}`,
 		},
 		"no new finalizer while being deleted": {
-			old:  stored(func(s *corev1.Service) { s.DeletionTimestamp = ptr(metav1.NewTime(before)) }),
+			old:  storedService(func(s *corev1.Service) { s.DeletionTimestamp = pointerTo(metav1.NewTime(before)) }),
 			want: Want{AddFinalizers: []string{ownFinalizer}},
 		},
 		"annotations": {
-			old: stored(), want: Want{Annotations: map[string]string{AnnotationApplied: "", Prefix + "class": "x", "foreign.example/a": "", "foreign.example/b": "2"}},
+			old: storedService(), want: Want{Annotations: map[string]string{AnnotationApplied: "", Prefix + "class": "x", "foreign.example/a": "", "foreign.example/b": "2"}},
 			body: `{"metadata":{"annotations":{"berth-lb.io/applied":null,"berth-lb.io/class":"x"},"uid":"u-1"}}`,
 		},
 		"no uid known": {
-			old:  stored(func(s *corev1.Service) { s.UID = "" }),
-			want: Want{LoadBalancer: balancer()},
+			old:  storedService(func(s *corev1.Service) { s.UID = "" }),
+			want: Want{LoadBalancer: balancerStatus()},
 			body: `{"status":{"loadBalancer":{"ingress":null}}}`,
 		},
 		"released": {
-			old: stored(), want: Released(now, stockFinalizer),
+			old: storedService(), want: Released(now, stockFinalizer),
 			body: `{"metadata":{"$deleteFromPrimitiveList/finalizers":["service.kubernetes.io/load-balancer-cleanup"],"annotations":{"berth-lb.io/applied":null},"uid":"u-1"},` +
 				`"status":{"conditions":[{"$patch":"delete","type":"berth-lb.io/Accepted"},{"$patch":"delete","type":"berth-lb.io/Replacing"}],"loadBalancer":{"ingress":null}}}`,
 		},
 		"what a provider answered": {
-			old: stored(), want: Want{Now: now, Conditions: []Condition{Accepted("ok")}}.With(Result{Ingress: []corev1.LoadBalancerIngress{IP("192.0.2.1", vip)}, Conditions: []Condition{PortsError("m")}}),
+			old: storedService(), want: Want{Now: now, Conditions: []Condition{Accepted("ok")}}.With(Result{Ingress: []corev1.LoadBalancerIngress{IP("192.0.2.1", vip)}, Conditions: []Condition{PortsError("m")}}),
 			body: uid + `,"status":{"conditions":[{"lastTransitionTime":"2026-11-20T08:30:15Z","message":"m","reason":"LoadBalancerMixedProtocolNotSupported","status":"True","type":"LoadBalancerPortsError"}]}}`,
 		},
 	} {
@@ -182,7 +182,7 @@ func TestPatch(t *testing.T) {
 				t.Errorf("the Service was written to (-want +got):\n%s", diff)
 			}
 			if differs {
-				if again, more := Patch(apply(t, tc.old, body), tc.want); more {
+				if again, more := Patch(applyPatch(t, tc.old, body), tc.want); more {
 					t.Errorf("after the patch there is still something to do: %s", again)
 				}
 			}
@@ -190,8 +190,8 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// apply does what the API server does with a patch, defaulting included.
-func apply(t *testing.T, svc *corev1.Service, body []byte) *corev1.Service {
+// applyPatch applies a patch as the API server does, defaulting included.
+func applyPatch(t *testing.T, svc *corev1.Service, body []byte) *corev1.Service {
 	t.Helper()
 	original, err := json.Marshal(svc)
 	if err != nil {
@@ -207,7 +207,7 @@ func apply(t *testing.T, svc *corev1.Service, body []byte) *corev1.Service {
 	}
 	for i := range out.Status.LoadBalancer.Ingress {
 		if in := &out.Status.LoadBalancer.Ingress[i]; in.IP != "" && in.IPMode == nil {
-			in.IPMode = ptr(corev1.LoadBalancerIPModeVIP)
+			in.IPMode = pointerTo(corev1.LoadBalancerIPModeVIP)
 		}
 	}
 	return out
@@ -216,8 +216,8 @@ func apply(t *testing.T, svc *corev1.Service, body []byte) *corev1.Service {
 // TestPatchSparesOthers applies patches to a Service that others have changed
 // since it was read.
 func TestPatchSparesOthers(t *testing.T) {
-	old := stored()
-	changed := stored(func(s *corev1.Service) {
+	old := storedService()
+	changed := storedService(func(s *corev1.Service) {
 		s.Finalizers = append([]string{"foreign.example/new"}, s.Finalizers...)
 		s.Annotations["foreign.example/new"] = "2"
 		s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: "foreign.example/New", Status: "True", Reason: "Yes", LastTransitionTime: metav1.NewTime(before)})
@@ -225,12 +225,12 @@ func TestPatchSparesOthers(t *testing.T) {
 		s.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
 	})
 	body, _ := Patch(old, Want{
-		Now: now, LoadBalancer: balancer(Hostname("lb.example")),
+		Now: now, LoadBalancer: balancerStatus(Hostname("lb.example")),
 		Conditions: []Condition{NotAccepted(ReasonInvalidSpec, "x"), Programmed("p")}, DropConditions: []string{TypeReplacing},
 		AddFinalizers: []string{ownFinalizer}, DropFinalizers: []string{stockFinalizer},
 		Annotations: map[string]string{AnnotationApplied: "d2"},
 	})
-	got := apply(t, changed, body)
+	got := applyPatch(t, changed, body)
 
 	want := changed.DeepCopy()
 	want.Annotations[AnnotationApplied] = "d2"
@@ -272,9 +272,9 @@ func TestPatchSparesOthers(t *testing.T) {
 func TestPatchIsStable(t *testing.T) {
 	want := Released(now, stockFinalizer, "foreign.example/a")
 	want.Annotations[Prefix+"a"], want.Annotations[Prefix+"b"], want.Annotations[Prefix+"c"] = "1", "2", "3"
-	first, _ := Patch(stored(), want)
+	first, _ := Patch(storedService(), want)
 	for range 50 {
-		if again, _ := Patch(stored(), want); string(again) != string(first) {
+		if again, _ := Patch(storedService(), want); string(again) != string(first) {
 			t.Fatalf("want %s, got %s", first, again)
 		}
 	}
@@ -282,8 +282,8 @@ func TestPatchIsStable(t *testing.T) {
 
 func TestPatchShortensMessages(t *testing.T) {
 	want := Want{Now: now, Conditions: []Condition{Accepted(strings.Repeat("ä", 5000) + "\xff")}}
-	body, _ := Patch(stored(), want)
-	svc := apply(t, stored(), body)
+	body, _ := Patch(storedService(), want)
+	svc := applyPatch(t, storedService(), body)
 	if got := svc.Status.Conditions[1].Message; len(got) > 4096 || len(got) < 4090 || !strings.HasSuffix(got, "ä...") {
 		t.Errorf("message of %d bytes ends in %q", len(got), got[len(got)-8:])
 	}

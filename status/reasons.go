@@ -69,7 +69,7 @@ func acceptedReasons() []ReasonDoc {
 		{ReasonInvalidSpec, t, false, "A field of the Service has a value that no load balancer can have, such as a source range that is none."},
 		{ReasonUnsupportedSpec, t, false, "The Service asks for something that this cloud or this kind of load balancer does not offer, such as a protocol."},
 		{ReasonNoNodePort, t, false, "The kind of load balancer sends to node ports, and a port of the Service has none."},
-		{ReasonPolicyRefused, t, false, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed. Nothing is created; a load balancer that is there stays as it is and its backends go on following the nodes. Deletion is always allowed."},
+		{ReasonPolicyRefused, t, false, "The policy of the controller does not allow what the Service requests; the message names the rule, the key and the allowed values. Nothing is created; an existing load balancer stays unchanged, and its backends still follow the nodes. Deletion is always allowed."},
 	}
 }
 
@@ -90,7 +90,7 @@ func programmedReasons() []ReasonDoc {
 		{ReasonUnauthenticated, t, false, "The cloud does not accept the controller's credentials: they are missing, invalid or expired."},
 		{ReasonLocked, t, false, "A lock or a deletion protection in the cloud forbids the change; the message names it."},
 		{ReasonOrganizationPolicy, t, false, "A policy of the cloud organisation forbids the change; the message names it."},
-		{ReasonThrottled, t, false, "The cloud asks for fewer calls; work goes on as soon as it allows."},
+		{ReasonThrottled, t, false, "The cloud asks for fewer calls; work continues as soon as it allows."},
 		{ReasonConflict, t, false, "Another program changes the same cloud object at the same time; it is read again."},
 		{ReasonInUse, t, false, "Something in the cloud still uses what is to be deleted; the message names it."},
 		{ReasonCloudUnavailable, t, false, "The cloud does not answer, or answers with a fault of its own."},

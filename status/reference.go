@@ -15,7 +15,7 @@ func Reference() string {
 	for _, t := range [][2]string{
 		{TypeAccepted, "The Service asks for something that can be built."},
 		{TypeProgrammed, "The cloud has what the Service asks for."},
-		{TypeReplacing, "A new load balancer takes the place of another, and both exist. Absent otherwise."},
+		{TypeReplacing, "A new load balancer replaces another, and both exist. Absent otherwise."},
 		{TypePortsError, "The cloud can not serve the ports as they are put together. Defined by Kubernetes. Absent otherwise."},
 	} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", t[0], t[1])

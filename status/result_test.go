@@ -126,7 +126,7 @@ func TestPortStatuses(t *testing.T) {
 		}
 		return ""
 	})
-	want := []corev1.PortStatus{{Port: 80, Protocol: "TCP"}, {Port: 53, Protocol: "UDP", Error: ptr("LoadBalancerMixedProtocolNotSupported")}}
+	want := []corev1.PortStatus{{Port: 80, Protocol: "TCP"}, {Port: 53, Protocol: "UDP", Error: pointerTo("LoadBalancerMixedProtocolNotSupported")}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
@@ -143,8 +143,8 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: reason %s is there twice", c.Type, c.Reason)
 		}
 		seen[c.Type+c.Reason] = true
-		sentence(t, c.Reason, r.Doc)
-		if err := CheckPort(corev1.PortStatus{Port: 1, Protocol: "TCP", Error: ptr(PortError(r.Reason))}); err != nil {
+		checkSentence(t, c.Reason, r.Doc)
+		if err := CheckPort(corev1.PortStatus{Port: 1, Protocol: "TCP", Error: pointerTo(PortError(r.Reason))}); err != nil {
 			t.Errorf("as the error of a port: %v", err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestEventReasons(t *testing.T) {
 			t.Errorf("%s: there twice, or out of form", e.Reason)
 		}
 		seen[e.Reason] = true
-		sentence(t, string(e.Reason), e.Doc)
+		checkSentence(t, string(e.Reason), e.Doc)
 		if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning || e.Reason.Type() != e.Type {
 			t.Errorf("%s: type %q in the list, %q by itself", e.Reason, e.Type, e.Reason.Type())
 		}
@@ -172,7 +172,7 @@ func TestEventReasons(t *testing.T) {
 	}
 }
 
-func sentence(t *testing.T, what, doc string) {
+func checkSentence(t *testing.T, what, doc string) {
 	t.Helper()
 	if !strings.HasSuffix(doc, ".") || strings.ContainsAny(doc, "|\n") {
 		t.Errorf("%s: want a sentence fit for a table, got %q", what, doc)

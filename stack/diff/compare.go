@@ -10,16 +10,16 @@ import (
 
 // Compare returns the steps that turn have into want. A nil or empty want
 // releases everything that is proven to be the owner's. The steps are in an
-// order in which they could be run one by one; which of them may run at the
-// same time, their Needs say.
+// order in which they could be run one by one; their Needs decide which of them
+// may run at the same time.
 //
-// A found resource without proof is never changed or deleted, whatever the
-// ledger says; a shared one is forgotten instead of deleted while anybody else
-// wants it, and held while the ledger does not yet know everybody. With a held
-// step goes everything that needs it and its whole replacement.
+// An observed resource without proof is never changed or deleted, regardless of the
+// ledger. A shared one is forgotten instead of deleted while another Service uses
+// it, and blocked while the ledger is incomplete. With a blocked step, everything
+// that needs it and its whole replacement are blocked.
 func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c := comparison{
-		rules: rules, ledger: l, owner: ownerOf(want, have), want: index(want), have: index(have),
+		rules: rules, ledger: l, owner: ownerOf(want, have), want: indexStack(want), have: indexStack(have),
 		incomplete: incompleteOf(want), fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, blocked: map[plan.StepID]plan.Verdict{},
 	}
 	c.parentsFirst()
@@ -67,8 +67,8 @@ type comparison struct {
 	awaited map[stack.Key]int
 	places  *places     // of what is ordered
 	leaves  []departure // what leaves places that others take
-	// replaced are found resources that a new one takes the place of, under the
-	// same key: what refers to the key must be written again.
+	// replaced are observed resources that a new one replaces under the same key:
+	// references to the key must be written again.
 	replaced map[stack.Key]bool
 }
 
@@ -78,7 +78,7 @@ type resources struct {
 	byKey map[stack.Key]stack.Resource
 }
 
-func index(s *stack.Stack) resources {
+func indexStack(s *stack.Stack) resources {
 	out := resources{byKey: map[stack.Key]stack.Resource{}}
 	if s == nil {
 		return out
@@ -111,9 +111,9 @@ func ownerOf(want, have *stack.Stack) stack.Owner {
 }
 
 // toReplace finds the resources that cannot be changed in place, before
-// anything is planned, so that those that refer to them know. One replacement
-// can be the reason of the next: what cannot change a reference in place is
-// replaced along with what it refers to.
+// anything is planned, because resources that refer to them depend on it. One
+// replacement can cause the next: a resource that cannot change a reference in place
+// is replaced together with the resource that it refers to.
 func (c *comparison) toReplace() {
 	for again := true; again; {
 		again = false
@@ -123,7 +123,7 @@ func (c *comparison) toReplace() {
 			if !exists || c.replaced[k] || w.Ownership == stack.External || rule.Within.Inherent || c.isForeign(w) {
 				continue
 			}
-			if c.replaced[w.In] || forced(c.changes(w, found, rule)) || found.State == stack.Failed && rule.Failed == Remake {
+			if c.replaced[w.In] || forcesReplacement(c.changes(w, found, rule)) || found.State == stack.Failed && rule.Failed == Remake {
 				c.replaced[k] = true
 				again = true
 			}
@@ -131,9 +131,9 @@ func (c *comparison) toReplace() {
 	}
 }
 
-// changes lists the fields that must be written: those that differ, and those
-// that refer to a resource which is replaced, since the reference is the same
-// but what it leads to is not.
+// changes lists the fields that must be written: different ones, and references to a
+// resource which is replaced, since the reference is the same but its identifier is
+// not.
 func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
 	diffs := rule.differences(w.Spec, found.Spec)
 	old := map[string]any{}
@@ -150,8 +150,8 @@ func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
 	return diffs
 }
 
-// wanted plans everything that is wanted: parents before what is in them, so
-// that a part knows whether its parent is new.
+// wanted plans all desired resources: parents before their parts, so that it is known
+// for each part if its parent is new.
 func (c *comparison) wanted() {
 	for _, k := range c.parents {
 		if c.rules.over() {
@@ -185,8 +185,8 @@ func (c *comparison) wantedOne(w stack.Resource) {
 	}
 }
 
-// isForeign tells whether the wanted resource's place is taken by one that
-// nothing proves to be ours. A shared one that is as wanted may be anybody's.
+// isForeign reports whether the desired resource's place is taken by one without
+// proof. A shared one without differences may belong to any owner.
 func (c *comparison) isForeign(w stack.Resource) bool {
 	found, exists := c.have.byKey[w.Key]
 	rule := c.rules.Kinds[w.Key.Kind]
@@ -196,20 +196,19 @@ func (c *comparison) isForeign(w stack.Resource) bool {
 	return w.Ownership == stack.Owned || len(rule.differences(w.Spec, found.Spec)) > 0
 }
 
-// taken plans the creation of a resource whose place somebody else's has, and
-// holds it: what is not proven to be ours is neither changed, nor replaced, nor
-// used. Everything that is in it or refers to it needs the step and is held too.
+// taken plans the creation of a resource whose place a foreign one has, and blocks
+// it: a resource without proof is neither changed, nor replaced, nor used. Everything
+// that is in it or refers to it needs the step and is blocked too.
 func (c *comparison) taken(w stack.Resource, rule Rule) {
 	c.create(w, rule, plan.Missing)
-	c.block(c.id(w.Key, plan.Create, ""), plan.ByProof, "what is there under this name carries no mark of this Service; rename or remove it, or mark it as this Service's")
+	c.block(c.id(w.Key, plan.Create, ""), plan.ByProof, "the existing resource of this name carries no mark of this Service; rename or remove it, or add the mark of this Service")
 }
 
 func (c *comparison) block(id plan.StepID, by plan.BlockedBy, why string) {
 	c.blocked[id] = plan.Verdict{Blocked: true, By: by, Why: why}
 }
 
-// parentsFirst orders the wanted keys so that what a resource is In comes
-// before it.
+// parentsFirst orders the desired keys so that each parent is before its parts.
 func (c *comparison) parentsFirst() {
 	depths := make(map[stack.Key]int, len(c.want.keys))
 	for _, k := range c.want.keys {
@@ -221,8 +220,8 @@ func (c *comparison) parentsFirst() {
 	slices.SortStableFunc(c.parents, func(a, b stack.Key) int { return depths[a] - depths[b] })
 }
 
-// inherent compares a resource that is there whenever its parent is, and is known by
-// the parent's identifier where nobody has read it.
+// inherent compares a resource that exists whenever its parent does, and has the
+// parent's identifier if it was not read.
 func (c *comparison) inherent(w, found stack.Resource, exists bool, rule Rule) {
 	if c.fresh[w.In] {
 		c.fresh[w.Key] = true
@@ -309,16 +308,16 @@ func (c *comparison) unwanted() {
 		if found.Ownership == stack.Owned && c.isForeign(c.want.byKey[found.In]) {
 			continue // a part of what is not ours is not ours
 		}
-		if rule.Within.Cascade && c.goes(found.In) {
+		if rule.Within.Cascade && c.isDeleted(found.In) {
 			continue
 		}
 		c.remove(found, rule, plan.Unwanted)
 	}
 }
 
-// goes tells whether the found resource with the key is deleted by this plan,
+// isDeleted reports whether the observed resource with the key is deleted by this plan,
 // by a step of its own or with its parent.
-func (c *comparison) goes(k stack.Key) bool {
+func (c *comparison) isDeleted(k stack.Key) bool {
 	found, exists := c.have.byKey[k]
 	if !exists || found.Proof == stack.None || found.Ownership == stack.External {
 		return false
@@ -330,7 +329,7 @@ func (c *comparison) goes(k stack.Key) bool {
 	if found.Ownership == stack.Shared && len(c.ledger.Others(c.owner, found)) > 0 {
 		return false // it stays for others
 	}
-	return !within.Inherent || c.goes(found.In)
+	return !within.Inherent || c.isDeleted(found.In)
 }
 
 // remove deletes a found resource, or forgets it while others want it.
@@ -355,9 +354,9 @@ func (c *comparison) remove(found stack.Resource, rule Rule, why plan.Reason) {
 		case len(others) > 0 && found.Proof == stack.Leftover:
 			return // it is not ours to forget
 		case len(others) > 0 && why == plan.Replaced:
-			c.block(step.ID, plan.ByLedger, "it cannot be changed in place and is used by "+names(others))
+			c.block(step.ID, plan.ByLedger, "it cannot be changed in place and is used by "+ownerNames(others))
 		case len(others) > 0:
-			step.ID.Action, step.Reason, step.Why = plan.Forget, plan.Shared, "stays, used by "+names(others)
+			step.ID.Action, step.Reason, step.Why = plan.Forget, plan.Shared, "stays, used by "+ownerNames(others)
 			step.Batch, step.Impact = "", plan.NoImpact
 		case !c.ledger.Ready():
 			c.block(step.ID, plan.ByLedger, "not every Service of the cluster is known yet, and another one may still want it")

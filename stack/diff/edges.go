@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// each is how many steps are named one by one as the needs of another; more of
-// them are one barrier, which all that wait for them share.
+// each is how many steps are listed one by one as the needs of another; more of
+// them are one barrier, which all waiting steps share.
 const each = 8
 
 // edges adds the orders of the rule table.
@@ -77,10 +77,9 @@ func (c *comparison) putBehind(i int, g *group) {
 	}
 }
 
-// related says which of the first steps of an edge a step comes after: all or,
-// where only those of the same thing are meant, those whose resource is In the
-// other or the other In it, that are in the same one, or of which one refers to
-// what the other is In.
+// related returns the first steps of an edge that a step must follow: all or, if the
+// edge is limited to one object, the steps whose resource is In the other or the other
+// In it, that have the same parent, or of which one refers to the parent of the other.
 func (c *comparison) related(e Edge, first *group) func(int) []*group {
 	if !e.Same && !e.routed {
 		return func(int) []*group { return []*group{first} }

@@ -24,7 +24,7 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 		forces := slices.Contains(r.Immutable, f.Name) && !slices.Contains(r.Fixed, f.Name)
 		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: forces}
 		if slices.Contains(r.Subset, f.Name) {
-			ch.From = narrowed(ch.From, ch.To)
+			ch.From = narrowMap(ch.From, ch.To)
 		}
 		if _, set := r.Sets[f.Name]; set {
 			ch.Added, ch.Removed = stack.Differ(f.Value, old[f.Name])
@@ -45,13 +45,13 @@ func (r Rule) same(field string, want, found any) bool {
 		return equal(want, found)
 	}
 	if slices.Contains(r.Subset, field) {
-		return equalValues(want, narrowed(found, want))
+		return equalValues(want, narrowMap(found, want))
 	}
 	return equalValues(want, found)
 }
 
-// narrowed is a found map with the wanted keys only.
-func narrowed(found, want any) any {
+// narrowMap returns an observed map with the desired keys only.
+func narrowMap(found, want any) any {
 	f, w := reflect.ValueOf(found), reflect.ValueOf(want)
 	if f.Kind() != reflect.Map || w.Kind() != reflect.Map || f.Type() != w.Type() {
 		return found
@@ -81,7 +81,7 @@ func isEmpty(v any) bool {
 	return (rv.Kind() == reflect.Slice || rv.Kind() == reflect.Map) && rv.Len() == 0
 }
 
-// isUnset tells whether a value says nothing: its zero value, or an empty list.
+// isUnset reports whether a value is its zero value, or an empty list.
 func isUnset(v any) bool { return isEmpty(v) || reflect.ValueOf(v).IsZero() }
 
 // keepSticky fills sticky fields of the wanted spec with what was found, so that a
@@ -100,8 +100,8 @@ func (r Rule) keepSticky(want, found stack.Spec) stack.Spec {
 	return want
 }
 
-// leaveFixed takes out of an update what can never be changed, and tells of it. What
-// is left writes these fields as they were found.
+// leaveFixed removes fields that can never be changed from an update, and reports them.
+// The remaining update writes these fields as they were observed.
 func (c *comparison) leaveFixed(w, found stack.Resource, rule Rule, diffs []plan.Change) (stack.Resource, []plan.Change) {
 	var fixed, rest []plan.Change
 	for _, ch := range diffs {
@@ -130,8 +130,8 @@ func (c *comparison) leaveFixed(w, found stack.Resource, rule Rule, diffs []plan
 // partFixed names the update that is never made.
 const partFixed = "fixed"
 
-// forced tells whether one of the changes cannot be made in place.
-func forced(changes []plan.Change) bool {
+// forcesReplacement reports whether one of the changes cannot be made in place.
+func forcesReplacement(changes []plan.Change) bool {
 	return slices.ContainsFunc(changes, func(c plan.Change) bool { return c.Forces })
 }
 
@@ -171,11 +171,11 @@ func setCalls(set Set, ch plan.Change) []call {
 		return []call{{part: strings.ToLower(ch.Field), changes: []plan.Change{ch}}}
 	}
 	var out []call
-	for i, members := range chunks(ch.Added, set.Chunk) {
+	for i, members := range splitChunks(ch.Added, set.Chunk) {
 		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Added: members}
 		out = append(out, call{part: partName(ch.Field, adds, i), changes: []plan.Change{part}})
 	}
-	for i, members := range chunks(ch.Removed, set.Chunk) {
+	for i, members := range splitChunks(ch.Removed, set.Chunk) {
 		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Removed: members}
 		out = append(out, call{part: partName(ch.Field, removes, i), changes: []plan.Change{part}})
 	}
@@ -192,7 +192,7 @@ func partName(field, sign string, chunk int) string {
 	return name
 }
 
-func chunks(in []any, size int) [][]any {
+func splitChunks(in []any, size int) [][]any {
 	if len(in) == 0 {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (r Rule) impactOf(changes []plan.Change) plan.Impact {
 	return worst
 }
 
-func names(owners []stack.Owner) string {
+func ownerNames(owners []stack.Owner) string {
 	const shown = 3
 	list := make([]string, 0, shown)
 	for _, o := range owners[:min(shown, len(owners))] {

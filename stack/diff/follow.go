@@ -21,7 +21,7 @@ func (c *comparison) follow() {
 			continue
 		}
 		if today.byKey == nil {
-			today = index(c.rules.Today())
+			today = indexStack(c.rules.Today())
 		}
 		if now, ok := today.byKey[k]; ok {
 			updates := c.updatesOf(now, found, rule)

@@ -14,13 +14,13 @@ import (
 // TestFollow: steps that end or change what has backends carry an update with those of today.
 func TestFollow(t *testing.T) {
 	members := func(name string, ids ...string) stack.Resource {
-		return owned(key("targets", name), key("group", name), targets{IDs: ids})
+		return ownedResource(newKey("targets", name), newKey("group", name), targets{IDs: ids})
 	}
 	inGroup := func(name string) stack.Resource {
-		return owned(key("group", name), stack.Key{}, group{Port: 30080})
+		return ownedResource(newKey("group", name), stack.Key{}, group{Port: 30080})
 	}
 	yesterday, today := []string{"a", "b"}, []string{"a", "c"}
-	have := found(inGroup("80"), members("80", yesterday...), inGroup("81"), members("81", yesterday...))
+	have := observedStack(inGroup("80"), members("80", yesterday...), inGroup("81"), members("81", yesterday...))
 	rules := toyRules()
 	for kind, change := range map[stack.Kind]func(*diff.Rule){
 		"targets": func(r *diff.Rule) {
@@ -40,16 +40,16 @@ func TestFollow(t *testing.T) {
 		holds func(plan.Step) plan.Verdict
 		plan  []string
 	}{
-		"a deletion carries it": {want: wish(inGroup("80"), members("80", today...)), today: today, plan: []string{
+		"a deletion carries it": {want: desiredStack(inGroup("80"), members("80", today...)), today: today, plan: []string{
 			"update targets/80 ids | update targets/80 ids", "delete group/81 | update targets/81 ids"}},
-		"nothing changes":    {want: wish(inGroup("80"), members("80", yesterday...)), today: yesterday, plan: []string{"delete group/81"}},
-		"a release has none": {want: wish(), today: today, plan: []string{"delete group/80", "delete group/81"}},
-		"a blocked deletion leaves it": {want: wish(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.NoDelete,
+		"nothing changes":    {want: desiredStack(inGroup("80"), members("80", yesterday...)), today: yesterday, plan: []string{"delete group/81"}},
+		"a release has none": {want: desiredStack(), today: today, plan: []string{"delete group/80", "delete group/81"}},
+		"a blocked deletion leaves it": {want: desiredStack(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.NoDelete,
 			plan: []string{"update targets/81 ids"}},
-		"but not where it is blocked too": {want: wish(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.DryRun},
-		"nor in what takes no change": {want: wish(inGroup("80"), members("80", yesterday...)), today: today,
+		"but not where it is blocked too": {want: desiredStack(inGroup("80"), members("80", yesterday...)), today: today, holds: plan.DryRun},
+		"nor in what takes no change": {want: desiredStack(inGroup("80"), members("80", yesterday...)), today: today,
 			have: func(s *stack.Stack) {
-				busy, _ := s.Get(key("group", "81"))
+				busy, _ := s.Get(newKey("group", "81"))
 				busy.State = stack.Pending
 				s.Put(busy)
 			}},
@@ -65,7 +65,7 @@ func TestFollow(t *testing.T) {
 				out.Put(members("81", tc.today...))
 				return out
 			}
-			p := diff.Compare(tc.want, found, rules, knowing(nil))
+			p := diff.Compare(tc.want, found, rules, ledgerWith(nil))
 			if tc.holds != nil {
 				p = p.Under(tc.holds)
 			}
@@ -94,16 +94,16 @@ func TestUndo(t *testing.T) {
 		rule.Role, rule.ProvenBy = role, map[stack.Kind][]stack.Kind{"wall": {"lb"}}[kind]
 		rules.Kinds[kind] = rule
 	}
-	have := found(owned(theLB, stack.Key{}, lb{}), owned(key("wall", "80"), stack.Key{}, wall{Ports: []int{80}}), owned(key("group", "80"), stack.Key{}, group{}))
+	have := observedStack(ownedResource(theLB, stack.Key{}, lb{}), ownedResource(newKey("wall", "80"), stack.Key{}, wall{Ports: []int{80}}), ownedResource(newKey("group", "80"), stack.Key{}, group{}))
 	for name, tc := range map[string]struct {
 		want *stack.Stack
 		undo []string
 	}{
-		"a release": {want: wish(), undo: []string{"create wall/80"}},
-		"a change":  {want: wish(owned(theLB, stack.Key{}, lb{}))},
+		"a release": {want: desiredStack(), undo: []string{"create wall/80"}},
+		"a change":  {want: desiredStack(ownedResource(theLB, stack.Key{}, lb{}))},
 	} {
 		var got []string
-		for _, s := range diff.Compare(tc.want, have, rules, knowing(nil)).Steps {
+		for _, s := range diff.Compare(tc.want, have, rules, ledgerWith(nil)).Steps {
 			for _, again := range s.Otherwise {
 				if got = append(got, again.ID.String()); s.ID.Key != theLB || again.Target.ID != "" {
 					t.Errorf("%s: %s in place of %s", name, again.ID, s.ID)

@@ -11,15 +11,15 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// swap is a Service whose n allowed ranges become n others: each of the new ones is
-// let in before any of the old ones is shut out.
-func swap(n int) (want, have *stack.Stack) {
+// swapRanges returns a Service whose n allowed ranges become n others: each new range
+// is admitted before any old one is removed.
+func swapRanges(n int) (want, have *stack.Stack) {
 	var fresh, old []stack.Resource
 	for i := range n {
 		fresh = append(fresh, ruleFor(fmt.Sprintf("new-%d", i)))
 		old = append(old, ruleFor(fmt.Sprintf("old-%d", i)))
 	}
-	return wish(fresh...), found(old...)
+	return desiredStack(fresh...), observedStack(old...)
 }
 
 func runAll(t testing.TB, p plan.Plan, have *stack.Stack) engine.Report {
@@ -34,12 +34,12 @@ func runAll(t testing.TB, p plan.Plan, have *stack.Stack) engine.Report {
 	return engine.New(apply, nil, engine.Options{}).Run(t.Context(), p, have, nil)
 }
 
-// TestEdgesGrowAsStepsDo: needs are as many as there were, while what is kept of
-// them, and gone through by whoever works with a plan, is not.
+// TestEdgesGrowAsStepsDo: every need is planned, while the stored edges, which every
+// user of a plan iterates over, grow only as the steps do.
 func TestEdgesGrowAsStepsDo(t *testing.T) {
 	const n = 500
-	want, have := swap(n)
-	p := diff.Compare(want, have, toyRules(), knowing(nil))
+	want, have := swapRanges(n)
+	p := diff.Compare(want, have, toyRules(), ledgerWith(nil))
 	needs := 0
 	for _, s := range p.Steps {
 		needs += len(s.AllNeeds())
@@ -64,9 +64,9 @@ func TestEdgesGrowAsStepsDo(t *testing.T) {
 
 // BenchmarkSwap compares and runs a thousand steps with a quarter of a million needs.
 func BenchmarkSwap(b *testing.B) {
-	want, have := swap(500)
+	want, have := swapRanges(500)
 	for b.Loop() {
-		p := diff.Compare(want, have, toyRules(), knowing(nil))
+		p := diff.Compare(want, have, toyRules(), ledgerWith(nil))
 		if r := runAll(b, p, have); !r.Clean() {
 			b.Fatal(r.Err())
 		}

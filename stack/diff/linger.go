@@ -8,20 +8,21 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Linger says how long what another resource has taken the place of stays, where a
-// cloud goes on using it for a while.
+// Linger defines how long a replaced resource is kept, if a cloud continues to use it
+// for a while.
 type Linger struct {
 	After time.Duration
 	Since string // what starts the clock, in words
-	// With tells whether another resource must stay as long, since the old one is of no
-	// use without it, such as a rule that lets its traffic in; want are the wanted ones
+	// With reports whether another resource must stay as long, since the old one is of no
+	// use without it, such as a rule that admits its traffic; want are the desired ones
 	// of the old one's kind. Nil: none must.
 	With func(old, other stack.Resource, want []stack.Resource) bool
 }
 
-// gateLingering delays the end of what was in use until this plan, or until one before
-// it that was cut short: of the old half of a replacement, and of what nothing uses
-// while others of its kind are wanted. What is in the way of the new is not delayed.
+// gateLingering delays the deletion of resources that were in use until this plan, or
+// until a previous one that was interrupted: the old half of a replacement, and unused
+// resources while others of their kind are desired. A resource that blocks a new one is
+// not delayed.
 func (c *comparison) gateLingering() {
 	inTheWay := c.neededByWrites()
 	open := func(i int) bool {
@@ -60,8 +61,8 @@ func (c *comparison) wantedOf(kind stack.Kind) []stack.Resource {
 	return want
 }
 
-// outlived tells whether a new resource is in the place of the one that the step
-// deletes, and was before the step.
+// outlived reports whether a new resource has replaced the one that the step deletes,
+// before the step.
 func (c *comparison) outlived(s plan.Step) bool {
 	if s.Reason == plan.Replaced {
 		return s.Pair.Order == plan.CreateFirst

@@ -8,9 +8,9 @@ import (
 	"github.com/berth-lb/berth/stack/diff"
 )
 
-// TestLinger: what a new resource has taken the place of goes after a while, with what
-// it needs; so does what was left of such a change; what nothing took the place of does
-// not wait.
+// TestLinger: a replaced resource is deleted after a while, with the resources that it
+// needs; so are leftovers of such a change; a resource without a replacement is deleted
+// at once.
 func TestLinger(t *testing.T) {
 	lingering := func(r *diff.Rules) {
 		g := r.Kinds["group"]
@@ -20,11 +20,11 @@ func TestLinger(t *testing.T) {
 		}}
 		r.Kinds["group"] = g
 	}
-	moved := changed(owned(key("group", "80"), stack.Key{}, group{Port: 30081}), ruleFor("30081"), stack.Resource{Key: key("rule", "30080")})
-	left := append(append([]stack.Resource{}, moved...), owned(key("group", "old"), stack.Key{}, group{Port: 30080}), owned(key("targets", "old"), key("group", "old"), targets{}), ruleFor("30080"))
+	moved := withChanges(ownedResource(newKey("group", "80"), stack.Key{}, group{Port: 30081}), ruleFor("30081"), stack.Resource{Key: newKey("rule", "30080")})
+	left := append(append([]stack.Resource{}, moved...), ownedResource(newKey("group", "old"), stack.Key{}, group{Port: 30080}), ownedResource(newKey("targets", "old"), newKey("group", "old"), targets{}), ruleFor("30080"))
 	runCompare(t, map[string]compareCase{
 		"replaced": {
-			want: wish(moved...), have: found(append(whole(), ruleFor("30099"))...), rules: lingering,
+			want: desiredStack(moved...), have: observedStack(append(wholeStack(), ruleFor("30099"))...), rules: lingering,
 			plan: []string{
 				"create group/80",
 				"create rule/30081",
@@ -36,16 +36,16 @@ func TestLinger(t *testing.T) {
 			},
 		},
 		"left of a change that was cut short": {
-			want: wish(moved...), have: found(left...), rules: lingering,
+			want: desiredStack(moved...), have: observedStack(left...), rules: lingering,
 			plan: []string{"delete group/old @1m0s", "delete rule/30080 @1m0s"},
 		},
 		"its port goes": {
-			want: wish(owned(theLB, stack.Key{}, lb{Scheme: "public"}), owned(key("group", "81"), stack.Key{}, group{})),
-			have: found(append(whole(), owned(key("group", "81"), stack.Key{}, group{}))...), rules: lingering,
+			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "public"}), ownedResource(newKey("group", "81"), stack.Key{}, group{})),
+			have: observedStack(append(wholeStack(), ownedResource(newKey("group", "81"), stack.Key{}, group{}))...), rules: lingering,
 			plan: []string{"delete listener/80", "delete group/80 <- delete listener/80", "delete rule/30080"},
 		},
 		"all goes": {
-			have: found(left...), rules: lingering,
+			have: observedStack(left...), rules: lingering,
 			plan: []string{
 				"delete group/old", "delete rule/30080", "delete rule/30081", "delete lb <- delete rule/30080, delete rule/30081",
 				"delete group/80 <- delete lb",

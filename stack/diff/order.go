@@ -31,7 +31,7 @@ func (c *comparison) gateSwitch() {
 	}
 	for i := range c.steps {
 		s := &c.steps[i]
-		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] && !writes(*s) {
+		if (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && !inTheWay[i] && !isWrite(*s) {
 			if c.incomplete != "" && !c.blocked[s.ID].Blocked {
 				c.block(s.ID, plan.ByIncomplete, "it serves until its replacement is complete: "+c.incomplete)
 			}
@@ -44,8 +44,8 @@ func (c *comparison) gateSwitch() {
 	}
 }
 
-// writes tells whether the step makes or changes something.
-func writes(s plan.Step) bool { return s.ID.Action == plan.Create || s.ID.Action == plan.Update }
+// isWrite reports whether the step creates or changes something.
+func isWrite(s plan.Step) bool { return s.ID.Action == plan.Create || s.ID.Action == plan.Update }
 
 // notReady are steps that stand for the getting ready of wanted load balancers which the
 // cloud is still making: until then it is the old one that serves.
@@ -64,22 +64,22 @@ func (c *comparison) notReady() []plan.StepID {
 	return out
 }
 
-// isSwitch tells whether the step ends a serving kind that is wanted no more
-// while another serving kind is. To leave one to others is an end too.
+// isSwitch reports whether the step ends a serving kind that is not desired any more
+// while another serving kind is. Leaving one to other Services is an end too.
 func (c *comparison) isSwitch(s plan.Step) bool {
 	return (s.Reason == plan.Unwanted || s.Reason == plan.Shared) && c.servedElsewhere(s.ID.Key.Kind)
 }
 
-// leavesLent tells whether the step takes what is ours off an external thing of a serving
-// kind, which stays without a step of its own, while another one is wanted.
+// leavesLent reports whether the step removes our parts from an external resource of a
+// serving kind, which stays without a step of its own, while another one is desired.
 func (c *comparison) leavesLent(s plan.Step) bool {
 	lent, exists := c.have.byKey[s.Target.In]
 	_, wanted := c.want.byKey[s.Target.In]
 	return exists && !wanted && lent.Ownership == stack.External && s.Reason == plan.Unwanted && c.servedElsewhere(lent.Key.Kind)
 }
 
-// servedElsewhere tells whether the kind serves, is wanted no more, and another one that
-// serves is wanted.
+// servedElsewhere reports whether the kind serves and is not desired any more, while
+// another serving kind is desired.
 func (c *comparison) servedElsewhere(kind stack.Kind) bool {
 	rule := c.rules.Kinds[kind]
 	same, other := false, false
@@ -106,7 +106,7 @@ func (c *comparison) neededByWrites() []bool {
 // completes reports whether the step creates or changes something that traffic may need.
 func (c *comparison) completes(s plan.Step) bool {
 	rule := c.rules.Kinds[s.ID.Key.Kind]
-	return writes(s) && !(rule.Role.Is(Admits) && rule.has(OnlyNarrows, s))
+	return isWrite(s) && !(rule.Role.Is(Admits) && rule.has(OnlyNarrows, s))
 }
 
 // order fills in what every step needs.
@@ -139,7 +139,7 @@ func (c *comparison) order() {
 	}
 }
 
-// needsOfWrite: what a step refers to, and what its resource is In, is there first.
+// needsOfWrite makes a step need the resources that it refers to, and its parent.
 func (c *comparison) needsOfWrite(i int) {
 	s := &c.steps[i]
 	refs := slices.Clone(c.places.refs[i])
@@ -155,7 +155,7 @@ func (c *comparison) needsOfWrite(i int) {
 }
 
 // needCreated makes s need the step that creates the resource with the key; a
-// resource that is created inline or exists with its parent comes with that.
+// resource that is created inline or inherently is created with its parent.
 func (c *comparison) needCreated(s *plan.Step, k stack.Key) {
 	for range maxNesting {
 		if k == (stack.Key{}) || !c.fresh[k] {
@@ -171,8 +171,9 @@ func (c *comparison) needCreated(s *plan.Step, k stack.Key) {
 	}
 }
 
-// needsOfDelete: everything found that refers to the resource, or is In it,
-// lets go of it first. What is used by something that stays cannot go.
+// needsOfDelete makes a deletion need that every observed resource that refers to the
+// resource, or is In it, has released it. A resource cannot be deleted while a remaining
+// one uses it.
 func (c *comparison) needsOfDelete(s *plan.Step) {
 	for _, k := range c.places.users(s.Target) {
 		q := c.have.byKey[k]
@@ -197,7 +198,7 @@ const maxNesting = 8
 func (c *comparison) lettingGo(q, target stack.Resource) []plan.StepID {
 	var out []plan.StepID
 	for _, s := range c.stepsOf(q.Key) {
-		if s.ID.Action == plan.Delete || s.ID.Action == plan.Update && drops(*s, target) {
+		if s.ID.Action == plan.Delete || s.ID.Action == plan.Update && dropsReference(*s, target) {
 			out = append(out, s.ID)
 		}
 	}
@@ -217,19 +218,19 @@ func (c *comparison) lettingGo(q, target stack.Resource) []plan.StepID {
 	return out
 }
 
-// drops tells whether an update writes a field that referred to the target;
-// members that it adds to a set leave what was there.
-func drops(s plan.Step, target stack.Resource) bool {
+// dropsReference reports whether an update writes a field that referred to the target;
+// members that it adds to a set leave the existing ones.
+func dropsReference(s plan.Step, target stack.Resource) bool {
 	return slices.ContainsFunc(s.Changes, func(ch plan.Change) bool {
 		adds := len(ch.Added) > 0 && len(ch.Removed) == 0
 		return !adds && slices.ContainsFunc(stack.Refs(ch.From), leadsTo(target))
 	})
 }
 
-// replacements orders the two halves of each replacement. Where the new one
-// comes first, the old one goes when the new one is complete.
+// replacements orders the two halves of each replacement. If the new one is created
+// first, the old one is deleted when the new one is complete.
 func (c *comparison) replacements() {
-	whole := map[stack.Key]*plan.Step{} // what goes when the new one of its key is complete
+	whole := map[stack.Key]*plan.Step{} // deleted when the new one of its key is complete
 	for i := range c.steps {
 		s := &c.steps[i]
 		if s.Reason != plan.Replaced || s.ID.Action != plan.Create {

@@ -2,10 +2,10 @@ package diff
 
 import "github.com/berth-lb/berth/stack"
 
-// Replaces tells whether the difference between a wanted and a found resource of
-// one key cannot be made in place. Builders ask it when a replacement needs
-// something besides, such as an address that is held meanwhile.
+// Replaces reports whether the difference between a desired and an observed resource of
+// one key cannot be made in place. Builders call it when a replacement needs further
+// resources, such as an address that is held meanwhile.
 func Replaces(rules Rules, want, found stack.Resource) bool {
 	rule := rules.Kinds[want.Key.Kind]
-	return forced(rule.differences(want.Spec, found.Spec))
+	return forcesReplacement(rule.differences(want.Spec, found.Spec))
 }

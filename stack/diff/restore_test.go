@@ -14,13 +14,15 @@ import (
 // the old one can be restored.
 func TestRestorable(t *testing.T) {
 	rule := func(protocol, pool string) stack.Resource {
-		return owned(key("rule", ""), stack.Key{}, listener{Protocol: protocol, To: ref("pool", pool)})
+		return ownedResource(newKey("rule", ""), stack.Key{}, listener{Protocol: protocol, To: newRef("pool", pool)})
 	}
 	pool := func(name string) stack.Resource {
-		return owned(key("pool", name), stack.Key{}, check{Pool: ref("check", name)})
+		return ownedResource(newKey("pool", name), stack.Key{}, check{Pool: newRef("check", name)})
 	}
-	checks := func(name string) stack.Resource { return owned(key("check", name), stack.Key{}, address{}) }
-	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
+	checks := func(name string) stack.Resource { return ownedResource(newKey("check", name), stack.Key{}, address{}) }
+	admits := func(ports ...int) stack.Resource {
+		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: ports})
+	}
 	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{
 		"rule":  {Role: diff.EntryPoint | diff.Port, Immutable: []string{"Protocol", "To"}, Replace: diff.DeleteFirst, Restore: true},
 		"inner": {Role: diff.EntryPoint | diff.Port, Replace: diff.DeleteFirst, Restore: true},
@@ -34,7 +36,7 @@ func TestRestorable(t *testing.T) {
 		restore    bool
 	}{
 		"pools, checks and admission stay until the new one exists": {
-			want: wish(rule("UDP", "b"), pool("b"), checks("b"), admits(2)), have: found(rule("TCP", "a"), pool("a"), checks("a"), admits(1)),
+			want: desiredStack(rule("UDP", "b"), pool("b"), checks("b"), admits(2)), have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), admits(1)),
 			plan: []string{
 				"create check/b", "create pool/b <- create check/b", "update wall ports+",
 				"delete rule <- create pool/b, update wall ports+", "create rule <- create pool/b, delete rule, update wall ports+",
@@ -44,7 +46,7 @@ func TestRestorable(t *testing.T) {
 			restore: true,
 		},
 		"also under the key of another kind": {
-			want: wish(owned(key("inner", ""), stack.Key{}, listener{To: ref("pool", "b")}), pool("b"), checks("b")), have: found(rule("TCP", "a"), pool("a"), checks("a")),
+			want: desiredStack(ownedResource(newKey("inner", ""), stack.Key{}, listener{To: newRef("pool", "b")}), pool("b"), checks("b")), have: observedStack(rule("TCP", "a"), pool("a"), checks("a")),
 			plan: []string{
 				"create check/b", "create pool/b <- create check/b", "delete rule <- create pool/b", "create inner <- create pool/b, delete rule",
 				"delete pool/a <- create check/b, create inner, create pool/b, delete rule @1m0s",
@@ -53,20 +55,20 @@ func TestRestorable(t *testing.T) {
 			restore: true,
 		},
 		"what has parts cannot be restored by one call": {
-			want: wish(rule("UDP", "a"), pool("a"), checks("a"), owned(key("part", ""), key("rule", ""), address{})),
-			have: found(rule("TCP", "a"), pool("a"), checks("a"), owned(key("part", ""), key("rule", ""), address{})),
+			want: desiredStack(rule("UDP", "a"), pool("a"), checks("a"), ownedResource(newKey("part", ""), newKey("rule", ""), address{})),
+			have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), ownedResource(newKey("part", ""), newKey("rule", ""), address{})),
 			plan: []string{"delete part", "delete rule <- delete part", "create rule <- delete rule", "create part <- create rule"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := diff.Compare(tc.want, tc.have, rules, knowing(nil))
+			p := diff.Compare(tc.want, tc.have, rules, ledgerWith(nil))
 			for _, s := range p.Steps {
 				if creates := s.ID.Key.Kind == "rule" || s.ID.Key.Kind == "inner"; creates && s.ID.Action == plan.Create && s.Pair.Restore != tc.restore {
 					t.Errorf("restore: %v", s.Pair.Restore)
 				}
 			}
 			if tc.restore {
-				if d := cmp.Diff(tc.plan, lines(p)); d != "" {
+				if d := cmp.Diff(tc.plan, planLines(p)); d != "" {
 					t.Errorf("(-want +got):\n%s", d)
 				}
 			}

@@ -58,18 +58,20 @@ func changeKind(kind stack.Kind, change func(*diff.Rule)) func(map[stack.Kind]di
 
 // TestRoles: orders follow from what kinds do for traffic.
 func TestRoles(t *testing.T) {
-	base := owned(theLB, stack.Key{}, lb{})
+	base := ownedResource(theLB, stack.Key{}, lb{})
 	port := func(name string) stack.Resource {
-		return slot(owned(key("listener", name), theLB, listener{Protocol: "TCP"}), "port "+name)
+		return withSlot(ownedResource(newKey("listener", name), theLB, listener{Protocol: "TCP"}), "port "+name)
 	}
-	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
+	admits := func(ports ...int) stack.Resource {
+		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: ports})
+	}
 	from := func(ranges ...string) stack.Resource {
-		return owned(key("wall", ""), stack.Key{}, wall{Ports: []int{80}, Ranges: ranges})
+		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: []int{80}, Ranges: ranges})
 	}
 	behind := func(name string, members ...string) []stack.Resource {
 		return []stack.Resource{
-			owned(key("group", name), stack.Key{}, group{}), owned(key("targets", name), key("group", name), targets{IDs: members}),
-			owned(key("listener", name), theLB, listener{To: ref("group", name)}),
+			ownedResource(newKey("group", name), stack.Key{}, group{}), ownedResource(newKey("targets", name), newKey("group", name), targets{IDs: members}),
+			ownedResource(newKey("listener", name), theLB, listener{To: newRef("group", name)}),
 		}
 	}
 	last := changeKind("wall", func(r *diff.Rule) { r.WidenLast = func(stack.Resource) bool { return true } })
@@ -81,60 +83,60 @@ func TestRoles(t *testing.T) {
 		plan       []string
 	}{
 		"clients are admitted before a port is created": {
-			want: wish(base, port("80"), admits(80)), have: found(base), rules: roleRules(),
+			want: desiredStack(base, port("80"), admits(80)), have: observedStack(base), rules: roleRules(),
 			plan: []string{"create wall", "create listener/80 <- create wall"},
 		},
 		"and until it is deleted": {
-			want: wish(), have: found(base, port("80"), admits(80)), rules: roleRules(),
+			want: desiredStack(), have: observedStack(base, port("80"), admits(80)), rules: roleRules(),
 			plan: []string{"delete listener/80", "delete lb <- delete listener/80", "delete wall <- delete lb, delete listener/80"},
 		},
 		"a port that moves is complete before the old one is deleted": {
-			want: wish(base, port("81"), admits(81)), have: found(base, port("80"), admits(80)), rules: roleRules(sets),
+			want: desiredStack(base, port("81"), admits(81)), have: observedStack(base, port("80"), admits(80)), rules: roleRules(sets),
 			plan: []string{
 				"update wall ports+", "create listener/81 <- update wall ports+",
 				"delete listener/80 <- create listener/81, update wall ports+", "update wall ports- <- delete listener/80, update wall ports+",
 			},
 		},
 		"what takes the place of another one follows it": {
-			want: wish(base, slot(owned(key("listener", "80"), theLB, listener{Protocol: "UDP"}), "port 80"), admits(80)), have: found(base, port("80"), admits(80)), rules: roleRules(),
+			want: desiredStack(base, withSlot(ownedResource(newKey("listener", "80"), theLB, listener{Protocol: "UDP"}), "port 80"), admits(80)), have: observedStack(base, port("80"), admits(80)), rules: roleRules(),
 			plan: []string{"delete listener/80", "create listener/80 <- delete listener/80"},
 		},
 		"what may admit traffic to others waits for the port": {
-			want: wish(base, port("81"), admits(80, 81)), have: found(base, admits(80)), rules: roleRules(last),
+			want: desiredStack(base, port("81"), admits(80, 81)), have: observedStack(base, admits(80)), rules: roleRules(last),
 			plan: []string{"create listener/81", "update wall <- create listener/81"},
 		},
 		"it does so when it is created": {
-			want: wish(base, port("81"), admits(81)), have: found(base), rules: roleRules(last),
+			want: desiredStack(base, port("81"), admits(81)), have: observedStack(base), rules: roleRules(last),
 			plan: []string{"create listener/81", "create wall <- create listener/81"},
 		},
 		"and waits for nothing when it is narrowed": {
-			want: wish(base, port("81"), from("a")), have: found(base, from("a", "b")), rules: roleRules(last),
+			want: desiredStack(base, port("81"), from("a")), have: observedStack(base, from("a", "b")), rules: roleRules(last),
 			plan: []string{"create listener/81", "update wall"},
 		},
 		"an empty list may admit all clients": {
-			want: wish(base, port("81"), from()), have: found(base, from("a")), rules: roleRules(last),
+			want: desiredStack(base, port("81"), from()), have: observedStack(base, from("a")), rules: roleRules(last),
 			plan: []string{"create listener/81", "update wall <- create listener/81"},
 		},
 		"the evidence is created first and deleted last": {
-			want: wish(base, port("81"), admits(81)), have: found(base, port("80")), rules: roleRules(proven),
+			want: desiredStack(base, port("81"), admits(81)), have: observedStack(base, port("80")), rules: roleRules(proven),
 			plan: []string{"create listener/81", "create wall <- create listener/81", "delete listener/80 <- create listener/81, create wall"},
 		},
 		"also where both are deleted": {
-			want: wish(base), have: found(base, port("80"), admits(80)), rules: roleRules(proven),
+			want: desiredStack(base), have: observedStack(base, port("80"), admits(80)), rules: roleRules(proven),
 			plan: []string{"delete wall", "delete listener/80 <- delete wall"},
 		},
 		"a new port has backends": {
-			want: wish(append(behind("80", "a"), base)...), have: found(base), rules: roleRules(),
+			want: desiredStack(append(behind("80", "a"), base)...), have: observedStack(base), rules: roleRules(),
 			plan: []string{"create group/80", "update targets/80 ids+ <- create group/80", "create listener/80 <- create group/80, update targets/80 ids+"},
 		},
 		"and waits for no backends of others": {
-			want: wish(base, owned(key("targets", "80"), theLB, targets{IDs: []string{"a"}}), owned(key("targets", "81"), theLB, targets{IDs: []string{"a"}}),
-				owned(key("listener", "81"), theLB, listener{To: ref("targets", "81")})),
-			have: found(base), rules: roleRules(),
+			want: desiredStack(base, ownedResource(newKey("targets", "80"), theLB, targets{IDs: []string{"a"}}), ownedResource(newKey("targets", "81"), theLB, targets{IDs: []string{"a"}}),
+				ownedResource(newKey("listener", "81"), theLB, listener{To: newRef("targets", "81")})),
+			have: observedStack(base), rules: roleRules(),
 			plan: []string{"update targets/80 ids+", "update targets/81 ids+", "create listener/81 <- update targets/81 ids+"},
 		},
 		"a port whose backends move keeps what admits their traffic": {
-			want: wish(append(behind("80", "a"), base, admits(1))...), have: found(append(behind("80", "b"), base, admits(2))...), rules: roleRules(sets),
+			want: desiredStack(append(behind("80", "a"), base, admits(1))...), have: observedStack(append(behind("80", "b"), base, admits(2))...), rules: roleRules(sets),
 			plan: []string{
 				"update targets/80 ids+", "update targets/80 ids- <- update targets/80 ids+", "update wall ports+",
 				"update wall ports- <- update targets/80 ids+, update targets/80 ids-, update wall ports+",
@@ -142,7 +144,7 @@ func TestRoles(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(tc.plan, lines(diff.Compare(tc.want, tc.have, tc.rules, knowing(nil)))); d != "" {
+			if d := cmp.Diff(tc.plan, planLines(diff.Compare(tc.want, tc.have, tc.rules, ledgerWith(nil)))); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -153,8 +155,10 @@ func TestRoles(t *testing.T) {
 func TestSwitchNarrowsLast(t *testing.T) {
 	rules := roleRules(changeKind("wall", func(r *diff.Rule) { r.Sets = map[string]diff.Set{"Ports": {}} }))
 	rules.Kinds["old-lb"] = diff.Rule{Role: diff.EntryPoint}
-	old, base := owned(key("old-lb", ""), stack.Key{}, lb{}), owned(theLB, stack.Key{}, lb{})
-	admits := func(ports ...int) stack.Resource { return owned(key("wall", ""), stack.Key{}, wall{Ports: ports}) }
+	old, base := ownedResource(newKey("old-lb", ""), stack.Key{}, lb{}), ownedResource(theLB, stack.Key{}, lb{})
+	admits := func(ports ...int) stack.Resource {
+		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: ports})
+	}
 	for name, tc := range map[string]struct {
 		want, have []int
 		plan       []string
@@ -164,8 +168,8 @@ func TestSwitchNarrowsLast(t *testing.T) {
 			"update wall ports- <- delete old-lb, update wall ports+"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := diff.Compare(wish(base, admits(tc.want...)), found(old, admits(tc.have...)), rules, knowing(nil))
-			if d := cmp.Diff(tc.plan, lines(p)); d != "" {
+			p := diff.Compare(desiredStack(base, admits(tc.want...)), observedStack(old, admits(tc.have...)), rules, ledgerWith(nil))
+			if d := cmp.Diff(tc.plan, planLines(p)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -202,15 +206,15 @@ func TestEffects(t *testing.T) {
 		"opened":     {wall{Ranges: []string{"a"}}, wall{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := func(w wall) stack.Resource { return owned(key("wall", ""), stack.Key{}, w) }
-			port := owned(key("listener", "1"), stack.Key{}, listener{})
-			p := diff.Compare(wish(port, at(tc.to)), found(at(tc.from)), rules, knowing(nil))
+			at := func(w wall) stack.Resource { return ownedResource(newKey("wall", ""), stack.Key{}, w) }
+			port := ownedResource(newKey("listener", "1"), stack.Key{}, listener{})
+			p := diff.Compare(desiredStack(port, at(tc.to)), observedStack(at(tc.from)), rules, ledgerWith(nil))
 			var waits bool
 			for _, s := range p.Steps {
 				waits = waits || s.ID.Action == plan.Update && len(s.AllNeeds()) > 0
 			}
 			if waits != tc.waits {
-				t.Errorf("narrowing waits for the new port: %v, want %v: %v", waits, tc.waits, lines(p))
+				t.Errorf("narrowing waits for the new port: %v, want %v: %v", waits, tc.waits, planLines(p))
 			}
 		})
 	}

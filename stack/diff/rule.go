@@ -7,12 +7,12 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// Order is which half of a replacement comes first.
+// Order is the order of the two halves of a replacement.
 type Order int
 
 const (
-	// CreateFirst makes the new resource before the old one goes. Equal slots
-	// turn it into DeleteFirst, because both cannot be there at once.
+	// CreateFirst creates the new resource before the old one is deleted. Equal slots
+	// turn it into DeleteFirst, because both cannot exist at once.
 	CreateFirst Order = iota
 	// DeleteFirst removes the old resource before the new one is made.
 	DeleteFirst
@@ -24,7 +24,7 @@ type Clash int
 const (
 	// Refused: the create fails and nothing changes. Only such kinds may be planned without a read.
 	Refused Clash = iota
-	// Returned: the create answers with what is there, whoever owns it.
+	// Returned: the create answers with the existing resource, of any owner.
 	Returned
 	// Doubled: a second resource of the same name appears.
 	Doubled
@@ -45,7 +45,7 @@ type Set struct {
 // Within says how a resource hangs on the one that it is In.
 type Within struct {
 	Inline  bool // created in the parent's creating call if the parent is created as well
-	Cascade bool // goes with its parent, without a call of its own
+	Cascade bool // deleted with its parent, without a call of its own
 	// Inherent resources exist as soon as their parent does, with the spec that
 	// Default tells: they are never created or deleted, only updated.
 	Inherent bool
@@ -56,7 +56,7 @@ type Within struct {
 type Rule struct {
 	Immutable []string // a difference here replaces the resource
 	// Fixed fields can be changed neither in place nor by a replacement, because that
-	// would cost what must not be lost: a difference is told, and the rest goes on.
+	// would lose data: a difference is reported, and all other changes continue.
 	Fixed   []string
 	Sets    map[string]Set    // fields written member by member
 	Ignore  []string          // fields that matter at creation only and are never compared
@@ -71,11 +71,12 @@ type Rule struct {
 	// created again from what was found, should the cloud refuse the new one.
 	Restore bool
 	Clash   Clash
-	Linger  *Linger      // nil: what is replaced goes as soon as it may
+	Linger  *Linger      // nil: a replaced resource is deleted as soon as possible
 	Pending WhilePending // of a found one that the cloud is still making or changing
 	Failed  OnceFailed   // of a found one that the cloud has given up
-	// Keeps lists what else stays as long as somebody wants a shared resource, such as
-	// the firewall of a health check: who wants the one counts as wanting the others.
+	// Keeps lists what else stays as long as a Service wants a shared resource, such as
+	// the firewall of a health check: a Service that wants the one counts as wanting the
+	// others.
 	Keeps func(stack.Key) []stack.Key
 	// Role is what the kind does for traffic. Orders follow from it; see [Rules.Orders].
 	Role Role
@@ -89,12 +90,12 @@ type Rule struct {
 	// Single says that a stack wants one of the kind at most: one of another name that is
 	// found takes part in a switch as one of another kind does.
 	Single bool
-	// FollowsBackends says that what is wanted of the kind depends on the nodes and
-	// pods behind the Service: after a change of those it is all that must be read.
+	// FollowsBackends marks kinds whose desired state depends on the nodes and pods behind
+	// the Service: after a change of these, only such kinds must be read.
 	FollowsBackends bool
 	Impact          map[string]plan.Impact // by field, or by "create", "delete", "replace"
-	// Idle tells of a found one that it serves nobody, so that nobody misses it when it is
-	// deleted; nil: none is.
+	// Idle reports whether an observed resource serves no client, so that its deletion
+	// affects no traffic; nil: none is idle.
 	Idle func(stack.Spec) bool
 	// Prepares says that creations of the kind only prepare the steps that need them.
 	Prepares bool
@@ -148,8 +149,8 @@ type Rules struct {
 	// name, of whatever kind, batch and Service, run one after the other. Nil: nothing
 	// does.
 	Lock Lock
-	// Over tells that nobody waits for the plan any more; nil: never. Compare then ends,
-	// with a plan that does nothing.
+	// Over reports that no caller waits for the plan any more; nil: never. Compare then
+	// ends, with a plan that does nothing.
 	Over func() bool
 	// Today returns the found stack with the backends of today, for one plan. Nil: what is
 	// to be deleted keeps the backends that it has.
@@ -158,6 +159,6 @@ type Rules struct {
 
 func (r Rules) over() bool { return r.Over != nil && r.Over() }
 
-// Lock returns the names of the locks that a step on the resource needs; what is
-// found gives the identifiers that Services share.
+// Lock returns the names of the locks that a step on the resource needs; observed
+// resources have the identifiers that Services share.
 type Lock func(o stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string

@@ -12,20 +12,20 @@ import (
 )
 
 func TestCounted(t *testing.T) {
-	base := owned(theLB, stack.Key{}, lb{})
-	unsure := knowing(nil)
+	base := ownedResource(theLB, stack.Key{}, lb{})
+	unsure := ledgerWith(nil)
 	unsure.EnterUnknown(stack.Owner{Name: "other", UID: "9"}, func(stack.Resource) bool { return true })
 	runCompare(t, map[string]compareCase{
-		"deleted with the last one":  {want: wish(), have: found(ruleFor("80")), plan: []string{"delete rule/80"}},
-		"forgotten while others use": {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"80"}}), plan: []string{"forget rule/80"}},
-		"or might use":               {want: wish(), have: found(ruleFor("80")), ledger: unsure, plan: []string{"forget rule/80"}},
-		"another entry is no use":    {want: wish(), have: found(ruleFor("80")), ledger: knowing(map[string][]string{"b": {"81"}}), plan: []string{"delete rule/80"}},
+		"deleted with the last one":  {want: desiredStack(), have: observedStack(ruleFor("80")), plan: []string{"delete rule/80"}},
+		"forgotten while others use": {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: ledgerWith(map[string][]string{"b": {"80"}}), plan: []string{"forget rule/80"}},
+		"or might use":               {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: unsure, plan: []string{"forget rule/80"}},
+		"another entry is no use":    {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: ledgerWith(map[string][]string{"b": {"81"}}), plan: []string{"delete rule/80"}},
 		"held until everybody is known, and with it what it is the evidence of": {
-			want: wish(), have: found(base, ruleFor("80")), ledger: ledger.New(),
+			want: desiredStack(), have: observedStack(base, ruleFor("80")), ledger: ledger.New(),
 			plan: []string{"held delete rule/80: ledger", "held delete lb: needs delete rule/80"},
 		},
 		"a use that is known is enough": {
-			want: wish(), have: found(base, ruleFor("80")), ledger: func() *ledger.Ledger {
+			want: desiredStack(), have: observedStack(base, ruleFor("80")), ledger: func() *ledger.Ledger {
 				l := ledger.New()
 				l.Enter(stack.Owner{Name: "b"}, []stack.Resource{ruleFor("80")})
 				return l
@@ -33,33 +33,33 @@ func TestCounted(t *testing.T) {
 			plan: []string{"delete lb", "forget rule/80"},
 		},
 		"grants before revokes": {
-			want: wish(ruleFor("81")), have: found(ruleFor("80")), plan: []string{"create rule/81", "delete rule/80 <- create rule/81"},
+			want: desiredStack(ruleFor("81")), have: observedStack(ruleFor("80")), plan: []string{"create rule/81", "delete rule/80 <- create rule/81"},
 		},
 		"what others use is not replaced": {
-			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: found(ruleFor("80")),
-			ledger: knowing(map[string][]string{"b": {"80"}}),
+			want: desiredStack(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: observedStack(ruleFor("80")),
+			ledger: ledgerWith(map[string][]string{"b": {"80"}}),
 			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Immutable: []string{"Allow"}} },
 			plan:   []string{"held create rule/80: needs delete rule/80", "held delete rule/80: ledger"},
 		},
 		"somebody else's rule that is as wanted is used": {
-			want: wish(ruleFor("80")), have: foreign(found(ruleFor("80")), key("rule", "80")),
+			want: desiredStack(ruleFor("80")), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80")),
 		},
 		"somebody else's rule that differs is left alone": {
-			want: wish(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: foreign(found(ruleFor("80")), key("rule", "80")),
+			want: desiredStack(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80")),
 			plan: []string{"held create rule/80: proof"},
 		},
-		"what is nobody's is removed by whoever finds it": {want: wish(), have: leftover(found(ruleFor("80"))), plan: []string{"delete rule/80"}},
-		"and is not forgotten while others use it":        {want: wish(), have: leftover(found(ruleFor("80"))), ledger: knowing(map[string][]string{"b": {"80"}})},
-		"and stays when nobody wants it":                  {want: wish(), have: foreign(found(ruleFor("80")), key("rule", "80"))},
+		"what is nobody's is removed by whoever finds it": {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), plan: []string{"delete rule/80"}},
+		"and is not forgotten while others use it":        {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), ledger: ledgerWith(map[string][]string{"b": {"80"}})},
+		"and stays when nobody wants it":                  {want: desiredStack(), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80"))},
 	})
 }
 
 func TestForeign(t *testing.T) {
-	others := func(k stack.Key) *stack.Stack { return foreign(found(whole()...), k) }
-	differ := changed(owned(theLB, stack.Key{}, lb{Scheme: "other", Tags: []string{"x"}}))
+	others := func(k stack.Key) *stack.Stack { return clearProof(observedStack(wholeStack()...), k) }
+	differ := withChanges(ownedResource(theLB, stack.Key{}, lb{Scheme: "other", Tags: []string{"x"}}))
 	runCompare(t, map[string]compareCase{
 		"held with all that is in it": {
-			want: wish(append(differ, owned(key("attrs", ""), theLB, attrs{Idle: 1}), owned(key("pool", ""), theLB, pool{}))...), have: others(theLB),
+			want: desiredStack(append(differ, ownedResource(newKey("attrs", ""), theLB, attrs{Idle: 1}), ownedResource(newKey("pool", ""), theLB, pool{}))...), have: others(theLB),
 			plan: []string{
 				"held create lb: proof",
 				"held update attrs: needs create lb",
@@ -67,12 +67,12 @@ func TestForeign(t *testing.T) {
 			},
 		},
 		"even where it is as wanted: it is not ours to use": {
-			want: wish(whole()...), have: others(theLB),
+			want: desiredStack(wholeStack()...), have: others(theLB),
 			plan: []string{"held create lb: proof", "held create listener/80: needs create lb"},
 		},
 		"held with all that refers to it": {
-			want: wish(changed(owned(key("group", "80"), stack.Key{}, group{Port: 1}), stack.Resource{Key: key("listener", "80")}, owned(key("listener", "new"), theLB, listener{To: ref("group", "80")}))...),
-			have: foreign(found(changed(stack.Resource{Key: key("listener", "80")})...), key("group", "80")),
+			want: desiredStack(withChanges(ownedResource(newKey("group", "80"), stack.Key{}, group{Port: 1}), stack.Resource{Key: newKey("listener", "80")}, ownedResource(newKey("listener", "new"), theLB, listener{To: newRef("group", "80")}))...),
+			have: clearProof(observedStack(withChanges(stack.Resource{Key: newKey("listener", "80")})...), newKey("group", "80")),
 			plan: []string{
 				"held create group/80: proof",
 				"held create listener/new: needs create group/80",
@@ -80,11 +80,11 @@ func TestForeign(t *testing.T) {
 			},
 		},
 		"never deleted, nor are its parts": {
-			want: wish(), have: foreign(found(owned(theLB, stack.Key{}, lb{})), theLB),
+			want: desiredStack(), have: clearProof(observedStack(ownedResource(theLB, stack.Key{}, lb{})), theLB),
 		},
 		"parts of somebody else's are not ours, whatever proves them": {
-			want: wish(owned(theLB, stack.Key{}, lb{})),
-			have: foreign(found(owned(theLB, stack.Key{}, lb{}), owned(key("listener", "1"), theLB, listener{})), theLB),
+			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{})),
+			have: clearProof(observedStack(ownedResource(theLB, stack.Key{}, lb{}), ownedResource(newKey("listener", "1"), theLB, listener{})), theLB),
 			plan: []string{"held create lb: proof"},
 		},
 	})
@@ -97,34 +97,34 @@ func inMaking(r stack.Resource) stack.Resource {
 }
 
 func TestKindSwitch(t *testing.T) {
-	old := owned(key("old-lb", ""), stack.Key{}, lb{})
-	base := owned(theLB, stack.Key{}, lb{})
-	second := owned(key("lb", "2"), stack.Key{}, lb{})
+	old := ownedResource(newKey("old-lb", ""), stack.Key{}, lb{})
+	base := ownedResource(theLB, stack.Key{}, lb{})
+	second := ownedResource(newKey("lb", "2"), stack.Key{}, lb{})
 	runCompare(t, map[string]compareCase{
 		"the old one and what goes with it wait for the switch": {
-			want: wish(base), have: found(old, ruleFor("80")),
+			want: desiredStack(base), have: observedStack(old, ruleFor("80")),
 			plan: []string{"create lb", "delete old-lb <- create lb @1m0s", "delete rule/80 <- create lb @1m0s"},
 		},
 		"also when the new one is there already": {
-			want: wish(base), have: found(base, old), plan: []string{"delete old-lb @1m0s"},
+			want: desiredStack(base), have: observedStack(base, old), plan: []string{"delete old-lb @1m0s"},
 		},
 		"the old one stays while the new one is not ready": {
-			want: wish(base), have: found(inMaking(base), old, ruleFor("80")),
+			want: desiredStack(base), have: observedStack(inMaking(base), old, ruleFor("80")),
 			plan: []string{"held update lb settle: busy", "held delete old-lb: needs update lb settle", "held delete rule/80: needs update lb settle"},
 		},
 		"nobody waits for what is not wanted": {
-			want: wish(base), have: found(base, inMaking(old)), plan: []string{"delete old-lb @1m0s"},
+			want: desiredStack(base), have: observedStack(base, inMaking(old)), plan: []string{"delete old-lb @1m0s"},
 		},
-		"a release waits for nothing": {want: wish(), have: found(old), plan: []string{"delete old-lb"}},
+		"a release waits for nothing": {want: desiredStack(), have: observedStack(old), plan: []string{"delete old-lb"}},
 		"one of several of a kind is no switch": {
-			want: wish(base), have: found(base, second), plan: []string{"delete lb/2"},
+			want: desiredStack(base), have: observedStack(base, second), plan: []string{"delete lb/2"},
 		},
 		"what is in the way of the new one does not wait": {
-			want: wish(base, slot(owned(key("x", ""), stack.Key{}, address{}), "ip")), have: found(old, slot(owned(key("y", ""), stack.Key{}, address{}), "ip")),
+			want: desiredStack(base, withSlot(ownedResource(newKey("x", ""), stack.Key{}, address{}), "ip")), have: observedStack(old, withSlot(ownedResource(newKey("y", ""), stack.Key{}, address{}), "ip")),
 			plan: []string{"create lb", "delete y", "create x <- delete y", "delete old-lb <- create lb, create x @1m0s"},
 		},
 		"a replacement is no switch": {
-			want: wish(owned(theLB, stack.Key{}, lb{Scheme: "x"})), have: found(base), plan: []string{"create lb", "delete lb <- create lb"},
+			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "x"})), have: observedStack(base), plan: []string{"create lb", "delete lb <- create lb"},
 		},
 	})
 }
@@ -133,27 +133,27 @@ func TestCycles(t *testing.T) {
 	edge := func(a, b string) diff.Edge {
 		return diff.Edge{First: diff.Match{Kind: stack.Kind(a)}, Then: diff.Match{Kind: stack.Kind(b)}, Reason: "test"}
 	}
-	x := func(kind string) stack.Resource { return owned(key(kind, ""), stack.Key{}, address{}) }
-	behind := owned(key("d", ""), stack.Key{}, listener{To: ref("a", "")})
+	x := func(kind string) stack.Resource { return ownedResource(newKey(kind, ""), stack.Key{}, address{}) }
+	behind := ownedResource(newKey("d", ""), stack.Key{}, listener{To: newRef("a", "")})
 	runCompare(t, map[string]compareCase{
 		"are held with all behind them, and nothing else": {
-			want: wish(x("a"), x("b"), x("c"), behind), have: found(),
+			want: desiredStack(x("a"), x("b"), x("c"), behind), have: observedStack(),
 			rules: func(r *diff.Rules) { r.Edges = []diff.Edge{edge("a", "b"), edge("b", "a")} },
 			plan:  []string{"create c", "held create a: cycle", "held create b: cycle", "held create d: needs create a"},
 		},
 		"a referrer of what must be deleted first waits for itself": {
-			want: wish(owned(key("address", ""), stack.Key{}, address{Name: "new"}), owned(key("x", ""), stack.Key{}, listener{To: ref("address", "")})),
-			have: found(owned(key("address", ""), stack.Key{}, address{Name: "old"}), owned(key("x", ""), stack.Key{}, listener{To: ref("address", "")})),
+			want: desiredStack(ownedResource(newKey("address", ""), stack.Key{}, address{Name: "new"}), ownedResource(newKey("x", ""), stack.Key{}, listener{To: newRef("address", "")})),
+			have: observedStack(ownedResource(newKey("address", ""), stack.Key{}, address{Name: "old"}), ownedResource(newKey("x", ""), stack.Key{}, listener{To: newRef("address", "")})),
 			plan: []string{"held create address: cycle", "held delete address: cycle", "held update x: cycle"},
 		},
 	})
 }
 
 func TestEdges(t *testing.T) {
-	a := owned(key("a", ""), key("p", "1"), address{})
-	b := owned(key("b", ""), key("p", "2"), address{})
-	sibling := owned(key("b", ""), key("p", "1"), address{})
-	refers := owned(key("b", ""), stack.Key{}, listener{To: ref("p", "1")})
+	a := ownedResource(newKey("a", ""), newKey("p", "1"), address{})
+	b := ownedResource(newKey("b", ""), newKey("p", "2"), address{})
+	sibling := ownedResource(newKey("b", ""), newKey("p", "1"), address{})
+	refers := ownedResource(newKey("b", ""), stack.Key{}, listener{To: newRef("p", "1")})
 	edge := func(same bool) func(*diff.Rules) {
 		return func(r *diff.Rules) {
 			r.Kinds["a"], r.Kinds["b"] = diff.Rule{}, diff.Rule{}
@@ -162,17 +162,17 @@ func TestEdges(t *testing.T) {
 		}
 	}
 	runCompare(t, map[string]compareCase{
-		"everywhere":                           {want: wish(a, b), have: found(), rules: edge(false), plan: []string{"create b", "create a <- create b"}},
-		"only the related: others":             {want: wish(a, b), have: found(), rules: edge(true), plan: []string{"create a", "create b"}},
-		"only the related: siblings":           {want: wish(a, sibling), have: found(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
-		"only the related: refers to a parent": {want: wish(a, refers), have: found(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
+		"everywhere":                           {want: desiredStack(a, b), have: observedStack(), rules: edge(false), plan: []string{"create b", "create a <- create b"}},
+		"only the related: others":             {want: desiredStack(a, b), have: observedStack(), rules: edge(true), plan: []string{"create a", "create b"}},
+		"only the related: siblings":           {want: desiredStack(a, sibling), have: observedStack(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
+		"only the related: refers to a parent": {want: desiredStack(a, refers), have: observedStack(), rules: edge(true), plan: []string{"create b", "create a <- create b"}},
 	})
 }
 
 // TestSoftEdge: what a creation needs to be gone is not behind it, nor behind another one.
 func TestSoftEdge(t *testing.T) {
 	at := func(name, slot string) stack.Resource {
-		r := owned(key("a", name), stack.Key{}, address{})
+		r := ownedResource(newKey("a", name), stack.Key{}, address{})
 		r.Slot = slot
 		return r
 	}
@@ -181,15 +181,15 @@ func TestSoftEdge(t *testing.T) {
 		r.Edges = []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "a"}, Then: diff.Match{Action: plan.Delete, Kind: "a"}, Soft: true, Reason: "test"}}
 	}
 	runCompare(t, map[string]compareCase{
-		"behind": {want: wish(at("1", "x")), have: found(at("2", "y")), rules: soft, plan: []string{"create a/1", "delete a/2 <- create a/1"}},
-		"not what is in the place": {want: wish(at("1", "x"), at("3", "z")), have: found(at("2", "x"), at("4", "z")), rules: soft,
+		"behind": {want: desiredStack(at("1", "x")), have: observedStack(at("2", "y")), rules: soft, plan: []string{"create a/1", "delete a/2 <- create a/1"}},
+		"not what is in the place": {want: desiredStack(at("1", "x"), at("3", "z")), have: observedStack(at("2", "x"), at("4", "z")), rules: soft,
 			plan: []string{"delete a/2", "create a/1 <- delete a/2", "delete a/4", "create a/3 <- delete a/4"}},
 	})
 }
 
 func TestWhyNamesTheUsers(t *testing.T) {
-	l := knowing(map[string][]string{"b": {"80"}, "c": {"80"}, "d": {"80"}, "e": {"80"}, "f": {"80"}})
-	p := diff.Compare(wish(), found(ruleFor("80")), toyRules(), l)
+	l := ledgerWith(map[string][]string{"b": {"80"}, "c": {"80"}, "d": {"80"}, "e": {"80"}, "f": {"80"}})
+	p := diff.Compare(desiredStack(), observedStack(ruleFor("80")), toyRules(), l)
 	if d := cmp.Diff("stays, used by ns/b, ns/c, ns/d and 2 more", p.Steps[0].Why); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -214,12 +214,12 @@ func TestLocks(t *testing.T) {
 		have *stack.Stack
 		want string
 	}{
-		"by the identifier of what is there": {found(owned(theLB, stack.Key{}, lb{Scheme: "a"})), "id-of-lb"},
-		"by its place until it is":           {found(), "1 lb"},
+		"by the identifier of what is there": {observedStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "a"})), "id-of-lb"},
+		"by its place until it is":           {observedStack(), "1 lb"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := wish(owned(theLB, stack.Key{}, lb{Scheme: "a", Tags: []string{"x"}}), owned(key("listener", "80"), theLB, listener{Protocol: "TCP"}))
-			p := diff.Compare(want, tc.have, rules, knowing(nil))
+			want := desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "a", Tags: []string{"x"}}), ownedResource(newKey("listener", "80"), theLB, listener{Protocol: "TCP"}))
+			p := diff.Compare(want, tc.have, rules, ledgerWith(nil))
 			if len(p.Steps) < 2 {
 				t.Fatalf("%d steps", len(p.Steps))
 			}
@@ -232,18 +232,18 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// TestFixed: what can never be changed is told and stays; all else goes on, also what
-// is in the resource or refers to it, and other fields of it are written beside what
-// was found.
+// TestFixed: an immutable difference is reported and stays; all other changes continue,
+// also in parts of the resource and in references to it, and other fields of it are
+// written beside the observed value.
 func TestFixed(t *testing.T) {
 	rules := toyRules()
 	kind := rules.Kinds["lb"]
 	kind.Fixed = []string{"Scheme"}
 	rules.Kinds["lb"] = kind
-	have := found(owned(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
-	want := wish(owned(theLB, stack.Key{}, lb{Scheme: "public", Tags: []string{"b"}}), owned(key("listener", "80"), theLB, listener{Protocol: "TCP"}))
-	p := diff.Compare(want, have, rules, knowing(nil))
-	if d := cmp.Diff([]string{"update lb tags", "create listener/80", "held update lb fixed: fixed"}, lines(p)); d != "" {
+	have := observedStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
+	want := desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "public", Tags: []string{"b"}}), ownedResource(newKey("listener", "80"), theLB, listener{Protocol: "TCP"}))
+	p := diff.Compare(want, have, rules, ledgerWith(nil))
+	if d := cmp.Diff([]string{"update lb tags", "create listener/80", "held update lb fixed: fixed"}, planLines(p)); d != "" {
 		t.Fatalf("(-want +got):\n%s", d)
 	}
 	if spec, _ := p.Steps[0].Target.Spec.(lb); spec.Scheme != "internal" {
@@ -252,23 +252,24 @@ func TestFixed(t *testing.T) {
 	if why := p.Blocked[0].Why; why != "Scheme cannot be changed any more and stays; undo the change, or make another Service with what it asks for" {
 		t.Errorf("why: %s", why)
 	}
-	want.Put(owned(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
-	if p := diff.Compare(want, have, rules, knowing(nil)); len(p.Blocked) > 0 {
+	want.Put(ownedResource(theLB, stack.Key{}, lb{Scheme: "internal", Tags: []string{"a"}}))
+	if p := diff.Compare(want, have, rules, ledgerWith(nil)); len(p.Blocked) > 0 {
 		t.Errorf("held: %v", p.Blocked)
 	}
 }
 
-// TestLeaveLate: what has to go for a new one goes once the rest that the new one needs is there.
+// TestLeaveLate: a resource that blocks a new one is deleted once everything else that the
+// new one needs exists.
 func TestLeaveLate(t *testing.T) {
-	old := owned(key("a", "old"), stack.Key{}, address{})
+	old := ownedResource(newKey("a", "old"), stack.Key{}, address{})
 	old.Slot = "x"
-	next := owned(key("a", "new"), stack.Key{}, listener{To: ref("p", "1")})
+	next := ownedResource(newKey("a", "new"), stack.Key{}, listener{To: newRef("p", "1")})
 	next.Slot = "x"
 	rules := func(r *diff.Rules) { r.Kinds["a"], r.Kinds["p"] = diff.Rule{}, diff.Rule{} }
 	// The old one refers to m, which cannot change meanwhile; m needs the new p.
-	leaving := owned(key("a", "old"), stack.Key{}, listener{To: ref("m", "1")})
+	leaving := ownedResource(newKey("a", "old"), stack.Key{}, listener{To: newRef("m", "1")})
 	leaving.Slot = "x"
-	coming := owned(key("a", "new"), stack.Key{}, listener{To: ref("m", "1")})
+	coming := ownedResource(newKey("a", "new"), stack.Key{}, listener{To: newRef("m", "1")})
 	coming.Slot = "x"
 	busy := func(r *diff.Rules) {
 		r.Kinds["a"], r.Kinds["m"], r.Kinds["p"] = diff.Rule{}, diff.Rule{}, diff.Rule{}
@@ -280,13 +281,13 @@ func TestLeaveLate(t *testing.T) {
 	}
 	runCompare(t, map[string]compareCase{
 		"behind what a step needs that waits for it": {
-			want: wish(owned(key("m", "1"), stack.Key{}, listener{Protocol: "UDP"}), owned(key("p", "1"), stack.Key{}, address{}), coming),
-			have: found(owned(key("m", "1"), stack.Key{}, listener{Protocol: "TCP"}), leaving), rules: busy,
+			want: desiredStack(ownedResource(newKey("m", "1"), stack.Key{}, listener{Protocol: "UDP"}), ownedResource(newKey("p", "1"), stack.Key{}, address{}), coming),
+			have: observedStack(ownedResource(newKey("m", "1"), stack.Key{}, listener{Protocol: "TCP"}), leaving), rules: busy,
 			plan: []string{
 				"create p/1", "delete a/old <- create p/1", "update m/1 <- delete a/old, create p/1", "create a/new <- delete a/old, update m/1",
 			},
 		},
-		"behind what the new one refers to": {want: wish(owned(key("p", "1"), stack.Key{}, address{}), next), have: found(old), rules: rules,
+		"behind what the new one refers to": {want: desiredStack(ownedResource(newKey("p", "1"), stack.Key{}, address{}), next), have: observedStack(old), rules: rules,
 			plan: []string{"create p/1", "delete a/old <- create p/1", "create a/new <- delete a/old, create p/1"}},
 	})
 }

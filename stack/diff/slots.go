@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// slots lets a place be left before it is taken. A place that nobody leaves
-// cannot be taken: the one who is there keeps it.
+// slots orders the release of a place before its use. A place that is not released
+// cannot be taken: its holder keeps it.
 func (c *comparison) slots() {
 	for i := range c.steps {
 		s := &c.steps[i]
@@ -18,7 +18,7 @@ func (c *comparison) slots() {
 		c.blockYounger(*s)
 		for _, k := range c.places.inSlot[s.Target.Slot] {
 			q := c.have.byKey[k]
-			if k == s.ID.Key || q.In != s.Target.In || c.goes(q.In) {
+			if k == s.ID.Key || q.In != s.Target.In || c.isDeleted(q.In) {
 				continue
 			}
 			going := c.leaving(q)
@@ -39,8 +39,9 @@ type departure struct {
 	place int // among the steps, of the one that takes the place
 }
 
-// leaveLate puts behind all that a creation needs what has to go for it: if any of that is
-// refused, nothing has gone. What needs something of it to be gone is not waited for.
+// leaveLate orders deletions that a creation needs behind everything else that it needs:
+// if one of these steps is refused, nothing has been deleted. Steps that need one of the
+// deletions are not waited for.
 func (c *comparison) leaveLate() {
 	var graph *plan.Graph
 	for _, l := range c.leaves {
@@ -60,7 +61,7 @@ func (c *comparison) leaveLate() {
 	}
 }
 
-// goingWith are a deletion and those that it needs, by their place.
+// goingWith returns a deletion and the deletions that it needs, by their place.
 func (c *comparison) goingWith(graph *plan.Graph, at int) []int {
 	out := []int{at}
 	for i, before := range graph.Before(out)[:graph.Steps] {
@@ -97,8 +98,8 @@ func (c *comparison) behind(graph *plan.Graph, deletions, steps []int) (found bo
 	return found
 }
 
-// blockYounger blocks a step that takes a place in something shared for which an older owner asks
-// as well. Who has a place is found there, and keeps it.
+// blockYounger blocks a step that takes a place in a shared resource if an older owner
+// requests it as well. An owner that has the place is observed there, and keeps it.
 func (c *comparison) blockYounger(s plan.Step) {
 	if in := c.want.byKey[s.Target.In]; in.Ownership == stack.Owned {
 		return
@@ -108,7 +109,7 @@ func (c *comparison) blockYounger(s plan.Step) {
 	}
 }
 
-// takes tells whether the step takes a place that its resource did not have.
+// takes reports whether the step takes a place that its resource did not have.
 func (c *comparison) takes(s plan.Step) bool {
 	switch {
 	case s.Target.Slot == "":

@@ -12,7 +12,7 @@ import (
 type WhilePending int
 
 const (
-	// GoOn: the cloud takes changes meanwhile, or whoever makes the call waits for it.
+	// GoOn: the cloud accepts changes meanwhile, or the call waits for it.
 	GoOn WhilePending = iota
 	// Settle: neither the resource nor what is in it is written, and nothing counts on it
 	// before it is ready.
@@ -27,8 +27,8 @@ const (
 	Mend OnceFailed = iota
 	// Remake: it takes no change, and a new one takes its place.
 	Remake
-	// Report: it takes no change, and it is not ours to replace it: that is told, and
-	// what is in it or counts on it is held.
+	// Report: it accepts no change, and we must not replace it: that is reported, and
+	// its parts and all resources that depend on it are blocked.
 	Report
 	// Rewrite: it is compared like any other, and written as desired where nothing differs:
 	// the cloud did not apply what it shows.
@@ -38,9 +38,9 @@ const (
 // settling is the part of the steps that stand for what the cloud itself has to end.
 const settling = "settle"
 
-// unsettled adds, for each found resource that takes no change as it is, a step that
-// stands for its getting ready, and holds it; so all that needs the resource is held
-// with it.
+// unsettled adds, for each observed resource that accepts no change now, a blocked step
+// that stands for its becoming ready, so that every step that needs the resource is
+// blocked too.
 func (c *comparison) unsettled() {
 	c.awaited = map[stack.Key]int{}
 	for _, k := range c.have.keys {
@@ -51,7 +51,7 @@ func (c *comparison) unsettled() {
 		case found.State == stack.Pending && rule.Pending == Settle:
 			c.await(found, plan.ByBusy, "the cloud is still making or changing it; the rest follows when it has ended")
 		case found.State == stack.Failed && rule.Failed == Report && wanted && !c.replaced[k]:
-			c.await(found, plan.ByFailed, "the cloud says that it has failed, and takes no change of it; have it repaired there, or delete the Service and make it anew")
+			c.await(found, plan.ByFailed, "the cloud reports that it has failed, and accepts no change of it; have it repaired there, or delete the Service and create it again")
 		}
 	}
 }
@@ -63,14 +63,14 @@ func (c *comparison) await(found stack.Resource, by plan.BlockedBy, why string) 
 	c.block(id, by, why)
 }
 
-// isAwaited tells whether the step with the place stands for what the cloud does.
+// isAwaited reports whether the step with the place stands for a change by the cloud.
 func (c *comparison) isAwaited(i int) bool {
 	at, ok := c.awaited[c.steps[i].ID.Key]
 	return ok && at == i
 }
 
-// needSettled makes a step need that the resource with the key, and all that this is
-// in, takes changes.
+// needSettled makes a step need that the resource with the key, and its parents, accept
+// changes.
 func (c *comparison) needSettled(s *plan.Step, k stack.Key) {
 	for range maxNesting {
 		if at, ok := c.awaited[k]; ok {
@@ -86,8 +86,8 @@ func (c *comparison) needSettled(s *plan.Step, k stack.Key) {
 	}
 }
 
-// leads tells whether the step is one of the first ones of an edge. What the cloud has
-// to end counts as the creation and as any change of the resource.
+// leads reports whether the step is one of the first ones of an edge. A change that the
+// cloud has to complete counts as the creation and as any change of the resource.
 func (c *comparison) leads(e Edge, i int) bool {
 	s := c.steps[i]
 	if !c.isAwaited(i) {
@@ -99,8 +99,8 @@ func (c *comparison) leads(e Edge, i int) bool {
 	return c.matches(e.First, s) || c.matches(e.First, made)
 }
 
-// withoutIdle leaves out what is held because the cloud is busy, if nothing waits for
-// that. What has failed is told in any case.
+// withoutIdle leaves out steps that are blocked by a busy resource, if no step waits for
+// it. A failed resource is reported in any case.
 func withoutIdle(held []plan.Blocked) []plan.Blocked {
 	return slices.DeleteFunc(held, func(h plan.Blocked) bool {
 		return h.By == plan.ByBusy && !slices.ContainsFunc(held, func(o plan.Blocked) bool { return o.By == plan.ByNeeds && o.Needs == h.Step.ID })

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// in gives the found resource with the key a state.
-func in(state stack.State, s *stack.Stack, k stack.Key) *stack.Stack {
+// withState sets the state of the observed resource with the key.
+func withState(state stack.State, s *stack.Stack, k stack.Key) *stack.Stack {
 	r, _ := s.Get(k)
 	r.State = state
 	s.Put(r)
@@ -24,86 +24,86 @@ func settlingLB(r *diff.Rules) {
 	r.Kinds["lb"] = lb
 }
 
-// TestPending: what the cloud is busy with is not written, nor what is in it, and
-// nothing counts on it; all else goes on.
+// TestPending: a busy resource and its parts are not written, and no step depends on
+// them; all other changes continue.
 func TestPending(t *testing.T) {
-	heldAddress := owned(key("address", "held"), stack.Key{}, address{Name: "x"})
+	heldAddress := ownedResource(newKey("address", "held"), stack.Key{}, address{Name: "x"})
 	holdFirst := func(r *diff.Rules) {
 		a := r.Kinds["address"]
 		a.Pending = diff.Settle
 		r.Kinds["address"] = a
 		r.Edges = append(r.Edges, diff.Edge{First: diff.Match{Action: plan.Create, Kind: "address"}, Then: diff.Match{Action: plan.Delete, Kind: "lb"}})
 	}
-	newPort := append(changed(owned(key("targets", "80"), key("group", "80"), targets{IDs: []string{"a", "c"}})),
-		slot(owned(key("listener", "81"), theLB, listener{Protocol: "TCP", To: ref("group", "80")}), "port 81"))
+	newPort := append(withChanges(ownedResource(newKey("targets", "80"), newKey("group", "80"), targets{IDs: []string{"a", "c"}})),
+		withSlot(ownedResource(newKey("listener", "81"), theLB, listener{Protocol: "TCP", To: newRef("group", "80")}), "port 81"))
 	runCompare(t, map[string]compareCase{
-		"nothing waits for it, nothing is told": {want: wish(whole()...), have: in(stack.Pending, found(whole()...), theLB), rules: settlingLB},
+		"nothing waits for it, nothing is told": {want: desiredStack(wholeStack()...), have: withState(stack.Pending, observedStack(wholeStack()...), theLB), rules: settlingLB},
 		"a kind that takes changes meanwhile": {
-			want: wish(newPort...), have: in(stack.Pending, found(whole()...), theLB),
+			want: desiredStack(newPort...), have: withState(stack.Pending, observedStack(wholeStack()...), theLB),
 			plan: []string{"create listener/81", "update targets/80 ids+", "update targets/80 ids- <- update targets/80 ids+"},
 		},
 		"what is in it waits, what is not goes on": {
-			want: wish(newPort...), have: in(stack.Pending, found(whole()...), theLB), rules: settlingLB,
+			want: desiredStack(newPort...), have: withState(stack.Pending, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{
 				"update targets/80 ids+", "update targets/80 ids- <- update targets/80 ids+",
 				"held update lb settle: busy", "held create listener/81: needs update lb settle",
 			},
 		},
 		"its end waits, and what goes after it": {
-			have: in(stack.Pending, found(whole()...), theLB), rules: settlingLB,
+			have: withState(stack.Pending, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{
 				"delete rule/30080", "held update lb settle: busy", "held delete lb: needs update lb settle",
 				"held delete group/80: needs delete lb",
 			},
 		},
 		"what refers to it waits": {
-			want: wish(owned(key("x", ""), stack.Key{}, listener{To: ref("lb", "")}), owned(theLB, stack.Key{}, lb{Scheme: "public"})),
-			have: in(stack.Pending, found(owned(theLB, stack.Key{}, lb{Scheme: "public"})), theLB), rules: settlingLB,
+			want: desiredStack(ownedResource(newKey("x", ""), stack.Key{}, listener{To: newRef("lb", "")}), ownedResource(theLB, stack.Key{}, lb{Scheme: "public"})),
+			have: withState(stack.Pending, observedStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "public"})), theLB), rules: settlingLB,
 			plan: []string{"held update lb settle: busy", "held create x: needs update lb settle"},
 		},
 		"an edge from its creation counts until it is ready": {
-			want: wish(heldAddress), have: in(stack.Pending, found(heldAddress, owned(theLB, stack.Key{}, lb{})), heldAddress.Key), rules: holdFirst,
+			want: desiredStack(heldAddress), have: withState(stack.Pending, observedStack(heldAddress, ownedResource(theLB, stack.Key{}, lb{})), heldAddress.Key), rules: holdFirst,
 			plan: []string{"held update address/held settle: busy", "held delete lb: needs update address/held settle"},
 		},
 		"the edge is nothing once it is ready": {
-			want: wish(heldAddress), have: found(heldAddress, owned(theLB, stack.Key{}, lb{})), rules: holdFirst,
+			want: desiredStack(heldAddress), have: observedStack(heldAddress, ownedResource(theLB, stack.Key{}, lb{})), rules: holdFirst,
 			plan: []string{"delete lb"},
 		},
 	})
 }
 
-// TestFailed: what the cloud has given up is mended, made anew or told, as its kind
-// says; it can always be deleted.
+// TestFailed: a failed resource is repaired, recreated or reported, as its kind
+// requires; it can always be deleted.
 func TestFailed(t *testing.T) {
 	remade := func(r *diff.Rules) {
 		g := r.Kinds["group"]
 		g.Failed = diff.Remake
 		r.Kinds["group"] = g
 	}
-	newPort := append(whole(), slot(owned(key("listener", "81"), theLB, listener{Protocol: "TCP", To: ref("group", "80")}), "port 81"))
+	newPort := append(wholeStack(), withSlot(ownedResource(newKey("listener", "81"), theLB, listener{Protocol: "TCP", To: newRef("group", "80")}), "port 81"))
 	runCompare(t, map[string]compareCase{
 		"mended": {
-			want: wish(changed(owned(theLB, stack.Key{}, lb{Scheme: "public", Tags: []string{"t"}}))...), have: in(stack.Failed, found(whole()...), theLB),
+			want: desiredStack(withChanges(ownedResource(theLB, stack.Key{}, lb{Scheme: "public", Tags: []string{"t"}}))...), have: withState(stack.Failed, observedStack(wholeStack()...), theLB),
 			plan: []string{"update lb tags"},
 		},
 		"told although nothing differs": {
-			want: wish(whole()...), have: in(stack.Failed, found(whole()...), theLB), rules: settlingLB,
+			want: desiredStack(wholeStack()...), have: withState(stack.Failed, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{"held update lb settle: failed"},
 		},
 		"nothing is made in it": {
-			want: wish(newPort...), have: in(stack.Failed, found(whole()...), theLB), rules: settlingLB,
+			want: desiredStack(newPort...), have: withState(stack.Failed, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{"held update lb settle: failed", "held create listener/81: needs update lb settle"},
 		},
 		"deleted": {
-			have: in(stack.Failed, found(whole()...), theLB), rules: settlingLB,
+			have: withState(stack.Failed, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{"delete rule/30080", "delete lb <- delete rule/30080", "delete group/80 <- delete lb"},
 		},
 		"replaced for another reason": {
-			want: wish(changed(owned(theLB, stack.Key{}, lb{Scheme: "private"}))...), have: in(stack.Failed, found(whole()...), theLB), rules: settlingLB,
+			want: desiredStack(withChanges(ownedResource(theLB, stack.Key{}, lb{Scheme: "private"}))...), have: withState(stack.Failed, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{"create lb", "create listener/80 <- create lb", "delete lb <- create lb, create listener/80"},
 		},
 		"made anew": {
-			want: wish(whole()...), have: in(stack.Failed, found(whole()...), key("group", "80")), rules: remade,
+			want: desiredStack(wholeStack()...), have: withState(stack.Failed, observedStack(wholeStack()...), newKey("group", "80")), rules: remade,
 			plan: []string{
 				"create group/80",
 				"update targets/80 ids+ <- create group/80",
@@ -125,7 +125,7 @@ func TestUnsettledProperty(t *testing.T) {
 	}
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		want, have := random(r), found(random(r).Resources...)
+		want, have := randomStack(r), observedStack(randomStack(r).Resources...)
 		busy := map[stack.Key]bool{}
 		for i := range have.Resources {
 			if r.IntN(4) == 0 {
@@ -133,10 +133,10 @@ func TestUnsettledProperty(t *testing.T) {
 				busy[have.Resources[i].Key] = true
 			}
 		}
-		got := diff.Compare(want, have, rules, knowing(nil))
+		got := diff.Compare(want, have, rules, ledgerWith(nil))
 		for _, s := range got.Steps {
 			if busy[s.ID.Key] || busy[s.Target.In] {
-				t.Fatalf("seed %d: %s is not held: %v", seed, s.ID, lines(got))
+				t.Fatalf("seed %d: %s is not held: %v", seed, s.ID, planLines(got))
 			}
 		}
 		for _, h := range got.Blocked {
@@ -148,7 +148,7 @@ func TestUnsettledProperty(t *testing.T) {
 		for i := range ready {
 			ready[i].State = stack.Ready
 		}
-		all := diff.Compare(want, &stack.Stack{Owner: me, Resources: ready}, rules, knowing(nil))
+		all := diff.Compare(want, &stack.Stack{Owner: me, Resources: ready}, rules, ledgerWith(nil))
 		known := map[plan.StepID]bool{}
 		for _, s := range all.Steps {
 			known[s.ID] = true

@@ -12,7 +12,7 @@ import (
 
 type settings struct{ Values map[string]string }
 
-// Keys that nobody wants are neither changed nor shown as if they were.
+// Keys that are not desired are neither changed nor shown as if they were.
 func TestSubsetLooksAtWantedKeysOnly(t *testing.T) {
 	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{"settings": {Subset: []string{"Values"}}}}
 	found := settings{map[string]string{"a": "1", "theirs": "x"}}

@@ -49,14 +49,14 @@ type address struct{ Name string }
 
 var me = stack.Owner{Namespace: "ns", Name: "me", UID: "1"}
 
-func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
+func newKey(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
 
 var (
-	theLB    = key("lb", "")
-	theNodes = key("nodes", "sg-1")
+	theLB    = newKey("lb", "")
+	theNodes = newKey("nodes", "sg-1")
 )
 
-func ref(kind, name string) stack.Ref { return stack.RefTo(key(kind, name)) }
+func newRef(kind, name string) stack.Ref { return stack.RefTo(newKey(kind, name)) }
 
 func toyRules() diff.Rules {
 	foldCase := func(want, have any) bool {
@@ -93,28 +93,28 @@ func toyRules() diff.Rules {
 	}
 }
 
-func owned(k stack.Key, in stack.Key, spec stack.Spec) stack.Resource {
+func ownedResource(k stack.Key, in stack.Key, spec stack.Spec) stack.Resource {
 	return stack.Resource{Key: k, In: in, Spec: spec}
 }
 
-func slot(r stack.Resource, s string) stack.Resource {
+func withSlot(r stack.Resource, s string) stack.Resource {
 	r.Slot = s
 	return r
 }
 
-func unproven(r stack.Resource) stack.Resource {
+func withoutProof(r stack.Resource) stack.Resource {
 	r.Proof = stack.None
 	return r
 }
 
 func ruleFor(name string) stack.Resource {
-	return stack.Resource{Key: key("rule", name), In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: name}}
+	return stack.Resource{Key: newKey("rule", name), In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: name}}
 }
 
-func wish(rs ...stack.Resource) *stack.Stack { return &stack.Stack{Owner: me, Resources: rs} }
+func desiredStack(rs ...stack.Resource) *stack.Stack { return &stack.Stack{Owner: me, Resources: rs} }
 
-// found is a stack as a read returns it: with identifiers and proof.
-func found(rs ...stack.Resource) *stack.Stack {
+// observedStack returns a stack as a read returns it: with identifiers and proof.
+func observedStack(rs ...stack.Resource) *stack.Stack {
 	out := &stack.Stack{Owner: me}
 	for _, r := range rs {
 		r.ID = "id-of-" + r.Key.String()
@@ -126,22 +126,22 @@ func found(rs ...stack.Resource) *stack.Stack {
 	return out
 }
 
-// without takes the proof off the resource with the key.
-func foreign(s *stack.Stack, k stack.Key) *stack.Stack {
+// clearProof removes the proof from the resource with the key.
+func clearProof(s *stack.Stack, k stack.Key) *stack.Stack {
 	r, _ := s.Get(k)
-	s.Put(unproven(r))
+	s.Put(withoutProof(r))
 	return s
 }
 
-// leftover has everything as nobody's any more.
-func leftover(s *stack.Stack) *stack.Stack {
+// markLeftover marks every resource as one without an owner.
+func markLeftover(s *stack.Stack) *stack.Stack {
 	for i := range s.Resources {
 		s.Resources[i].Proof = stack.Leftover
 	}
 	return s
 }
 
-func knowing(others map[string][]string) *ledger.Ledger {
+func ledgerWith(others map[string][]string) *ledger.Ledger {
 	l := ledger.New()
 	l.SetReady()
 	for owner, rules := range others {
@@ -154,8 +154,8 @@ func knowing(others map[string][]string) *ledger.Ledger {
 	return l
 }
 
-// lines shows a plan: a step a line, with what it needs; held ones after.
-func lines(p plan.Plan) []string {
+// planLines renders a plan: a line for each step, with its needs; blocked steps last.
+func planLines(p plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		line := s.ID.String()
@@ -184,4 +184,4 @@ func lines(p plan.Plan) []string {
 	return out
 }
 
-func unready() *ledger.Ledger { return ledger.New() }
+func emptyLedger() *ledger.Ledger { return ledger.New() }

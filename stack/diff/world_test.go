@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// world is a cloud without calls: what exists, and what refuses to happen. Two
-// things can exist under one key while one replaces the other, so things are
-// told apart by identity.
+// world is a cloud without calls: existing resources, and operations that are refused.
+// Two resources can exist under one key while one replaces the other, so they are
+// distinguished by identity.
 type world struct {
 	rules  diff.Rules
 	things []*thing // older ones first
@@ -42,7 +42,7 @@ func newWorld(rules diff.Rules, have *stack.Stack) *world {
 	return w
 }
 
-// apart tells whether the resource needs no parent in this world.
+// apart reports whether the resource needs no parent in this world.
 func (w *world) apart(r stack.Resource) bool { return r.In == (stack.Key{}) || r.In == theNodes }
 
 func (w *world) newest(k stack.Key) *thing {
@@ -166,7 +166,7 @@ func (w *world) members(t *thing, ch plan.Change) []string {
 	return now
 }
 
-// delete removes the oldest thing under the key, with what goes along.
+// delete removes the oldest resource under the key, with its parts.
 func (w *world) delete(s plan.Step) error {
 	i := slices.IndexFunc(w.things, func(t *thing) bool { return t.res.Key == s.ID.Key })
 	if i < 0 {

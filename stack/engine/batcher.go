@@ -138,7 +138,7 @@ func (e *Engine) joint(items []item) context.Context {
 }
 
 func (e *Engine) batch(key string, items []item) plan.Batch {
-	b := plan.Batch{Key: key, Claims: e.claims, IDs: resolver(items)}
+	b := plan.Batch{Key: key, Claims: e.claims, IDs: newResolver(items)}
 	for _, it := range items {
 		b.Steps = append(b.Steps, it.step)
 	}
@@ -176,8 +176,8 @@ func refusedAll(items []item, why error) []plan.Outcome {
 	return out
 }
 
-// resolver resolves references of all owners of the batch.
-func resolver(items []item) plan.Resolver {
+// newResolver resolves references of all owners of the batch.
+func newResolver(items []item) plan.Resolver {
 	byOwner := map[stack.Owner]func(stack.Ref) (string, bool){}
 	for _, it := range items {
 		byOwner[it.step.ID.Owner] = it.ids

@@ -20,33 +20,33 @@ type thing struct {
 	To   stack.Ref
 }
 
-func owner(i int) stack.Owner {
+func testOwner(i int) stack.Owner {
 	return stack.Owner{Namespace: "ns", Name: fmt.Sprint(i), UID: fmt.Sprint(i)}
 }
 
-func key(name string) stack.Key { return stack.Key{Kind: "thing", Name: name} }
+func testKey(name string) stack.Key { return stack.Key{Kind: "thing", Name: name} }
 
-// step makes a creation that needs others of the same owner.
-func step(o stack.Owner, name string, needs ...string) plan.Step {
+// createStep returns a creation that needs others of the same owner.
+func createStep(o stack.Owner, name string, needs ...string) plan.Step {
 	s := plan.Step{
-		ID:     plan.StepID{Owner: o, Key: key(name), Action: plan.Create},
-		Target: stack.Resource{Key: key(name), Spec: thing{Name: name}}, Reason: plan.Missing,
+		ID:     plan.StepID{Owner: o, Key: testKey(name), Action: plan.Create},
+		Target: stack.Resource{Key: testKey(name), Spec: thing{Name: name}}, Reason: plan.Missing,
 	}
 	for _, n := range needs {
-		s.Needs = append(s.Needs, plan.StepID{Owner: o, Key: key(n), Action: plan.Create})
+		s.Needs = append(s.Needs, plan.StepID{Owner: o, Key: testKey(n), Action: plan.Create})
 	}
 	return s
 }
 
-func in(batch string, s plan.Step) plan.Step {
+func inBatch(batch string, s plan.Step) plan.Step {
 	s.Batch = batch
 	return s
 }
 
 func planOf(steps ...plan.Step) plan.Plan { return plan.Plan{Owner: steps[0].ID.Owner, Steps: steps} }
 
-// each answers every step of a batch on its own.
-func each(f func(plan.Step) plan.Outcome) Apply {
+// applyEach answers every step of a batch on its own.
+func applyEach(f func(plan.Step) plan.Outcome) Apply {
 	return func(_ context.Context, b plan.Batch) []plan.Outcome {
 		out := make([]plan.Outcome, len(b.Steps))
 		for i, s := range b.Steps {
@@ -56,23 +56,23 @@ func each(f func(plan.Step) plan.Outcome) Apply {
 	}
 }
 
-func done(s plan.Step) plan.Outcome {
+func doneOutcome(s plan.Step) plan.Outcome {
 	after := s.Target
 	after.ID = "id-" + s.ID.Key.Name
 	return plan.Done(after)
 }
 
-// answers fails the named steps and does the others.
-func answers(faults map[string]plan.Outcome) Apply {
-	return each(func(s plan.Step) plan.Outcome {
+// applyWithFaults fails the named steps and performs the others.
+func applyWithFaults(faults map[string]plan.Outcome) Apply {
+	return applyEach(func(s plan.Step) plan.Outcome {
 		if o, bad := faults[s.ID.Key.Name]; bad {
 			return o
 		}
-		return done(s)
+		return doneOutcome(s)
 	})
 }
 
-func states(r Report) map[string]State {
+func stepStates(r Report) map[string]State {
 	out := map[string]State{}
 	for _, res := range r.Results {
 		out[res.Step.ID.Key.Name] = res.State
@@ -80,10 +80,10 @@ func states(r Report) map[string]State {
 	return out
 }
 
-func failed(m fault.Meaning) plan.Outcome { return plan.Failed(fault.New(m, "no")) }
+func failedOutcome(m fault.Meaning) plan.Outcome { return plan.Failed(fault.New(m, "no")) }
 
 func TestStates(t *testing.T) {
-	o := owner(1)
+	o := testOwner(1)
 	pending := plan.Failed(&fault.Fault{Meaning: fault.Pending, After: 7 * time.Second})
 	for name, tc := range map[string]struct {
 		steps  []plan.Step
@@ -94,45 +94,45 @@ func TestStates(t *testing.T) {
 		stale  bool
 	}{
 		"all done": {
-			steps: []plan.Step{step(o, "a"), step(o, "b", "a")}, want: map[string]State{"a": Done, "b": Done},
+			steps: []plan.Step{createStep(o, "a"), createStep(o, "b", "a")}, want: map[string]State{"a": Done, "b": Done},
 		},
 		"a failure skips only what needs it": {
-			steps:  []plan.Step{step(o, "a"), step(o, "b", "a"), step(o, "c", "b"), step(o, "d")},
-			faults: map[string]plan.Outcome{"a": failed(fault.Invalid)},
+			steps:  []plan.Step{createStep(o, "a"), createStep(o, "b", "a"), createStep(o, "c", "b"), createStep(o, "d")},
+			faults: map[string]plan.Outcome{"a": failedOutcome(fault.Invalid)},
 			want:   map[string]State{"a": Failed, "b": Skipped, "c": Skipped, "d": Done},
 		},
 		"behind a wait all wait": {
-			steps:  []plan.Step{step(o, "a"), step(o, "b", "a"), step(o, "c")},
+			steps:  []plan.Step{createStep(o, "a"), createStep(o, "b", "a"), createStep(o, "c")},
 			faults: map[string]plan.Outcome{"a": pending},
 			want:   map[string]State{"a": Waiting, "b": Waiting, "c": Done}, wait: 7 * time.Second, waits: true,
 		},
 		"accepted but not finished": {
-			steps:  []plan.Step{step(o, "a"), step(o, "b", "a")},
+			steps:  []plan.Step{createStep(o, "a"), createStep(o, "b", "a")},
 			faults: map[string]plan.Outcome{"a": {Wait: 3 * time.Second, Sent: plan.WasSent}},
 			want:   map[string]State{"a": Waiting, "b": Waiting}, wait: 3 * time.Second, waits: true, stale: true,
 		},
 		"in use is a wait, with the caller's back-off": {
-			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.InUse)},
+			steps: []plan.Step{createStep(o, "a")}, faults: map[string]plan.Outcome{"a": failedOutcome(fault.InUse)},
 			want: map[string]State{"a": Waiting}, waits: true,
 		},
 		"a lost answer makes stale": {
-			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": {Err: fault.New(fault.Unavailable, "cut"), Sent: plan.MaybeSent}},
+			steps: []plan.Step{createStep(o, "a")}, faults: map[string]plan.Outcome{"a": {Err: fault.New(fault.Unavailable, "cut"), Sent: plan.MaybeSent}},
 			want: map[string]State{"a": Failed}, stale: true,
 		},
 		"what contradicts us makes stale": {
-			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.Exists)},
+			steps: []plan.Step{createStep(o, "a")}, faults: map[string]plan.Outcome{"a": failedOutcome(fault.Exists)},
 			want: map[string]State{"a": Failed}, stale: true,
 		},
 		"a clean refusal does not": {
-			steps: []plan.Step{step(o, "a")}, faults: map[string]plan.Outcome{"a": failed(fault.Quota)}, want: map[string]State{"a": Failed},
+			steps: []plan.Step{createStep(o, "a")}, faults: map[string]plan.Outcome{"a": failedOutcome(fault.Quota)}, want: map[string]State{"a": Failed},
 		},
 		"a need that is no step is met": {
-			steps: []plan.Step{step(o, "a", "elsewhere")}, want: map[string]State{"a": Done},
+			steps: []plan.Step{createStep(o, "a", "elsewhere")}, want: map[string]State{"a": Done},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := New(answers(tc.faults), nil, Options{}).Run(t.Context(), planOf(tc.steps...), nil, nil)
-			if d := cmp.Diff(tc.want, states(r)); d != "" {
+			r := New(applyWithFaults(tc.faults), nil, Options{}).Run(t.Context(), planOf(tc.steps...), nil, nil)
+			if d := cmp.Diff(tc.want, stepStates(r)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			wait, waits := r.Wait()
@@ -151,10 +151,10 @@ func TestStates(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	o := owner(1)
-	gated := step(o, "a")
+	o := testOwner(1)
+	gated := createStep(o, "a")
 	gated.Gate = plan.Gate{After: time.Minute, Since: "test"}
-	p := planOf(gated, step(o, "b", "a"), step(o, "c"))
+	p := planOf(gated, createStep(o, "b", "a"), createStep(o, "c"))
 	for name, tc := range map[string]struct {
 		gates Gates
 		want  map[string]State
@@ -164,8 +164,8 @@ func TestGates(t *testing.T) {
 		"open":   {func(plan.Gate) time.Duration { return -1 }, map[string]State{"a": Done, "b": Done, "c": Done}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := New(each(done), nil, Options{}).Run(t.Context(), p, nil, tc.gates)
-			if d := cmp.Diff(tc.want, states(r)); d != "" {
+			r := New(applyEach(doneOutcome), nil, Options{}).Run(t.Context(), p, nil, tc.gates)
+			if d := cmp.Diff(tc.want, stepStates(r)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			if wait, _ := r.Wait(); wait != tc.wait {
@@ -181,12 +181,12 @@ func TestGates(t *testing.T) {
 func TestIndependentStepsRunAtTheSameTime(t *testing.T) {
 	var both sync.WaitGroup
 	both.Add(2)
-	met := each(func(s plan.Step) plan.Outcome {
+	met := applyEach(func(s plan.Step) plan.Outcome {
 		both.Done()
-		both.Wait() // for ever, if they went one after the other
-		return done(s)
+		both.Wait() // for ever, if they ran one after the other
+		return doneOutcome(s)
 	})
-	r := New(met, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "a"), step(owner(1), "b")), nil, nil)
+	r := New(met, nil, Options{}).Run(t.Context(), planOf(createStep(testOwner(1), "a"), createStep(testOwner(1), "b")), nil, nil)
 	if !r.Clean() {
 		t.Error(r.Err())
 	}
@@ -201,18 +201,18 @@ func TestCancelBetweenSteps(t *testing.T) {
 		if call.Err() != nil {
 			t.Error("a call that has begun was cut")
 		}
-		return []plan.Outcome{done(b.Steps[0])}
+		return []plan.Outcome{doneOutcome(b.Steps[0])}
 	}
-	r := New(stop, nil, Options{}).Run(ctx, planOf(step(owner(1), "a"), step(owner(1), "b", "a")), nil, nil)
-	if d := cmp.Diff(map[string]State{"a": Done, "b": Waiting}, states(r)); d != "" {
+	r := New(stop, nil, Options{}).Run(ctx, planOf(createStep(testOwner(1), "a"), createStep(testOwner(1), "b", "a")), nil, nil)
+	if d := cmp.Diff(map[string]State{"a": Done, "b": Waiting}, stepStates(r)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if _, known := r.Have.Get(key("a")); !known || steps.Load() != 1 {
+	if _, known := r.Have.Get(testKey("a")); !known || steps.Load() != 1 {
 		t.Errorf("what was done is known: %v, calls %d", known, steps.Load())
 	}
 }
 
-// While one call of a batch is in flight, what arrives gathers, whoever it is of.
+// While one call of a batch is in flight, arriving steps of all owners are collected.
 func TestGroupCommit(t *testing.T) {
 	const owners = 20
 	release := make(chan struct{})
@@ -228,7 +228,7 @@ func TestGroupCommit(t *testing.T) {
 		}
 		out := make([]plan.Outcome, len(b.Steps))
 		for i, s := range b.Steps {
-			out[i] = done(s)
+			out[i] = doneOutcome(s)
 		}
 		return out
 	}
@@ -236,7 +236,7 @@ func TestGroupCommit(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range owners {
 		wg.Go(func() {
-			if r := e.Run(context.Background(), planOf(in("x", step(owner(i), "a"))), nil, nil); !r.Clean() {
+			if r := e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a"))), nil, nil); !r.Clean() {
 				t.Error(r.Err())
 			}
 		})
@@ -290,9 +290,9 @@ func TestReferencesAreOfTheirOwner(t *testing.T) {
 	e := New(apply, nil, Options{})
 	var wg sync.WaitGroup
 	for i := range 5 {
-		b := in("x", step(owner(i), "b", "a"))
-		b.Target.Spec = thing{To: stack.RefTo(key("a"))}
-		wg.Go(func() { e.Run(context.Background(), planOf(in("x", step(owner(i), "a")), b), nil, nil) })
+		b := inBatch("x", createStep(testOwner(i), "b", "a"))
+		b.Target.Spec = thing{To: stack.RefTo(testKey("a"))}
+		wg.Go(func() { e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a")), b), nil, nil) })
 	}
 	wg.Wait()
 	if d := cmp.Diff(map[string]string{"0": "0-a", "1": "1-a", "2": "2-a", "3": "3-a", "4": "4-a"}, got); d != "" {
@@ -305,16 +305,16 @@ func TestManyOwners(t *testing.T) {
 	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
 		calls.Add(1)
 		for _, s := range b.Steps {
-			b.ID(s, stack.RefTo(key("a")))
+			b.ID(s, stack.RefTo(testKey("a")))
 		}
-		return each(done)(ctx, b)
+		return applyEach(doneOutcome)(ctx, b)
 	}
 	e := New(apply, nil, Options{})
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
-			o := owner(i)
-			r := e.Run(context.Background(), planOf(step(o, "a"), in("shared", step(o, "b", "a")), in("shared", step(o, "c")), step(o, "d", "b", "c")), nil, nil)
+			o := testOwner(i)
+			r := e.Run(context.Background(), planOf(createStep(o, "a"), inBatch("shared", createStep(o, "b", "a")), inBatch("shared", createStep(o, "c")), createStep(o, "d", "b", "c")), nil, nil)
 			if !r.Clean() || len(r.Have.Resources) != 4 {
 				t.Errorf("%s: %v, have %v", o, r.Err(), r.Have)
 			}
@@ -328,20 +328,20 @@ func TestManyOwners(t *testing.T) {
 
 func TestTooFewAnswersAreNoSuccess(t *testing.T) {
 	none := func(context.Context, plan.Batch) []plan.Outcome { return nil }
-	r := New(none, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "a")), nil, nil)
+	r := New(none, nil, Options{}).Run(t.Context(), planOf(createStep(testOwner(1), "a")), nil, nil)
 	if !fault.Is(r.Err(), fault.Internal) || !r.Stale() {
 		t.Errorf("error %v, stale %v", r.Err(), r.Stale())
 	}
 }
 
-// TestYield: what comes while a batch lets others go first goes along with it.
+// TestYield: steps that arrive while a batch lets others pass are sent with it.
 func TestYield(t *testing.T) {
 	const owners = 5
 	var calls atomic.Int32
 	yields, goes := make(chan int, owners), make(chan struct{})
 	e := New(func(ctx context.Context, b plan.Batch) []plan.Outcome {
 		calls.Add(1)
-		return each(done)(ctx, b)
+		return applyEach(doneOutcome)(ctx, b)
 	}, nil, Options{Yield: func(_ context.Context, b plan.Batch) {
 		yields <- len(b.Steps)
 		<-goes
@@ -349,7 +349,7 @@ func TestYield(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range owners {
 		wg.Go(func() {
-			if r := e.Run(context.Background(), planOf(in("x", step(owner(i), "a"))), nil, nil); !r.Clean() {
+			if r := e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a"))), nil, nil); !r.Clean() {
 				t.Error(r.Err())
 			}
 		})

@@ -32,14 +32,14 @@ func TestFence(t *testing.T) {
 	f := newTerm(t)
 	closed := errors.New("the Lease is over")
 	sent := 0
-	e := New(each(func(s plan.Step) plan.Outcome {
+	e := New(applyEach(func(s plan.Step) plan.Outcome {
 		sent++
 		f.err = closed // it runs out during the first call
-		return done(s)
+		return doneOutcome(s)
 	}), nil, Options{Fence: f})
-	report := e.Run(t.Context(), planOf(in("x", step(owner(1), "a")), in("x", step(owner(1), "b", "a"))), nil, nil)
-	if sent != 1 || states(report)["a"] != Done || states(report)["b"] != Failed {
-		t.Errorf("%d calls were sent: %v", sent, states(report))
+	report := e.Run(t.Context(), planOf(inBatch("x", createStep(testOwner(1), "a")), inBatch("x", createStep(testOwner(1), "b", "a"))), nil, nil)
+	if sent != 1 || stepStates(report)["a"] != Done || stepStates(report)["b"] != Failed {
+		t.Errorf("%d calls were sent: %v", sent, stepStates(report))
 	}
 	if err := report.Err(); !errors.Is(err, closed) || !fault.Is(err, fault.Unavailable) || report.Stale() {
 		t.Errorf("got %v, stale %v", err, report.Stale())
@@ -57,7 +57,7 @@ func TestTermEnds(t *testing.T) {
 		}, nil, Options{Fence: f})
 		began := time.Now()
 		time.AfterFunc(time.Second, f.end)
-		report := e.Run(t.Context(), planOf(step(owner(1), "a")), nil, nil)
+		report := e.Run(t.Context(), planOf(createStep(testOwner(1), "a")), nil, nil)
 		if took := time.Since(began); took != time.Second || !report.Stale() {
 			t.Errorf("after %v: stale %v", took, report.Stale())
 		}

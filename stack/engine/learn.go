@@ -14,12 +14,12 @@ func Learn(have *stack.Stack, s plan.Step, o plan.Outcome) {
 	switch s.ID.Action {
 	case plan.Create:
 		have.Drop(s.ID.Key) // parts of the old resource are not parts of the new one
-		have.Put(complete(o.After, s.Target))
+		have.Put(completeResult(o.After, s.Target))
 		for _, w := range s.With {
-			have.Put(complete(partOf(o, w.Key), w))
+			have.Put(completeResult(partOf(o, w.Key), w))
 		}
 	case plan.Update:
-		have.Put(updated(have, s, o))
+		have.Put(applyUpdate(have, s, o))
 	case plan.Delete, plan.Forget:
 		if !replacedBefore(s) {
 			have.Drop(s.ID.Key)
@@ -44,8 +44,8 @@ func partOf(o plan.Outcome, k stack.Key) stack.Resource {
 	return stack.Resource{Key: k}
 }
 
-// complete adds to the provider's result the fields that only the plan has.
-func complete(after, target stack.Resource) stack.Resource {
+// completeResult adds to the provider's result the fields that only the plan has.
+func completeResult(after, target stack.Resource) stack.Resource {
 	if after.Spec == nil {
 		after.Spec = target.Spec
 	}
@@ -56,9 +56,9 @@ func complete(after, target stack.Resource) stack.Resource {
 	return after
 }
 
-// updated returns the resource with the fields that the step wrote, and no others:
+// applyUpdate returns the resource with the fields that the step wrote, and no others:
 // several steps can write to one resource in any order.
-func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
+func applyUpdate(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	now, ok := have.Get(s.ID.Key)
 	if !ok {
 		now = s.Target
@@ -80,7 +80,7 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	}
 	for _, ch := range s.Changes {
 		if len(ch.Added)+len(ch.Removed) > 0 {
-			now.Spec = stack.With(now.Spec, ch.Field, changed(now.Spec, ch, o.Refused))
+			now.Spec = stack.With(now.Spec, ch.Field, changeSet(now.Spec, ch, o.Refused))
 			continue
 		}
 		for _, f := range stack.Fields(after) {
@@ -92,9 +92,9 @@ func updated(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource {
 	return now
 }
 
-// changed returns a set field after members were added and removed, in the order of the
-// desired set for its members, so that equal sets stay equal.
-func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
+// changeSet returns a set field after members were added and removed, in the order of
+// the desired set for its members, so that equal sets stay equal.
+func changeSet(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	var current reflect.Value
 	for _, f := range stack.Fields(spec) {
 		if f.Name == ch.Field {
@@ -104,7 +104,7 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 	if !current.IsValid() || current.Kind() != reflect.Slice {
 		return ch.To
 	}
-	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && slices.EqualFunc(added, ch.Added, equal) && slices.EqualFunc(removed, ch.Removed, equal) {
+	if added, removed := stack.Differ(ch.To, current.Interface()); len(refused) == 0 && slices.EqualFunc(added, ch.Added, deepEqual) && slices.EqualFunc(removed, ch.Removed, deepEqual) {
 		return ch.To // complete: no need to sort thousands of members
 	}
 	var gone stack.Members
@@ -122,13 +122,13 @@ func changed(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
 			kept = reflect.Append(kept, reflect.ValueOf(v))
 		}
 	}
-	return ordered(kept, ch.To).Interface()
+	return sortMembers(kept, ch.To).Interface()
 }
 
-// ordered sorts members by their position in the desired set, others last. If the
+// sortMembers sorts members by their position in the desired set, others last. If the
 // members equal the desired set, it returns the desired list itself, which many
 // Services share.
-func ordered(members reflect.Value, wanted any) reflect.Value {
+func sortMembers(members reflect.Value, wanted any) reflect.Value {
 	w := reflect.ValueOf(wanted)
 	if !w.IsValid() || w.Kind() != reflect.Slice || w.Type() != members.Type() {
 		return members
@@ -155,8 +155,8 @@ func ordered(members reflect.Value, wanted any) reflect.Value {
 	return out
 }
 
-// equal is deep equality that is cheap for texts.
-func equal(a, b any) bool {
+// deepEqual is deep equality that is cheap for texts.
+func deepEqual(a, b any) bool {
 	if text, ok := a.(string); ok {
 		return text == b
 	}

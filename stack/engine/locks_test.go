@@ -56,18 +56,18 @@ func (c *slow) apply(_ context.Context, b plan.Batch) []plan.Outcome {
 	var out []plan.Outcome
 	for _, s := range b.Steps {
 		<-c.write(s)
-		out = append(out, done(s))
+		out = append(out, doneOutcome(s))
 	}
 	return out
 }
 
-func locked(s plan.Step, locks ...string) plan.Step {
+func withLocks(s plan.Step, locks ...string) plan.Step {
 	s.Locks = locks
 	return s
 }
 
-// serve runs a plan for each owner at the same time and returns how long that took.
-func serve(t *testing.T, e *Engine, contexts func(int) context.Context, plans ...plan.Plan) time.Duration {
+// runPlans runs a plan for each owner at the same time and returns how long that took.
+func runPlans(t *testing.T, e *Engine, contexts func(int) context.Context, plans ...plan.Plan) time.Duration {
 	t.Helper()
 	began := time.Now()
 	var all sync.WaitGroup
@@ -87,20 +87,20 @@ func anyTurn(t *testing.T) func(int) context.Context {
 }
 
 // TestSlowCloud: a hundred Services whose load balancers take ten seconds for every
-// change are served in the time of one of them. A Service's own changes go one after
-// the other, also those that nothing else orders.
+// change are served in the time of one of them. A Service's own changes run one after
+// the other, even without an order between them.
 func TestSlowCloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := &slow{t: t, busy: map[string]bool{}}
 		e := New(cloud.apply, nil, Options{})
 		var plans []plan.Plan
 		for i := range 100 {
-			o, lb := owner(i), fmt.Sprint("lb-", i)
+			o, lb := testOwner(i), fmt.Sprint("lb-", i)
 			plans = append(plans, planOf(
-				locked(step(o, "lb"), lb),
-				locked(step(o, "listener-1", "lb"), lb), locked(step(o, "listener-2", "lb"), lb), locked(step(o, "pool", "listener-1"), lb)))
+				withLocks(createStep(o, "lb"), lb),
+				withLocks(createStep(o, "listener-1", "lb"), lb), withLocks(createStep(o, "listener-2", "lb"), lb), withLocks(createStep(o, "pool", "listener-1"), lb)))
 		}
-		if took := serve(t, e, anyTurn(t), plans...); took != 4*operation {
+		if took := runPlans(t, e, anyTurn(t), plans...); took != 4*operation {
 			t.Errorf("took %s, want %s", took, 4*operation)
 		}
 	})
@@ -114,13 +114,13 @@ func TestSharedLoadBalancer(t *testing.T) {
 		e := New(cloud.apply, nil, Options{})
 		var plans []plan.Plan
 		for i := range 20 {
-			s := locked(step(owner(i), "listener"), "shared")
+			s := withLocks(createStep(testOwner(i), "listener"), "shared")
 			if i%2 == 0 {
 				s.Batch = fmt.Sprint("batch-", i%4)
 			}
 			plans = append(plans, planOf(s))
 		}
-		if took := serve(t, e, anyTurn(t), plans...); took != 20*operation {
+		if took := runPlans(t, e, anyTurn(t), plans...); took != 20*operation {
 			t.Errorf("took %s, want %s", took, 20*operation)
 		}
 		synctest.Wait()
@@ -142,16 +142,16 @@ func TestLocksInAnyOrder(t *testing.T) {
 		for i := range 10 {
 			names := []string{"a", "b", "c"}
 			slices.Reverse(names[i%2 : 2+i%2])
-			plans = append(plans, planOf(locked(step(owner(i), "x"), names[:2]...), in("both", locked(step(owner(i), "y"), names[2]))))
+			plans = append(plans, planOf(withLocks(createStep(testOwner(i), "x"), names[:2]...), inBatch("both", withLocks(createStep(testOwner(i), "y"), names[2]))))
 		}
-		serve(t, e, anyTurn(t), plans...)
+		runPlans(t, e, anyTurn(t), plans...)
 	})
 }
 
 type urgency struct{}
 
-// TestLocksGoByTurn: who waits for a lock gets it in the order of the runs, and not
-// in that of coming.
+// TestLocksGoByTurn: waiting steps get a lock in the order of the runs, not in the order
+// of arrival.
 func TestLocksGoByTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := &slow{t: t, busy: map[string]bool{}}
@@ -160,9 +160,9 @@ func TestLocksGoByTurn(t *testing.T) {
 		var all sync.WaitGroup
 		for _, turn := range []int{0, 5, 3, 4, 1, 2} {
 			all.Go(func() {
-				e.Run(context.WithValue(t.Context(), urgency{}, turn), planOf(locked(step(owner(turn), "x"), "lb")), nil, nil)
+				e.Run(context.WithValue(t.Context(), urgency{}, turn), planOf(withLocks(createStep(testOwner(turn), "x"), "lb")), nil, nil)
 			})
-			time.Sleep(time.Second) // of the test's own clock: one comes after the other
+			time.Sleep(time.Second) // of the test's own clock: one arrives after the other
 		}
 		all.Wait()
 		if d := cmp.Diff([]string{"0/x", "1/x", "2/x", "3/x", "4/x", "5/x"}, cloud.order); d != "" {
@@ -179,11 +179,11 @@ func TestEndedRunsSendNothing(t *testing.T) {
 		e := New(cloud.apply, nil, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
-		all.Go(func() { e.Run(t.Context(), planOf(locked(step(owner(1), "x"), "lb")), nil, nil) })
+		all.Go(func() { e.Run(t.Context(), planOf(withLocks(createStep(testOwner(1), "x"), "lb")), nil, nil) })
 		synctest.Wait()
 		all.Go(func() {
-			if r := e.Run(ctx, planOf(locked(step(owner(2), "y"), "lb")), nil, nil); states(r)["y"] != Waiting || r.Stale() {
-				t.Errorf("got %v, stale %v", states(r), r.Stale())
+			if r := e.Run(ctx, planOf(withLocks(createStep(testOwner(2), "y"), "lb")), nil, nil); stepStates(r)["y"] != Waiting || r.Stale() {
+				t.Errorf("got %v, stale %v", stepStates(r), r.Stale())
 			}
 		})
 		synctest.Wait()

@@ -13,13 +13,13 @@ import (
 // planDeletion returns a plan that deletes an object behind the create of another one, and
 // updates it where that is not done.
 func planDeletion() (plan.Plan, *stack.Stack) {
-	o := owner(1)
-	old := stack.Resource{Key: key("old"), ID: "id-of-old", Proof: stack.Name, Spec: thing{Name: "yesterday"}}
-	create := step(o, "new")
-	update := plan.Step{ID: plan.StepID{Owner: o, Key: key("old"), Action: plan.Update}, Target: old, Found: old.Spec}
+	o := testOwner(1)
+	old := stack.Resource{Key: testKey("old"), ID: "id-of-old", Proof: stack.Name, Spec: thing{Name: "yesterday"}}
+	create := createStep(o, "new")
+	update := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("old"), Action: plan.Update}, Target: old, Found: old.Spec}
 	update.Target.Spec = thing{Name: "today"}
 	update.Changes = []plan.Change{{Field: "Name", From: "yesterday", To: "today"}}
-	remove := plan.Step{ID: plan.StepID{Owner: o, Key: key("old"), Action: plan.Delete}, Target: old, Needs: []plan.StepID{create.ID}, Otherwise: []plan.Step{update}}
+	remove := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("old"), Action: plan.Delete}, Target: old, Needs: []plan.StepID{create.ID}, Otherwise: []plan.Step{update}}
 	return planOf(create, remove), &stack.Stack{Owner: o, Resources: []stack.Resource{old}}
 }
 
@@ -54,7 +54,7 @@ func TestOtherwise(t *testing.T) {
 				p.Steps[1].Gate = plan.Gate{After: tc.gate, Since: "the switch"}
 			}
 			updated := false
-			apply := each(func(s plan.Step) plan.Outcome {
+			apply := applyEach(func(s plan.Step) plan.Outcome {
 				switch {
 				case s.ID.Action == plan.Update:
 					updated = true
@@ -70,7 +70,7 @@ func TestOtherwise(t *testing.T) {
 				t.Errorf("updated: %v, want %v", updated, tc.updates)
 			}
 			reported := slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID.Action == plan.Update && res.State == Done })
-			if old, _ := r.Have.Get(key("old")); tc.updates && (old.Spec != thing{Name: "today"} || !reported) {
+			if old, _ := r.Have.Get(testKey("old")); tc.updates && (old.Spec != thing{Name: "today"} || !reported) {
 				t.Errorf("known is %v, reported: %v", old.Spec, reported)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 const maxSplits = 16
 
 // errStop ends a search: more calls would not help.
-var errStop = errors.New("the search for a guilty step has ended")
+var errStop = errors.New("the search for a rejected step has ended")
 
 // attempt calls Apply and, if the cloud refused the batch as a whole because of some of
 // its steps, again with parts of it. Steps that were refused before are sent alone. A

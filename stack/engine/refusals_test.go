@@ -25,31 +25,31 @@ func (p *picky) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 			return out
 		}
 	}
-	return each(done)(ctx, b)
+	return applyEach(doneOutcome)(ctx, b)
 }
 
-// tenants are n steps of as many owners in one batch, b of them bad.
-func tenants(b, n int) []plan.Step {
+// batchSteps returns n steps of as many owners in one batch, b of them rejected.
+func batchSteps(b, n int) []plan.Step {
 	var out []plan.Step
 	for i := range n {
 		name := "good"
 		if b > 0 && i%(n/b) == 0 && i/(n/b) < b {
 			name = "bad"
 		}
-		out = append(out, in("shared", step(owner(i), fmt.Sprint(name, i))))
+		out = append(out, inBatch("shared", createStep(testOwner(i), fmt.Sprint(name, i))))
 	}
 	return out
 }
 
-// TestRefusalsStayWithTheGuilty: of a batch that is refused for what b of n owners
-// want, all others are served after at most b*log2(n)+O(b) calls, spread over runs.
-// Nobody else is refused meanwhile, and nobody reads what is said of others.
-func TestRefusalsStayWithTheGuilty(t *testing.T) {
+// TestRefusalsConcernRejected: if a batch is refused because of b of n owners, all
+// others are served after at most b*log2(n)+O(b) calls, spread over runs. No other
+// owner is refused meanwhile, and none reads a message about another one.
+func TestRefusalsConcernRejected(t *testing.T) {
 	for _, tc := range []struct{ bad, of int }{{1, 51}, {4, 54}, {8, 58}, {16, 66}, {50, 100}} {
 		t.Run(fmt.Sprintf("%d of %d", tc.bad, tc.of), func(t *testing.T) {
 			cloud := &picky{}
 			e := New(cloud.apply, nil, Options{PerOwner: tc.of})
-			left := tenants(tc.bad, tc.of)
+			left := batchSteps(tc.bad, tc.of)
 			for round := 0; len(left) > 0; round++ {
 				if round > tc.bad+tc.of {
 					t.Fatalf("%d steps are never decided", len(left))
@@ -110,7 +110,7 @@ func TestLeftOutBesideRefused(t *testing.T) {
 			return out
 		}
 		e := New(apply, nil, Options{PerOwner: 100})
-		left := append(tenants(2, 20), in("shared", step(owner(30), "held1")), in("shared", step(owner(31), "held2")))
+		left := append(batchSteps(2, 20), inBatch("shared", createStep(testOwner(30), "held1")), inBatch("shared", createStep(testOwner(31), "held2")))
 		for range 4 {
 			r := e.Run(t.Context(), planOf(left...), nil, nil)
 			left = nil
@@ -142,38 +142,38 @@ func TestLeftOutBesideRefused(t *testing.T) {
 func TestRefusedBeforeGoesAlone(t *testing.T) {
 	cloud := &picky{}
 	e := New(cloud.apply, nil, Options{PerOwner: 100})
-	bad := in("shared", step(owner(0), "bad"))
+	bad := inBatch("shared", createStep(testOwner(0), "bad"))
 	e.Run(t.Context(), planOf(bad), nil, nil)
 	cloud.calls = 0
-	r := e.Run(t.Context(), planOf(append(tenants(0, 20), bad)...), nil, nil)
-	if got := states(r); cloud.calls != 2 || got["bad"] != Failed || got["good7"] != Done {
+	r := e.Run(t.Context(), planOf(append(batchSteps(0, 20), bad)...), nil, nil)
+	if got := stepStates(r); cloud.calls != 2 || got["bad"] != Failed || got["good7"] != Done {
 		t.Errorf("%d calls: %v", cloud.calls, got)
 	}
 	cloud.calls = 0
 	bad.Target.Spec, bad.ID.Key.Name = thing{Name: "mended"}, "mended"
-	if r := e.Run(t.Context(), planOf(append(tenants(0, 20), bad)...), nil, nil); cloud.calls != 1 || !r.Clean() {
+	if r := e.Run(t.Context(), planOf(append(batchSteps(0, 20), bad)...), nil, nil); cloud.calls != 1 || !r.Clean() {
 		t.Errorf("%d calls, %v", cloud.calls, r.Err())
 	}
 }
 
 // TestUndecidedMembers: a member that was left out for the moment is no failure, and
-// is tried again soon; what was refused for good is told after what may be cured.
+// is retried soon; permanent refusals are reported after ones that may be resolved.
 func TestUndecidedMembers(t *testing.T) {
 	refused := []plan.Refusal{{Member: "i-1", Err: fault.New(fault.Invalid, "gone")}, {Member: "i-2", Err: fault.Undecided()}}
-	apply := each(func(s plan.Step) plan.Outcome {
+	apply := applyEach(func(s plan.Step) plan.Outcome {
 		if s.ID.Key.Name == "down" {
 			return plan.Failed(fault.New(fault.Unavailable, "later"))
 		}
-		o := done(s)
+		o := doneOutcome(s)
 		o.Refused = refused
 		return o
 	})
-	r := New(apply, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "members")), nil, nil)
+	r := New(apply, nil, Options{}).Run(t.Context(), planOf(createStep(testOwner(1), "members")), nil, nil)
 	wait, waits := r.Wait()
 	if !waits || wait <= 0 || r.Clean() || !fault.Is(r.Err(), fault.Invalid) || strings.Contains(r.Err().Error(), "i-2") {
 		t.Errorf("wait %s %v, clean %v, error %v", wait, waits, r.Clean(), r.Err())
 	}
-	r = New(apply, nil, Options{}).Run(t.Context(), planOf(step(owner(1), "members"), step(owner(1), "down")), nil, nil)
+	r = New(apply, nil, Options{}).Run(t.Context(), planOf(createStep(testOwner(1), "members"), createStep(testOwner(1), "down")), nil, nil)
 	if !fault.Is(r.Err(), fault.Unavailable) || !strings.Contains(r.Err().Error(), "i-1") {
 		t.Errorf("error %v", r.Err())
 	}

@@ -88,7 +88,7 @@ func (r Report) Err() error {
 			add(res.Outcome.Err)
 		}
 		for _, same := range groupByText(res.Outcome.Refused) {
-			if !undecided(same[0]) {
+			if !isUndecided(same[0]) {
 				add(fmt.Errorf("%s: %s: %w", res.Step.ID, listMembers(same), same[0].Err))
 			}
 		}
@@ -96,8 +96,8 @@ func (r Report) Err() error {
 	return fault.Listed(append(ours, users...)...)
 }
 
-// undecided reports whether a member was left out only for the moment.
-func undecided(m plan.Refusal) bool { return fault.Of(m.Err).IsWait() }
+// isUndecided reports whether a member was left out only for the moment.
+func isUndecided(m plan.Refusal) bool { return fault.Of(m.Err).IsWait() }
 
 // groupByText groups refusals by message: a full load balancer refuses thousands of
 // members with one message, which is reported once.
@@ -178,7 +178,7 @@ func (r Report) Wait() (time.Duration, bool) {
 		if res.State == Waiting && res.Because == (plan.StepID{}) {
 			note(res.Outcome.Wait)
 		}
-		if i := slices.IndexFunc(res.Outcome.Refused, undecided); i >= 0 {
+		if i := slices.IndexFunc(res.Outcome.Refused, isUndecided); i >= 0 {
 			note(fault.After(res.Outcome.Refused[i].Err))
 		}
 	}

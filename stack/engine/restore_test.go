@@ -17,16 +17,16 @@ import (
 // planReplacement returns a plan that deletes an old resource to create a new one under its name, and
 // then deletes a second one that only the old one needs.
 func planReplacement() (plan.Plan, *stack.Stack) {
-	o := owner(1)
-	old := stack.Resource{Key: key("rule"), ID: "id-of-old", Proof: stack.Name, Slot: "80", Spec: thing{Name: "old", To: stack.RefTo(key("pool"))}}
-	pool := stack.Resource{Key: key("pool"), ID: "id-of-pool", Proof: stack.Name, Spec: thing{Name: "pool"}}
-	create := step(o, "rule")
+	o := testOwner(1)
+	old := stack.Resource{Key: testKey("rule"), ID: "id-of-old", Proof: stack.Name, Slot: "80", Spec: thing{Name: "old", To: stack.RefTo(testKey("pool"))}}
+	pool := stack.Resource{Key: testKey("pool"), ID: "id-of-pool", Proof: stack.Name, Spec: thing{Name: "pool"}}
+	create := createStep(o, "rule")
 	create.Target.Spec = thing{Name: "new"}
-	remove := plan.Step{ID: plan.StepID{Owner: o, Key: key("rule"), Action: plan.Delete}, Target: old, Reason: plan.Replaced}
+	remove := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("rule"), Action: plan.Delete}, Target: old, Reason: plan.Replaced}
 	pair := plan.Pair{Create: create.ID, Delete: remove.ID, Order: plan.DeleteFirst, Restore: true}
 	create.Reason, create.Pair, remove.Pair = plan.Replaced, pair, pair
 	create.Needs = []plan.StepID{remove.ID}
-	after := plan.Step{ID: plan.StepID{Owner: o, Key: key("pool"), Action: plan.Delete}, Target: pool, Needs: []plan.StepID{create.ID}}
+	after := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("pool"), Action: plan.Delete}, Target: pool, Needs: []plan.StepID{create.ID}}
 	return planOf(remove, create, after), &stack.Stack{Owner: o, Resources: []stack.Resource{old, pool}}
 }
 
@@ -39,7 +39,7 @@ type names struct {
 }
 
 func (n *names) apply(_ context.Context, b plan.Batch) []plan.Outcome {
-	return each(func(s plan.Step) plan.Outcome {
+	return applyEach(func(s plan.Step) plan.Outcome {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.then != nil {
@@ -89,8 +89,8 @@ func TestRestore(t *testing.T) {
 				t.Errorf("the cloud has (-want +got):\n%s", d)
 			}
 			if tc.has["rule"] == "old" {
-				known, _ := r.Have.Get(key("rule"))
-				if d := cmp.Diff(stack.Resource{Key: key("rule"), ID: "id-of-old", Proof: stack.Name, Slot: "80", Spec: thing{Name: "old", To: stack.RefTo(key("pool"))}}, known); d != "" {
+				known, _ := r.Have.Get(testKey("rule"))
+				if d := cmp.Diff(stack.Resource{Key: testKey("rule"), ID: "id-of-old", Proof: stack.Name, Slot: "80", Spec: thing{Name: "old", To: stack.RefTo(testKey("pool"))}}, known); d != "" {
 					t.Errorf("known (-want +got):\n%s", d)
 				}
 			}
@@ -108,13 +108,13 @@ func TestRestore(t *testing.T) {
 // is under that key by now.
 func TestRestoreRefersAsBefore(t *testing.T) {
 	p, have := planReplacement()
-	fresh := step(owner(1), "pool")
+	fresh := createStep(testOwner(1), "pool")
 	fresh.Target.Spec, fresh.Reason = thing{Name: "new pool"}, plan.Replaced
 	p.Steps[0].Needs = []plan.StepID{fresh.ID}
 	p.Steps = append([]plan.Step{fresh}, p.Steps[:2]...)
 	cloud := &names{has: map[string]string{"rule": "old", "pool": "pool"}, answers: map[string]plan.Outcome{"new": refuseAs(fault.Invalid)}}
 	r := New(cloud.apply, nil, Options{}).Run(t.Context(), p, have, nil)
-	old, _ := r.Have.Get(key("rule"))
+	old, _ := r.Have.Get(testKey("rule"))
 	if d := cmp.Diff(thing{Name: "old", To: stack.RefID("id-of-pool")}, old.Spec); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -125,7 +125,7 @@ func planMissing() (plan.Plan, *stack.Stack) {
 	p, have := planReplacement()
 	create := p.Steps[1]
 	create.Needs, create.Pair, create.Reason = nil, plan.Pair{}, plan.Missing
-	have.Drop(key("rule"))
+	have.Drop(testKey("rule"))
 	return planOf(create), have
 }
 
@@ -185,7 +185,7 @@ func TestRestoreAtShutdown(t *testing.T) {
 // TestLossesEnd: nothing is restored that is not wanted any more, or was created since.
 func TestLossesEnd(t *testing.T) {
 	for name, between := range map[string]func(*names) plan.Plan{
-		"not wanted": func(*names) plan.Plan { return planOf(step(owner(1), "other")) },
+		"not wanted": func(*names) plan.Plan { return planOf(createStep(testOwner(1), "other")) },
 		"created": func(n *names) plan.Plan {
 			n.answers = nil
 			p, _ := planMissing()

@@ -16,7 +16,7 @@ import (
 
 func TestPerOwner(t *testing.T) {
 	var now, most atomic.Int32
-	slow := each(func(s plan.Step) plan.Outcome {
+	slow := applyEach(func(s plan.Step) plan.Outcome {
 		n := now.Add(1)
 		for {
 			m := most.Load()
@@ -26,11 +26,11 @@ func TestPerOwner(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		now.Add(-1)
-		return done(s)
+		return doneOutcome(s)
 	})
 	var steps []plan.Step
 	for i := range 30 {
-		steps = append(steps, step(owner(1), fmt.Sprint(i)))
+		steps = append(steps, createStep(testOwner(1), fmt.Sprint(i)))
 	}
 	r := New(slow, nil, Options{PerOwner: 3}).Run(t.Context(), planOf(steps...), nil, nil)
 	if !r.Clean() || most.Load() > 3 {
@@ -42,11 +42,11 @@ func TestStepsOfOneBatchGoTogether(t *testing.T) {
 	var calls atomic.Int32
 	apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
 		calls.Add(1)
-		return each(done)(ctx, b)
+		return applyEach(doneOutcome)(ctx, b)
 	}
 	var steps []plan.Step
 	for i := range 10 { // more than one owner may have in flight, but it is one call
-		steps = append(steps, in("x", step(owner(1), fmt.Sprint(i))))
+		steps = append(steps, inBatch("x", createStep(testOwner(1), fmt.Sprint(i))))
 	}
 	r := New(apply, nil, Options{PerOwner: 2}).Run(t.Context(), planOf(steps...), nil, nil)
 	if !r.Clean() || calls.Load() != 1 {
@@ -60,12 +60,12 @@ func TestStepsOfACallTakeOneRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		apply := func(ctx context.Context, b plan.Batch) []plan.Outcome {
 			time.Sleep(time.Second)
-			return each(done)(ctx, b)
+			return applyEach(doneOutcome)(ctx, b)
 		}
 		var steps []plan.Step
 		for i := range 10 {
 			for _, call := range []string{"x", "y", "z"} {
-				steps = append(steps, in(call, step(owner(1), fmt.Sprint(call, i))))
+				steps = append(steps, inBatch(call, createStep(testOwner(1), fmt.Sprint(call, i))))
 			}
 		}
 		slices.SortFunc(steps, func(a, b plan.Step) int { return strings.Compare(a.Batch, b.Batch) })
@@ -79,21 +79,22 @@ func TestStepsOfACallTakeOneRoom(t *testing.T) {
 	})
 }
 
-// TestRoom: what is wanted no more goes although what was to come before does not fit; what
-// serves until another one is there stays, and so does what only hangs on something else.
+// TestRoom: a resource that is not desired any more is deleted although a creation before
+// it does not fit; a resource that serves until its successor exists stays, and so does
+// one that only depends on another resource.
 func TestRoom(t *testing.T) {
-	o := owner(1)
-	full := map[string]plan.Outcome{"new": failed(fault.Quota)}
+	o := testOwner(1)
+	full := map[string]plan.Outcome{"new": failedOutcome(fault.Quota)}
 	remove := func(name string, reason plan.Reason, needs ...plan.StepID) plan.Step {
-		s := step(o, name)
-		s.ID.Action, s.Reason, s.Needs, s.Target.In = plan.Delete, reason, needs, key("lb")
+		s := createStep(o, name)
+		s.ID.Action, s.Reason, s.Needs, s.Target.In = plan.Delete, reason, needs, testKey("lb")
 		return s
 	}
-	created := step(o, "new")
-	created.Target.In = key("lb")
+	created := createStep(o, "new")
+	created.Target.In = testKey("lb")
 	elsewhere := remove("elsewhere", plan.Unwanted, created.ID)
-	elsewhere.Target.In = key("other")
-	hanging := step(o, "hanging", "new")
+	elsewhere.Target.In = testKey("other")
+	hanging := createStep(o, "hanging", "new")
 	replaced := remove("replaced", plan.Replaced, created.ID)
 	replaced.Pair = plan.Pair{Create: created.ID, Delete: replaced.ID, Order: plan.CreateFirst}
 	for name, tc := range map[string]struct {
@@ -102,14 +103,14 @@ func TestRoom(t *testing.T) {
 		want   State
 	}{
 		"unwanted":                   {remove("old", plan.Unwanted, created.ID), full, Done},
-		"refused for another reason": {remove("old", plan.Unwanted, created.ID), map[string]plan.Outcome{"new": failed(fault.Invalid)}, Skipped},
+		"refused for another reason": {remove("old", plan.Unwanted, created.ID), map[string]plan.Outcome{"new": failedOutcome(fault.Invalid)}, Skipped},
 		"of something else":          {elsewhere, full, Skipped},
 		"replaced":                   {replaced, full, Skipped},
 		"behind what hangs on it":    {remove("old", plan.Unwanted, hanging.ID), full, Skipped},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := New(answers(tc.faults), nil, Options{}).Run(t.Context(), planOf(created, hanging, tc.step), nil, nil)
-			if got := states(r)[tc.step.ID.Key.Name]; got != tc.want {
+			r := New(applyWithFaults(tc.faults), nil, Options{}).Run(t.Context(), planOf(created, hanging, tc.step), nil, nil)
+			if got := stepStates(r)[tc.step.ID.Key.Name]; got != tc.want {
 				t.Errorf("it is %s, want %s", got, tc.want)
 			}
 		})

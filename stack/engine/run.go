@@ -160,7 +160,7 @@ func makesRoom(s plan.Step, because, cause *Result) bool {
 		in := s.Target.In
 		return in != (stack.Key{}) && in == cause.Step.Target.In
 	}
-	return s.ID.Key == cause.Step.ID.Key && trades(cause.Step.Changes, s.Changes)
+	return s.ID.Key == cause.Step.ID.Key && tradesMembers(cause.Step.Changes, s.Changes)
 }
 
 // takesAway reports whether the step deletes an unwanted resource without a
@@ -169,9 +169,9 @@ func takesAway(s plan.Step) bool {
 	return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
 }
 
-// trades reports whether the first changes add members to a field from which the others
-// remove some.
-func trades(first, then []plan.Change) bool {
+// tradesMembers reports whether the first changes add members to a field from which the
+// others remove some.
+func tradesMembers(first, then []plan.Change) bool {
 	for _, added := range first {
 		for _, removed := range then {
 			if added.Field == removed.Field && len(added.Added) > 0 && len(removed.Removed) > 0 {

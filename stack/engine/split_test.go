@@ -12,13 +12,13 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// refusing answers a whole batch with one fault if a bad step is in it.
-func refusing(calls *atomic.Int32, o plan.Outcome) Apply {
+// refuseBatch answers a whole batch with one fault if a rejected step is in it.
+func refuseBatch(calls *atomic.Int32, o plan.Outcome) Apply {
 	return func(ctx context.Context, b plan.Batch) []plan.Outcome {
 		calls.Add(1)
 		bad := slices.ContainsFunc(b.Steps, func(s plan.Step) bool { return strings.HasPrefix(s.ID.Key.Name, "bad") })
 		if !bad {
-			return each(done)(ctx, b)
+			return applyEach(doneOutcome)(ctx, b)
 		}
 		out := make([]plan.Outcome, len(b.Steps))
 		for i := range out {
@@ -35,17 +35,17 @@ func TestSplitting(t *testing.T) {
 		done  int // at least
 		calls int // at most
 	}{
-		"the first":               {[]int{0}, failed(fault.Invalid), 99, 17},
-		"the last":                {[]int{99}, failed(fault.Quota), 99, 17},
-		"in the middle":           {[]int{50}, failed(fault.Exists), 99, 17},
-		"an unknown member":       {[]int{33}, failed(fault.NotFound), 99, 17},
-		"all: the budget holds":   {upTo(100), failed(fault.Invalid), 0, 17},
+		"the first":               {[]int{0}, failedOutcome(fault.Invalid), 99, 17},
+		"the last":                {[]int{99}, failedOutcome(fault.Quota), 99, 17},
+		"in the middle":           {[]int{50}, failedOutcome(fault.Exists), 99, 17},
+		"an unknown member":       {[]int{33}, failedOutcome(fault.NotFound), 99, 17},
+		"all: the budget holds":   {upTo(100), failedOutcome(fault.Invalid), 0, 17},
 		"never a timeout":         {[]int{1}, plan.Outcome{Err: fault.New(fault.Invalid, "cut"), Sent: plan.MaybeSent}, 0, 1},
-		"never when throttled":    {[]int{1}, failed(fault.Throttled), 0, 1},
-		"never when unavailable":  {[]int{1}, failed(fault.Unavailable), 0, 1},
-		"never when denied":       {[]int{1}, failed(fault.Denied), 0, 1},
-		"never when it is a wait": {[]int{1}, failed(fault.Pending), 0, 1},
-		"nobody is bad":           {nil, failed(fault.Invalid), 100, 1},
+		"never when throttled":    {[]int{1}, failedOutcome(fault.Throttled), 0, 1},
+		"never when unavailable":  {[]int{1}, failedOutcome(fault.Unavailable), 0, 1},
+		"never when denied":       {[]int{1}, failedOutcome(fault.Denied), 0, 1},
+		"never when it is a wait": {[]int{1}, failedOutcome(fault.Pending), 0, 1},
+		"nobody is bad":           {nil, failedOutcome(fault.Invalid), 100, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps []plan.Step
@@ -54,10 +54,10 @@ func TestSplitting(t *testing.T) {
 				if slices.Contains(tc.bad, i) {
 					name = fmt.Sprintf("bad%d", i)
 				}
-				steps = append(steps, in("x", step(owner(1), name)))
+				steps = append(steps, inBatch("x", createStep(testOwner(1), name)))
 			}
 			var calls atomic.Int32
-			r := New(refusing(&calls, tc.fault), nil, Options{}).Run(t.Context(), planOf(steps...), nil, nil)
+			r := New(refuseBatch(&calls, tc.fault), nil, Options{}).Run(t.Context(), planOf(steps...), nil, nil)
 			good := 0
 			for _, res := range r.Results {
 				if res.State == Done {

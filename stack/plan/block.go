@@ -13,8 +13,8 @@ type block struct {
 	held  string   // cause of the block; empty: not blocked
 }
 
-// blocks pairs the halves of replacements, at the position of the first half.
-func blocks(steps []StepDoc) []block {
+// pairBlocks pairs the halves of replacements, at the position of the first half.
+func pairBlocks(steps []StepDoc) []block {
 	creations, deletions := map[stack.Key]*StepDoc{}, map[stack.Key]*StepDoc{}
 	for i := range steps {
 		s := &steps[i]
@@ -98,14 +98,14 @@ func (b block) notes(p *page) {
 		first, second = second, first
 	}
 	for _, s := range []StepDoc{first, second} {
-		s.Needs = without(s.Needs, b.main.ID, b.other.ID) // implied by the symbol
+		s.Needs = removeNeeds(s.Needs, b.main.ID, b.other.ID) // implied by the symbol
 		stepNotes(p, s, string(s.Action)+" ")
 	}
 }
 
 func stepNotes(p *page, s StepDoc, which string) {
 	if s.Target.ID != "" {
-		p.note(bodyAt, "id "+fit(s.Target.ID, p.width-bodyAt-len("# id ")-2))
+		p.note(bodyAt, "id "+fitWidth(s.Target.ID, p.width-bodyAt-len("# id ")-2))
 	}
 	if len(s.Needs) > 0 {
 		p.note(bodyAt, which+"needs "+needsText(s.Needs))
@@ -115,7 +115,7 @@ func stepNotes(p *page, s StepDoc, which string) {
 	}
 }
 
-func without(needs []NeedDoc, ids ...string) []NeedDoc {
+func removeNeeds(needs []NeedDoc, ids ...string) []NeedDoc {
 	var out []NeedDoc
 	for _, n := range needs {
 		drop := false
@@ -142,7 +142,7 @@ func needsText(needs []NeedDoc) string {
 	}
 	text := strings.Join(list, ", ")
 	if rest := len(needs) - shown; rest > 0 {
-		text += " and " + count(rest, "more", "more")
+		text += " and " + formatCount(rest, "more", "more")
 	}
 	return text
 }
@@ -153,7 +153,7 @@ func (b block) fields(p *page) {
 	case len(s.Changes) > 0:
 		showChanges(p, bodyAt, s.Changes)
 		if s.Unchanged > 0 {
-			p.note(bodyAt, count(s.Unchanged, "unchanged field", "unchanged fields")+" not shown")
+			p.note(bodyAt, formatCount(s.Unchanged, "unchanged field", "unchanged fields")+" not shown")
 		}
 	case s.Action == Create:
 		showFields(p, bodyAt, s.Target.Fields)

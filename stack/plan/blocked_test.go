@@ -7,9 +7,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// TestBlocked: the cause in words, and whether anybody has to look again.
+// TestBlocked: the cause in words, and whether a later run is needed.
 func TestBlocked(t *testing.T) {
-	other := id(owner("x"), plan.Create, key("listener", "80"), "")
+	other := stepID(newOwner("x"), plan.Create, newKey("listener", "80"), "")
 	for _, tc := range []struct {
 		blocked plan.Blocked
 		cause   string
@@ -38,8 +38,8 @@ func TestBlocked(t *testing.T) {
 // TestPreparationIsBlocked: a step that only prepares others is blocked when all of them
 // are, and stays while one is not.
 func TestPreparationIsBlocked(t *testing.T) {
-	o := owner("x")
-	reserve, remove, create := id(o, plan.Create, key("address", ""), ""), id(o, plan.Delete, key("rule", "a"), ""), id(o, plan.Create, key("rule", "b"), "")
+	o := newOwner("x")
+	reserve, remove, create := stepID(o, plan.Create, newKey("address", ""), ""), stepID(o, plan.Delete, newKey("rule", "a"), ""), stepID(o, plan.Create, newKey("rule", "b"), "")
 	steps := []plan.Step{{ID: reserve, Prepares: true}, {ID: remove, Needs: []plan.StepID{reserve}}, {ID: create, Needs: []plan.StepID{reserve}}}
 	block := func(ids ...plan.StepID) plan.StepFilter {
 		return func(s plan.Step) plan.Verdict {

@@ -75,13 +75,13 @@ type loginSpec struct {
 	Pins []string `plan:"secret"`
 }
 
-func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
+func newKey(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
 
-func owner(name string) stack.Owner {
+func newOwner(name string) stack.Owner {
 	return stack.Owner{Namespace: "shop", Name: name, UID: "uid-" + name}
 }
 
-func id(o stack.Owner, a plan.Action, k stack.Key, part string) plan.StepID {
+func stepID(o stack.Owner, a plan.Action, k stack.Key, part string) plan.StepID {
 	return plan.StepID{Owner: o, Key: k, Action: a, Part: part}
 }
 
@@ -93,24 +93,24 @@ const (
 )
 
 var (
-	group    = key("security-group", "")
-	classic  = key("load-balancer", "")
-	http     = key("listener", "80")
-	https    = key("listener", "443")
-	health   = key("health-check", "")
-	target   = key("target-group", "tcp-443")
-	nodeRule = key("node-rule", "sg-0f3e9/tcp-31380")
+	group    = newKey("security-group", "")
+	classic  = newKey("load-balancer", "")
+	http     = newKey("listener", "80")
+	https    = newKey("listener", "443")
+	health   = newKey("health-check", "")
+	target   = newKey("target-group", "tcp-443")
+	nodeRule = newKey("node-rule", "sg-0f3e9/tcp-31380")
 )
 
-func tags(name string) map[string]string {
+func serviceTags(name string) map[string]string {
 	return map[string]string{"kubernetes.io/cluster/prod": "owned", "kubernetes.io/service-name": "shop/" + name}
 }
 
-// created is a Service that gets its first classic load balancer.
-func created() plan.Plan {
-	o := owner("web")
-	createGroup := id(o, plan.Create, group, "")
-	createLB := id(o, plan.Create, classic, "")
+// createdPlan returns the plan of a Service that gets its first classic load balancer.
+func createdPlan() plan.Plan {
+	o := newOwner("web")
+	createGroup := stepID(o, plan.Create, group, "")
+	createLB := stepID(o, plan.Create, classic, "")
 	return plan.Plan{Owner: o, Steps: []plan.Step{
 		{
 			ID: createGroup, Reason: plan.Missing,
@@ -125,7 +125,7 @@ func created() plan.Plan {
 			ID: createLB, Reason: plan.Missing, Needs: []plan.StepID{createGroup},
 			Target: stack.Resource{Key: classic, Spec: classicSpec{
 				Name: lbName, Subnets: []string{"subnet-0aa1", "subnet-0bb2", "subnet-0cc3"},
-				Groups: []stack.Ref{stack.RefTo(group)}, Tags: tags("web"),
+				Groups: []stack.Ref{stack.RefTo(group)}, Tags: serviceTags("web"),
 			}},
 			With: []stack.Resource{
 				{Key: http, In: classic, Spec: listenerSpec{Protocol: "TCP", Port: 80, InstanceProtocol: "TCP", InstancePort: 31380}},
@@ -133,7 +133,7 @@ func created() plan.Plan {
 			},
 		},
 		{
-			ID: id(o, plan.Update, health, ""), Reason: plan.Changed, Needs: []plan.StepID{createLB},
+			ID: stepID(o, plan.Update, health, ""), Reason: plan.Changed, Needs: []plan.StepID{createLB},
 			Why:    "a new load balancer has the cloud's default",
 			Target: stack.Resource{Key: health, In: classic, Spec: healthSpec{Target: "TCP:31380", Interval: 10 * time.Second, Timeout: 5 * time.Second, Healthy: 2, Unhealthy: 6}},
 			Changes: []plan.Change{
@@ -143,15 +143,16 @@ func created() plan.Plan {
 			},
 		},
 		{
-			ID: id(o, plan.Create, nodeRule, ""), Reason: plan.Missing, Needs: []plan.StepID{createGroup}, Batch: "authorize/sg-0f3e9",
+			ID: stepID(o, plan.Create, nodeRule, ""), Reason: plan.Missing, Needs: []plan.StepID{createGroup}, Batch: "authorize/sg-0f3e9",
 			Target: stack.Resource{Key: nodeRule, Ownership: stack.Shared, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 31380, To: 31380, Source: stack.RefTo(group)}},
 		},
 	}}
 }
 
-// changed is a load balancer with new instances, source ranges and tags.
-func changed() plan.Plan {
-	o := owner("api")
+// changedPlan returns the plan of a load balancer with new instances, source ranges and
+// tags.
+func changedPlan() plan.Plan {
+	o := newOwner("api")
 	before := []string{"i-01", "i-02", "i-03", "i-04", "i-05"}
 	after := []string{"i-02", "i-03", "i-04", "i-05"}
 	var added []any
@@ -159,24 +160,24 @@ func changed() plan.Plan {
 		after = append(after, fmt.Sprintf("i-1%02d", n))
 		added = append(added, fmt.Sprintf("i-1%02d", n))
 	}
-	register := id(o, plan.Update, classic, "instances+")
-	spec := classicSpec{Name: lbName, Instances: after, Tags: tags("api")}
+	register := stepID(o, plan.Update, classic, "instances+")
+	spec := classicSpec{Name: lbName, Instances: after, Tags: serviceTags("api")}
 	step := func(i plan.StepID, changes ...plan.Change) plan.Step {
 		return plan.Step{ID: i, Reason: plan.Changed, Target: stack.Resource{Key: i.Key, ID: lbName, Spec: spec}, Found: spec, Changes: changes}
 	}
-	deregister := step(id(o, plan.Update, classic, "instances-"), plan.Change{Field: "Instances", From: before, To: after, Removed: []any{"i-01"}})
+	deregister := step(stepID(o, plan.Update, classic, "instances-"), plan.Change{Field: "Instances", From: before, To: after, Removed: []any{"i-01"}})
 	deregister.Needs = []plan.StepID{register}
-	firewall := key("firewall", "")
+	firewall := newKey("firewall", "")
 	return plan.Plan{Owner: o, Steps: []plan.Step{
 		step(register, plan.Change{Field: "Instances", From: before, To: after, Added: added}),
 		deregister,
-		step(id(o, plan.Update, classic, "tags"), plan.Change{
+		step(stepID(o, plan.Update, classic, "tags"), plan.Change{
 			Field: "Tags",
 			From:  map[string]string{"team": "shop", "cost-centre": "17", "kubernetes.io/cluster/prod": "owned"},
 			To:    map[string]string{"team": "checkout", "stage": "prod", "kubernetes.io/cluster/prod": "owned"},
 		}),
 		{
-			ID: id(o, plan.Update, firewall, ""), Reason: plan.Changed, Why: "spec.loadBalancerSourceRanges changed",
+			ID: stepID(o, plan.Update, firewall, ""), Reason: plan.Changed, Why: "spec.loadBalancerSourceRanges changed",
 			Target: stack.Resource{Key: firewall, ID: "sg-0f3e9", Spec: firewallSpec{}},
 			Changes: []plan.Change{{
 				Field: "Sources",
@@ -187,13 +188,13 @@ func changed() plan.Plan {
 	}}
 }
 
-// replaced is a listener whose port is a slot (delete first) and a target group
-// behind a running listener (create first), the old one kept for a minute.
-func replaced() plan.Plan {
-	o := owner("pay")
-	createTarget, deleteTarget := id(o, plan.Create, target, ""), id(o, plan.Delete, target, "")
-	createHTTPS, deleteHTTPS := id(o, plan.Create, https, ""), id(o, plan.Delete, https, "")
-	forward := key("forward", "443")
+// replacedPlan returns the plan of a listener whose port is a slot (delete first) and a
+// target group behind a running listener (create first), the old one kept for a minute.
+func replacedPlan() plan.Plan {
+	o := newOwner("pay")
+	createTarget, deleteTarget := stepID(o, plan.Create, target, ""), stepID(o, plan.Delete, target, "")
+	createHTTPS, deleteHTTPS := stepID(o, plan.Create, https, ""), stepID(o, plan.Delete, https, "")
+	forward := newKey("forward", "443")
 	newTarget := targetGroupSpec{Name: "k8s-shop-pay-3868761686", Protocol: "TLS", Port: 31390, Health: healthSpec{Target: "traffic-port"}}
 	newListener := listenerSpec{Protocol: "SSL", Port: 443, InstanceProtocol: "TCP", InstancePort: 31390, Certificate: certNew}
 	targets := plan.Pair{Create: createTarget, Delete: deleteTarget, Order: plan.CreateFirst}
@@ -207,12 +208,12 @@ func replaced() plan.Plan {
 			},
 		},
 		{
-			ID: id(o, plan.Update, forward, ""), Reason: plan.Changed, Needs: []plan.StepID{createTarget},
+			ID: stepID(o, plan.Update, forward, ""), Reason: plan.Changed, Needs: []plan.StepID{createTarget},
 			Target: stack.Resource{Key: forward, ID: "443", Spec: forwardSpec{Port: 443, Target: stack.RefTo(target)}}, Impact: plan.Brief,
 			Changes: []plan.Change{{Field: "Target", From: stack.RefID(tgARN), To: stack.RefTo(target)}},
 		},
 		{
-			ID: deleteTarget, Reason: plan.Replaced, Pair: targets, Needs: []plan.StepID{id(o, plan.Update, forward, "")},
+			ID: deleteTarget, Reason: plan.Replaced, Pair: targets, Needs: []plan.StepID{stepID(o, plan.Update, forward, "")},
 			Target: stack.Resource{Key: target, ID: tgARN, Spec: newTarget},
 			Gate:   plan.Gate{After: time.Minute, Since: "the new targets are healthy"},
 		},
@@ -228,59 +229,60 @@ func replaced() plan.Plan {
 	}}
 }
 
-// moved is a Service that leaves aws's classic kind; deletions are not allowed
-// by policy and the node rule is used by others.
-func moved() plan.Plan {
-	o := owner("old")
-	deleteLB := id(o, plan.Delete, classic, "")
-	strange := key("security-group", "extra")
+// movedPlan returns the plan of a Service that leaves aws's classic kind; deletions are
+// not allowed by policy and the node rule is used by others.
+func movedPlan() plan.Plan {
+	o := newOwner("old")
+	deleteLB := stepID(o, plan.Delete, classic, "")
+	strange := newKey("security-group", "extra")
 	p := plan.Plan{Owner: o, Steps: []plan.Step{
 		{
-			ID: id(o, plan.Forget, nodeRule, ""), Reason: plan.Shared, Why: "stays, used by shop/api, shop/cart, shop/pay and 11 more",
+			ID: stepID(o, plan.Forget, nodeRule, ""), Reason: plan.Shared, Why: "stays, used by shop/api, shop/cart, shop/pay and 11 more",
 			Target: stack.Resource{Key: nodeRule, ID: "sg-0f3e9/tcp/31380", Ownership: stack.Shared, Spec: ruleSpec{}},
 		},
 		{ID: deleteLB, Reason: plan.Unwanted, Impact: plan.Interrupts, Target: stack.Resource{Key: classic, ID: lbName, Spec: classicSpec{Name: lbName}}},
-		{ID: id(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
+		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
 	}, Blocked: []plan.Blocked{{
-		Step: plan.Step{ID: id(o, plan.Delete, strange, ""), Reason: plan.Unwanted, Target: stack.Resource{Key: strange, ID: "sg-0bb88", Spec: groupSpec{}}},
+		Step: plan.Step{ID: stepID(o, plan.Delete, strange, ""), Reason: plan.Unwanted, Target: stack.Resource{Key: strange, ID: "sg-0bb88", Spec: groupSpec{}}},
 		By:   "proof", Why: "the group carries no tag of this cluster, so it may belong to another cluster",
 	}}}
 	return p.Under(plan.NoDelete)
 }
 
-// switched waits with everything old until clients know the new address.
-func switched() plan.Plan {
-	o := owner("switch")
+// switchedPlan returns a plan that keeps everything old until clients know the new
+// address.
+func switchedPlan() plan.Plan {
+	o := newOwner("switch")
 	gate := plan.Gate{After: time.Minute, Since: "the status shows the new load balancer"}
-	deleteLB := id(o, plan.Delete, classic, "")
+	deleteLB := stepID(o, plan.Delete, classic, "")
 	return plan.Plan{Owner: o, Steps: []plan.Step{
 		{ID: deleteLB, Reason: plan.Unwanted, Gate: gate, Target: stack.Resource{Key: classic, ID: lbName}},
-		{ID: id(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77"}},
+		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77"}},
 	}}
 }
 
-// shared needs a step of the cluster's own plan.
-func shared() []plan.Plan {
-	o := owner("nlb")
-	backend := id(stack.Owner{}, plan.Create, key("backend-group", ""), "")
-	rule := key("frontend-rule", "tcp-80")
+// sharedPlans returns plans that need a step of the cluster's own plan.
+func sharedPlans() []plan.Plan {
+	o := newOwner("nlb")
+	backend := stepID(stack.Owner{}, plan.Create, newKey("backend-group", ""), "")
+	rule := newKey("frontend-rule", "tcp-80")
 	return []plan.Plan{
 		{Owner: o, Steps: []plan.Step{{
-			ID: id(o, plan.Create, rule, ""), Reason: plan.Missing, Needs: []plan.StepID{backend, id(owner("gone"), plan.Delete, rule, "")},
+			ID: stepID(o, plan.Create, rule, ""), Reason: plan.Missing, Needs: []plan.StepID{backend, stepID(newOwner("gone"), plan.Delete, rule, "")},
 			Target: stack.Resource{Key: rule, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 80, To: 80}},
 		}}},
 		{Steps: []plan.Step{{ID: backend, Reason: plan.Missing, Target: stack.Resource{Key: backend.Key, Spec: groupSpec{Name: "k8s-traffic-prod-0a1b2c3d4e"}}}}},
 	}
 }
 
-func secrets() plan.Plan {
-	o := owner("login")
-	k := key("login", "")
+func secretPlan() plan.Plan {
+	o := newOwner("login")
+	k := newKey("login", "")
 	spec := loginSpec{User: "berth", Key: "hunter2", Auth: authSpec{Client: "c", Password: "hunter2"}, Pins: []string{"hunter2"}}
 	return plan.Plan{Owner: o, Steps: []plan.Step{
-		{ID: id(o, plan.Create, key("login", "new"), ""), Reason: plan.Missing, Target: stack.Resource{Key: key("login", "new"), Spec: spec}},
+		{ID: stepID(o, plan.Create, newKey("login", "new"), ""), Reason: plan.Missing, Target: stack.Resource{Key: newKey("login", "new"), Spec: spec}},
 		{
-			ID: id(o, plan.Update, k, ""), Reason: plan.Changed, Target: stack.Resource{Key: k, ID: "login-1", Spec: spec}, Found: loginSpec{},
+			ID: stepID(o, plan.Update, k, ""), Reason: plan.Changed, Target: stack.Resource{Key: k, ID: "login-1", Spec: spec}, Found: loginSpec{},
 			Changes: []plan.Change{
 				{Field: "Key", From: "hunter1", To: "hunter2"},
 				{Field: "Auth", From: authSpec{Client: "b", Password: "hunter1"}, To: spec.Auth},
@@ -291,45 +293,45 @@ func secrets() plan.Plan {
 	}}
 }
 
-func nothing(name string) plan.Plan { return plan.Plan{Owner: owner(name)} }
+func emptyPlan(name string) plan.Plan { return plan.Plan{Owner: newOwner(name)} }
 
-func document(plans ...plan.Plan) plan.Document { return plan.NewDocument("aws", plans) }
+func newDocument(plans ...plan.Plan) plan.Document { return plan.NewDocument("aws", plans) }
 
-// cases are the documents that the goldens show.
-func cases() map[string]plan.Document {
-	forgets := moved()
+// goldenCases returns the documents that the goldens show.
+func goldenCases() map[string]plan.Document {
+	forgets := movedPlan()
 	forgets.Steps, forgets.Blocked = forgets.Steps[:1], nil
-	held := moved()
+	held := movedPlan()
 	held.Steps = nil
-	hidden := document(nothing("typo")).WithProblems(owner("typo"), plan.Problem{
+	hidden := newDocument(emptyPlan("typo")).WithProblems(newOwner("typo"), plan.Problem{
 		Severity: plan.Error, Where: "service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout",
 		Text: "\"sixty\" is no number; seconds from 1 to 4000 are allowed",
 	})
-	warned := document(nothing("warned")).WithProblems(owner("warned"), plan.Problem{
+	warned := newDocument(emptyPlan("warned")).WithProblems(newOwner("warned"), plan.Problem{
 		Severity: plan.Warning, Where: "service.beta.kubernetes.io/aws-load-balancer-extra-security-group",
 		Text: "unknown annotation; did you mean aws-load-balancer-extra-security-groups?",
 	})
-	broken := document(nothing("web"), nothing("cart"), switched()).WithProblems(owner("cart"), plan.Problem{
+	broken := newDocument(emptyPlan("web"), emptyPlan("cart"), switchedPlan()).WithProblems(newOwner("cart"), plan.Problem{
 		Severity: plan.Error, Text: "the security groups could not be read: access denied",
 	})
 	return map[string]plan.Document{
 		"broken":    broken,
-		"together":  document(replaced().Under(plan.NoReplace)),
-		"create":    document(created()),
-		"update":    document(changed()),
-		"replace":   document(replaced()),
-		"held":      document(moved()),
-		"held-only": document(held),
-		"forget":    document(forgets),
-		"gated":     document(switched()),
-		"secret":    document(secrets()),
-		"nothing":   document(nothing("web")),
-		"cluster":   document(plan.Plan{}),
-		"empty":     document(),
+		"together":  newDocument(replacedPlan().Under(plan.NoReplace)),
+		"create":    newDocument(createdPlan()),
+		"update":    newDocument(changedPlan()),
+		"replace":   newDocument(replacedPlan()),
+		"held":      newDocument(movedPlan()),
+		"held-only": newDocument(held),
+		"forget":    newDocument(forgets),
+		"gated":     newDocument(switchedPlan()),
+		"secret":    newDocument(secretPlan()),
+		"nothing":   newDocument(emptyPlan("web")),
+		"cluster":   newDocument(plan.Plan{}),
+		"empty":     newDocument(),
 		"error":     hidden,
 		"warning":   warned,
-		"shared":    document(shared()...),
-		"quiet":     document(nothing("a"), nothing("b"), nothing("c")),
-		"list":      document(nothing("zebra"), created(), nothing("cart"), moved(), switched()),
+		"shared":    newDocument(sharedPlans()...),
+		"quiet":     newDocument(emptyPlan("a"), emptyPlan("b"), emptyPlan("c")),
+		"list":      newDocument(emptyPlan("zebra"), createdPlan(), emptyPlan("cart"), movedPlan(), switchedPlan()),
 	}
 }

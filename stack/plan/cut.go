@@ -9,19 +9,19 @@ import (
 
 const ellipsis = "…"
 
-// length returns the number of columns of a text on a terminal.
-func length(s string) int {
+// textWidth returns the number of columns of a text on a terminal.
+func textWidth(s string) int {
 	n := 0
 	for _, r := range s {
-		n += columns(r)
+		n += runeWidth(r)
 	}
 	return n
 }
 
-// columns returns the number of columns of a character: two if it is wide, such as in
-// Chinese, none if it combines with the previous one.
-// Source: Unicode Standard Annex #11, East Asian Width.
-func columns(r rune) int {
+// runeWidth returns the number of columns of a character: two if it is wide, such as in
+// Chinese, none if it combines with the previous one. Source: Unicode Standard Annex
+// #11, East Asian Width.
+func runeWidth(r rune) int {
 	switch {
 	case r < unicode.MaxLatin1:
 		return 1
@@ -36,35 +36,35 @@ func columns(r rune) int {
 	}
 }
 
-// head returns the longest beginning of a text within the width.
-func head(runes []rune, width int) string {
+// cutHead returns the longest beginning of a text within the width.
+func cutHead(runes []rune, width int) string {
 	used := 0
 	for i, r := range runes {
-		if used += columns(r); used > width {
+		if used += runeWidth(r); used > width {
 			return string(runes[:i])
 		}
 	}
 	return string(runes)
 }
 
-// tail returns the longest end of a text within the width.
-func tail(runes []rune, width int) string {
+// cutTail returns the longest end of a text within the width.
+func cutTail(runes []rune, width int) string {
 	used := 0
 	for i := len(runes) - 1; i >= 0; i-- {
-		if used += columns(runes[i]); used > width {
+		if used += runeWidth(runes[i]); used > width {
 			return string(runes[i+1:])
 		}
 	}
 	return string(runes)
 }
 
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-length(s)))
+func padRight(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-textWidth(s)))
 }
 
-// clean replaces unprintable characters. Names and reasons can contain text of a cloud or
-// a manifest, which must not control a terminal.
-func clean(s string) string {
+// replaceUnprintable replaces unprintable characters. Names and reasons can contain
+// text of a cloud or a manifest, which must not control a terminal.
+func replaceUnprintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n':
@@ -77,11 +77,11 @@ func clean(s string) string {
 	}, s)
 }
 
-// fit cuts text in the middle: names in a cloud differ at both ends, the
-// cluster at the beginning and a hash at the end.
-func fit(s string, width int) string {
+// fitWidth cuts text in the middle: names in a cloud differ at both ends, the cluster
+// at the beginning and a hash at the end.
+func fitWidth(s string, width int) string {
 	switch {
-	case length(s) <= width:
+	case textWidth(s) <= width:
 		return s
 	case width <= 0:
 		return ""
@@ -90,7 +90,7 @@ func fit(s string, width int) string {
 	}
 	runes := []rune(s)
 	half := width / 2
-	return head(runes, half) + ellipsis + tail(runes, width-half-1)
+	return cutHead(runes, half) + ellipsis + cutTail(runes, width-half-1)
 }
 
 // cutAll cuts values to the width. Different values stay different: if the cut in the
@@ -98,13 +98,13 @@ func fit(s string, width int) string {
 func cutAll(values []string, width int) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
-		out = append(out, fit(v, width))
+		out = append(out, fitWidth(v, width))
 	}
 	if len(values) != 2 || values[0] == values[1] || out[0] != out[1] {
 		return out
 	}
 	at := firstDifference(values[0], values[1])
-	return []string{around(values[0], at, width), around(values[1], at, width)}
+	return []string{cutAround(values[0], at, width), cutAround(values[1], at, width)}
 }
 
 func firstDifference(a, b string) int {
@@ -116,8 +116,8 @@ func firstDifference(a, b string) int {
 	return n
 }
 
-// around returns the part of a text that surrounds a position.
-func around(s string, at, width int) string {
+// cutAround returns the part of a text that surrounds a position.
+func cutAround(s string, at, width int) string {
 	runes := []rune(s)
 	const before = 4 // characters shown before the position
 	start := min(max(0, at-before), len(runes))
@@ -125,25 +125,25 @@ func around(s string, at, width int) string {
 	if start > 0 {
 		rest = ellipsis + rest
 	}
-	if length(rest) <= width {
+	if textWidth(rest) <= width {
 		return rest
 	}
-	return head([]rune(rest), max(0, width-1)) + ellipsis
+	return cutHead([]rune(rest), max(0, width-1)) + ellipsis
 }
 
-// wrap breaks text between words. A word that is longer than limit is cut in the
+// wrapText breaks text between words. A word that is longer than limit is cut in the
 // middle.
-func wrap(text string, width, limit int) []string {
+func wrapText(text string, width, limit int) []string {
 	var lines []string
 	line := ""
-	for i, word := range strings.Split(clean(text), " ") {
+	for i, word := range strings.Split(replaceUnprintable(text), " ") {
 		if limit < unlimited {
-			word = fit(word, width)
+			word = fitWidth(word, width)
 		}
 		switch {
 		case i == 0:
 			line = word
-		case length(line)+1+length(word) <= width:
+		case textWidth(line)+1+textWidth(word) <= width:
 			line += " " + word
 		default:
 			lines = append(lines, line)

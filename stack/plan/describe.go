@@ -10,16 +10,16 @@ import (
 // NewDocument describes plans of one provider, in owner order. Fields of a spec
 // with the struct tag `plan:"secret"` are shown as [Secret].
 func NewDocument(provider string, plans []Plan) Document {
-	doc := Document{FormatVersion: FormatVersion, Provider: valid(provider), Plans: make([]Doc, 0, len(plans))}
+	doc := Document{FormatVersion: FormatVersion, Provider: validUTF8(provider), Plans: make([]Doc, 0, len(plans))}
 	for _, p := range plans {
-		doc.Plans = append(doc.Plans, describe(p))
+		doc.Plans = append(doc.Plans, describePlan(p))
 	}
 	doc.sort()
 	return doc
 }
 
-func describe(p Plan) Doc {
-	d := describer{owner: p.Owner, wanted: plainer{made: made(p)}}
+func describePlan(p Plan) Doc {
+	d := describer{owner: p.Owner, wanted: plainer{made: createdKeys(p)}}
 	out := Doc{Owner: validOwner(p.Owner), Steps: make([]StepDoc, 0, len(p.Steps)), Held: make([]HeldDoc, 0, len(p.Blocked))}
 	open, held := map[StepID]bool{}, map[StepID]bool{}
 	for _, s := range p.Steps {
@@ -34,21 +34,21 @@ func describe(p Plan) Doc {
 	for _, h := range p.Blocked {
 		out.Held = append(out.Held, heldDoc(d.step(h.Step, held), h))
 	}
-	out.Summary = summarize(out)
+	out.Summary = summarizeDoc(out)
 	return out
 }
 
 func heldDoc(step StepDoc, b Blocked) HeldDoc {
-	out := HeldDoc{Step: step, By: valid(b.Cause()), Why: valid(b.Why)}
+	out := HeldDoc{Step: step, By: validUTF8(b.Cause()), Why: validUTF8(b.Why)}
 	if b.By == ByNeeds {
-		out.Needs = valid(b.Needs.String())
+		out.Needs = validUTF8(b.Needs.String())
 	}
 	return out
 }
 
-// made returns the keys that do not exist before the plan runs, including those whose
-// creation is blocked.
-func made(p Plan) map[stack.Key]bool {
+// createdKeys returns the keys that do not exist before the plan runs, including those
+// whose creation is blocked.
+func createdKeys(p Plan) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	mark := func(s Step) {
 		if s.ID.Action == Create {
@@ -82,18 +82,18 @@ func (d describer) step(s Step, among map[StepID]bool) StepDoc {
 		values = d.found
 	}
 	out := StepDoc{
-		ID:          valid(s.ID.String()),
+		ID:          validUTF8(s.ID.String()),
 		Action:      s.ID.Action,
-		Part:        valid(s.ID.Part),
+		Part:        validUTF8(s.ID.Part),
 		Target:      values.resource(s.Target, s.ID.Key),
-		Unchanged:   unchanged(s),
+		Unchanged:   countUnchanged(s),
 		Reason:      s.Reason,
-		Why:         valid(s.Why),
-		Replacement: replacement(s, among),
+		Why:         validUTF8(s.Why),
+		Replacement: replacementOrder(s, among),
 		Impact:      s.Impact,
-		Gate:        gate(s.Gate),
+		Gate:        gateDoc(s.Gate),
 		Needs:       d.needs(s.AllNeeds()),
-		Batch:       valid(s.Batch),
+		Batch:       validUTF8(s.Batch),
 	}
 	for _, r := range s.With {
 		out.With = append(out.With, values.resource(r, r.Key))
@@ -107,7 +107,7 @@ func (d describer) step(s Step, among map[StepID]bool) StepDoc {
 // resource describes a resource under the key of its step, because a step can omit the
 // key of its target.
 func (p plainer) resource(r stack.Resource, key stack.Key) ResourceDoc {
-	out := ResourceDoc{Key: validKey(key), ID: valid(r.ID)}
+	out := ResourceDoc{Key: validKey(key), ID: validUTF8(r.ID)}
 	for _, f := range stack.Fields(r.Spec) {
 		if f.Evidence {
 			continue
@@ -128,16 +128,16 @@ func (d describer) change(s Step, c Change) ChangeDoc {
 		to = func(v any) any { return d.wanted.redacted(reflect.ValueOf(v)) }
 	}
 	return ChangeDoc{
-		Field:   valid(c.Field),
+		Field:   validUTF8(c.Field),
 		From:    from(c.From),
 		To:      to(c.To),
-		Added:   each(c.Added, to),
-		Removed: each(c.Removed, from),
+		Added:   mapValues(c.Added, to),
+		Removed: mapValues(c.Removed, from),
 		Forces:  c.Forces,
 	}
 }
 
-func each(in []any, plain func(any) any) []any {
+func mapValues(in []any, plain func(any) any) []any {
 	if len(in) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func each(in []any, plain func(any) any) []any {
 func (d describer) needs(ids []StepID) []NeedDoc {
 	var out []NeedDoc
 	for _, id := range ids {
-		need := NeedDoc{Step: valid(id.String())}
+		need := NeedDoc{Step: validUTF8(id.String())}
 		if id.Owner != d.owner {
 			owner := validOwner(id.Owner)
 			need.Owner = &owner
@@ -161,20 +161,20 @@ func (d describer) needs(ids []StepID) []NeedDoc {
 	return out
 }
 
-func gate(g Gate) *GateDoc {
+func gateDoc(g Gate) *GateDoc {
 	if g.IsZero() {
 		return nil
 	}
-	out := &GateDoc{Since: valid(g.Since)}
+	out := &GateDoc{Since: validUTF8(g.Since)}
 	if g.After != 0 {
 		out.After = g.After.String()
 	}
 	return out
 }
 
-// unchanged counts the unchanged fields of a resource that is updated or replaced; a part
-// of an update leaves all others unchanged.
-func unchanged(s Step) int {
+// countUnchanged counts the unchanged fields of a resource that is updated or replaced;
+// a part of an update leaves all others unchanged.
+func countUnchanged(s Step) int {
 	again := s.ID.Action == Create && s.Reason == Replaced && len(s.Changes) > 0
 	if s.ID.Action != Update && !again {
 		return 0
@@ -193,25 +193,25 @@ func unchanged(s Step) int {
 	return n
 }
 
-// replacement returns the order of a replacement whose halves are in the same list and
-// belong to one resource.
-func replacement(s Step, among map[StepID]bool) Replacement {
+// replacementOrder returns the order of a replacement whose halves are in the same list
+// and belong to one resource.
+func replacementOrder(s Step, among map[StepID]bool) Replacement {
 	if s.Pair.IsZero() || s.Pair.Create.Key != s.Pair.Delete.Key || !among[s.Pair.Create] || !among[s.Pair.Delete] {
 		return NoReplacement
 	}
 	return s.Pair.Order
 }
 
-// valid replaces invalid UTF-8: a cloud can answer with any bytes, JSON
-// carries only UTF-8.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// validUTF8 replaces invalid UTF-8: a cloud can answer with any bytes, JSON carries
+// only UTF-8.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func validKey(k stack.Key) stack.Key {
-	return stack.Key{Kind: stack.Kind(valid(string(k.Kind))), Name: valid(k.Name)}
+	return stack.Key{Kind: stack.Kind(validUTF8(string(k.Kind))), Name: validUTF8(k.Name)}
 }
 
 func validOwner(o stack.Owner) stack.Owner {
-	return stack.Owner{Namespace: valid(o.Namespace), Name: valid(o.Name), UID: valid(o.UID)}
+	return stack.Owner{Namespace: validUTF8(o.Namespace), Name: validUTF8(o.Name), UID: validUTF8(o.UID)}
 }
 
 // Describe converts a resource to its public form: plain values, and a mark in place of the

@@ -18,8 +18,8 @@ func TestToken(t *testing.T) {
 	}
 	make := func(change func(*plan.Step)) plan.Step {
 		s := plan.Step{
-			ID:     plan.StepID{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "1"}, Key: key("listener", "80"), Action: plan.Create},
-			Target: stack.Resource{Key: key("listener", "80"), Spec: spec{Port: 80, Idle: new(60), To: stack.RefTo(key("lb", ""))}},
+			ID:     plan.StepID{Owner: stack.Owner{Namespace: "shop", Name: "web", UID: "1"}, Key: newKey("listener", "80"), Action: plan.Create},
+			Target: stack.Resource{Key: newKey("listener", "80"), Spec: spec{Port: 80, Idle: new(60), To: stack.RefTo(newKey("lb", ""))}},
 		}
 		change(&s)
 		return s
@@ -44,7 +44,7 @@ func TestToken(t *testing.T) {
 		"another spec":      func(s *plan.Step) { s.Target.Spec = spec{Port: 80, Idle: new(61)} },
 		"another part":      func(s *plan.Step) { s.ID.Part = "tags" },
 		"members":           func(s *plan.Step) { s.Changes = []plan.Change{{Field: "x", Added: []any{"i-1"}}} },
-		"in the same call":  func(s *plan.Step) { s.With = []stack.Resource{{Key: key("part", "")}} },
+		"in the same call":  func(s *plan.Step) { s.With = []stack.Resource{{Key: newKey("part", "")}} },
 		"no JSON has this":  func(s *plan.Step) { s.Target.Spec = struct{ F func() }{} },
 		"a creation's end ": func(s *plan.Step) { s.ID.Action = plan.Delete },
 	} {

@@ -58,9 +58,9 @@ func TestValues(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := owner("x")
-			doc := document(plan.Plan{Owner: o, Steps: []plan.Step{{
-				ID: id(o, plan.Create, group, ""), Target: stack.Resource{Key: group, Spec: valueSpec{tt.in}}, With: []stack.Resource{{Key: http}},
+			o := newOwner("x")
+			doc := newDocument(plan.Plan{Owner: o, Steps: []plan.Step{{
+				ID: stepID(o, plan.Create, group, ""), Target: stack.Resource{Key: group, Spec: valueSpec{tt.in}}, With: []stack.Resource{{Key: http}},
 			}}})
 			if diff := cmp.Diff(tt.want, doc.Plans[0].Steps[0].Target.Fields[0].Value); diff != "" {
 				t.Errorf("value (-want +got):\n%s", diff)
@@ -68,13 +68,13 @@ func TestValues(t *testing.T) {
 		})
 	}
 	t.Run("a circle ends", func(*testing.T) {
-		document(plan.Plan{Steps: []plan.Step{{Target: stack.Resource{Spec: valueSpec{circle}}}}})
+		newDocument(plan.Plan{Steps: []plan.Step{{Target: stack.Resource{Spec: valueSpec{circle}}}}})
 	})
 }
 
-// What was found refers to things that exist, even if they are made again.
+// Observed resources refer to existing ones, even if these are recreated.
 func TestFoundReferencesAreKnown(t *testing.T) {
-	steps := document(replaced()).Plans[0].Steps
+	steps := newDocument(replacedPlan()).Plans[0].Steps
 	change := steps[1].Changes[0]
 	if diff := cmp.Diff(any(tgARN), change.From); diff != "" {
 		t.Errorf("from (-want +got):\n%s", diff)
@@ -85,9 +85,9 @@ func TestFoundReferencesAreKnown(t *testing.T) {
 }
 
 func TestReplacementOrder(t *testing.T) {
-	o := owner("x")
-	create, remove := id(o, plan.Create, http, ""), id(o, plan.Delete, http, "")
-	between := id(o, plan.Update, classic, "")
+	o := newOwner("x")
+	create, remove := stepID(o, plan.Create, http, ""), stepID(o, plan.Delete, http, "")
+	between := stepID(o, plan.Update, classic, "")
 	pair := plan.Pair{Create: create, Delete: remove, Order: plan.CreateFirst}
 	step := func(i plan.StepID, p plan.Pair, needs ...plan.StepID) plan.Step {
 		return plan.Step{ID: i, Pair: p, Needs: needs}
@@ -102,7 +102,7 @@ func TestReplacementOrder(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, s := range document(plan.Plan{Owner: o, Steps: tt.steps}).Plans[0].Steps {
+			for _, s := range newDocument(plan.Plan{Owner: o, Steps: tt.steps}).Plans[0].Steps {
 				if s.Action != plan.Update && s.Replacement != tt.want {
 					t.Errorf("%s: want %q, got %q", s.ID, tt.want, s.Replacement)
 				}
@@ -112,7 +112,7 @@ func TestReplacementOrder(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	all := cases()
+	all := goldenCases()
 	tests := map[string]plan.Summary{
 		"create":  {Create: 5, Update: 1},
 		"update":  {Update: 2},
@@ -130,12 +130,12 @@ func TestSummary(t *testing.T) {
 }
 
 func TestWithProblems(t *testing.T) {
-	doc := document(nothing("b"))
+	doc := newDocument(emptyPlan("b"))
 	problem := plan.Problem{Severity: plan.Error, Text: "x"}
-	got := doc.WithProblems(owner("a"), problem).WithProblems(owner("b"), problem)
+	got := doc.WithProblems(newOwner("a"), problem).WithProblems(newOwner("b"), problem)
 	want := []plan.Doc{
-		{Owner: owner("a"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
-		{Owner: owner("b"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
+		{Owner: newOwner("a"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
+		{Owner: newOwner("b"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
 	}
 	if diff := cmp.Diff(want, got.Plans); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
@@ -146,7 +146,7 @@ func TestWithProblems(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
-	all := cases()
+	all := goldenCases()
 	tests := map[string]struct {
 		doc  plan.Document
 		err  error
@@ -158,7 +158,7 @@ func TestExitCode(t *testing.T) {
 		"changes":         {doc: all["create"], want: plan.ExitChanges},
 		"held alone":      {doc: all["held-only"], want: plan.ExitChanges},
 		"a problem":       {doc: all["error"], want: plan.ExitError},
-		"both":            {doc: all["create"].WithProblems(owner("web"), plan.Problem{Severity: plan.Error}), want: plan.ExitError},
+		"both":            {doc: all["create"].WithProblems(newOwner("web"), plan.Problem{Severity: plan.Error}), want: plan.ExitError},
 		"an error":        {doc: all["create"], err: errors.New("x"), want: plan.ExitError},
 	}
 	for name, tt := range tests {

@@ -12,10 +12,10 @@ import (
 func DOT(doc Document) string {
 	g := graphOf(doc)
 	var out strings.Builder
-	out.WriteString("// An arrow goes from a step to a step that needs it.\n")
+	out.WriteString("// An arrow points from a step to a step that needs it.\n")
 	out.WriteString("digraph plan {\n  rankdir=LR;\n  node [shape=box];\n")
 	for i, c := range g.clusters {
-		fmt.Fprintf(&out, "  subgraph cluster_%d {\n    label=%s;\n", i, dotText(clean(c.title)))
+		fmt.Fprintf(&out, "  subgraph cluster_%d {\n    label=%s;\n", i, dotText(replaceUnprintable(c.title)))
 		for _, n := range c.nodes {
 			out.WriteString("    " + dotNode(n))
 		}

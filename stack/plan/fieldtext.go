@@ -19,14 +19,14 @@ func showFields(p *page, indent int, fields []FieldDoc) {
 	col := 0
 	var set []FieldDoc
 	for _, f := range fields {
-		if !unset(f.Value) {
+		if !isUnset(f.Value) {
 			set = append(set, f)
 			col = max(col, nameWidth(f.Name))
 		}
 	}
 	for _, f := range set {
 		a := assignment{name: f.Name, values: []string{valueText(f.Value)}}
-		if members := compare(nil, f.Value); len(members.lines) > 0 && !p.fits(indent, col, a) {
+		if members := compareMembers(nil, f.Value); len(members.lines) > 0 && !p.fits(indent, col, a) {
 			members.show(p, indent, a)
 			continue
 		}
@@ -63,18 +63,18 @@ func showChange(p *page, indent, col int, c ChangeDoc) {
 
 func secretDiffers(c ChangeDoc) bool { return c.From == any(Secret) && c.To == any(Secret) }
 
-func nameWidth(name string) int { return min(length(clean(name)), maxName) }
+func nameWidth(name string) int { return min(textWidth(replaceUnprintable(name)), maxName) }
 
 // text returns the assignment on one line.
 func (a assignment) text(col int) string {
-	return strings.Join([]string{pad(clean(a.name), col), "=", strings.Join(a.values, " -> ")}, " ")
+	return strings.Join([]string{padRight(replaceUnprintable(a.name), col), "=", strings.Join(a.values, " -> ")}, " ")
 }
 
 // fits reports whether an assignment has room on one line.
 func (p *page) fits(indent, col int, a assignment) bool {
-	n := indent + length(a.text(col))
+	n := indent + textWidth(a.text(col))
 	if a.suffix != "" {
-		n += 1 + length(a.suffix)
+		n += 1 + textWidth(a.suffix)
 	}
 	return n <= p.text
 }
@@ -83,11 +83,11 @@ func (p *page) fits(indent, col int, a assignment) bool {
 // a line of its own and is cut in the middle.
 func (p *page) assign(indent, col int, a assignment) {
 	if p.fits(indent, col, a) {
-		p.led(indent, a.lead, plain(a.text(col)), a.tail())
+		p.led(indent, a.lead, plainSpan(a.text(col)), a.tail())
 		return
 	}
-	name := pad(fit(clean(a.name), p.name), col)
-	room := p.width - indent - length(name) - len(" = ")
+	name := padRight(fitWidth(replaceUnprintable(a.name), p.name), col)
+	room := p.width - indent - textWidth(name) - len(" = ")
 	if len(a.values) == 2 {
 		room -= len("-> ")
 	}
@@ -97,10 +97,10 @@ func (p *page) assign(indent, col int, a assignment) {
 		tail = span{}
 	}
 	if len(values) == 1 {
-		p.led(indent, a.lead, plain(name+" = "+values[0]), tail)
+		p.led(indent, a.lead, plainSpan(name+" = "+values[0]), tail)
 	} else {
-		p.led(indent, a.lead, plain(name+" =    "+values[0]))
-		p.line(indent, plain(pad("", length(name))+"   -> "+values[1]), tail)
+		p.led(indent, a.lead, plainSpan(name+" =    "+values[0]))
+		p.line(indent, plainSpan(padRight("", textWidth(name))+"   -> "+values[1]), tail)
 	}
 	if alone {
 		p.note(indent+2, strings.TrimPrefix(a.suffix, "# "))
@@ -114,8 +114,8 @@ const minValue = 16
 // alone means that there is no such space.
 func (a assignment) cut(room int) (values []string, alone bool) {
 	last := len(a.values) - 1
-	tail := length(a.tail().text)
-	if length(a.values[last])+tail <= room {
+	tail := textWidth(a.tail().text)
+	if textWidth(a.values[last])+tail <= room {
 		return cutAll(a.values, room), false
 	}
 	if room-tail >= minValue {

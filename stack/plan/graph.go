@@ -86,17 +86,17 @@ func (g *grapher) id(name stepName) string {
 }
 
 func (g *grapher) node(owner stack.Owner, s StepDoc, held string) node {
-	n := node{id: g.id(stepName{owner, s.ID}), lines: []string{clean(s.ID)}, impact: s.Impact}
+	n := node{id: g.id(stepName{owner, s.ID}), lines: []string{replaceUnprintable(s.ID)}, impact: s.Impact}
 	for _, r := range s.With {
-		n.lines = append(n.lines, "with "+clean(r.Key.String()))
+		n.lines = append(n.lines, "with "+replaceUnprintable(r.Key.String()))
 	}
 	if s.Gate != nil {
 		n.look = gated
-		n.lines = append(n.lines, clean(gateText(*s.Gate)))
+		n.lines = append(n.lines, replaceUnprintable(gateText(*s.Gate)))
 	}
 	if held != "" {
 		n.look = heldOne
-		n.lines = append(n.lines, clean(held))
+		n.lines = append(n.lines, replaceUnprintable(held))
 	}
 	return n
 }
@@ -113,7 +113,7 @@ func (g *grapher) edges(owner stack.Owner, s StepDoc, waits bool) {
 			from = g.id(name)
 			g.graph.outside = append(g.graph.outside, node{
 				id:    from,
-				lines: []string{clean(name.id), clean("of " + ownerText(name.owner)), "not in this document"},
+				lines: []string{replaceUnprintable(name.id), replaceUnprintable("of " + ownerText(name.owner)), "not in this document"},
 				look:  absent,
 			})
 		}

@@ -12,7 +12,7 @@ import (
 
 func TestGraph(t *testing.T) {
 	for _, name := range []string{"replace", "held", "shared", "empty"} {
-		doc := cases()[name]
+		doc := goldenCases()[name]
 		golden.Check(t, filepath.Join("testdata", name+".dot"), plan.DOT(doc))
 		golden.Check(t, filepath.Join("testdata", name+".mmd"), plan.Mermaid(doc))
 	}
@@ -21,7 +21,7 @@ func TestGraph(t *testing.T) {
 // A name must not end the label that it stands in.
 func TestGraphEscapes(t *testing.T) {
 	k := stack.Key{Kind: "k", Name: `"]; x\` + "`<b>#"}
-	doc := document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{ID: plan.StepID{Owner: owner("x"), Key: k, Action: plan.Create}}}})
+	doc := newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{ID: plan.StepID{Owner: newOwner("x"), Key: k, Action: plan.Create}}}})
 	if want, got := `n0 [label="create k/\"]; x\\`+"`<b>#\"];", plan.DOT(doc); !strings.Contains(got, want) {
 		t.Errorf("want %s in:\n%s", want, got)
 	}

@@ -34,41 +34,41 @@ func Human(doc Document, opt Options) string {
 	p := newPage(opt)
 	switch len(doc.Plans) {
 	case 0:
-		p.line(0, plain("No changes. There is no Service to plan for."))
+		p.line(0, plainSpan("No changes. There is no Service to plan for."))
 	case 1:
-		one(p, doc)
+		renderOne(p, doc)
 	default:
-		many(p, doc)
+		renderMany(p, doc)
 	}
 	return p.String()
 }
 
-func one(p *page, doc Document) {
+func renderOne(p *page, doc Document) {
 	only := doc.Plans[0]
 	if only.quiet() {
 		p.prose(0, 0, idleSentence(only))
 		return
 	}
-	legend(p, doc)
-	heading(p, only, doc.Provider)
-	details(p, only)
+	renderLegend(p, doc)
+	renderHeading(p, only, doc.Provider)
+	renderDetails(p, only)
 	p.blank()
 	p.prose(0, 0, endSentence(only.Summary, only.failed(), ofOwner(only.Owner)))
 }
 
-func many(p *page, doc Document) {
-	legend(p, doc)
+func renderMany(p *page, doc Document) {
+	renderLegend(p, doc)
 	quiet, wide := 0, 0
 	for _, plan := range doc.Plans {
 		if plan.quiet() {
 			quiet++
-			wide = max(wide, length(plan.Owner.String()))
+			wide = max(wide, textWidth(plan.Owner.String()))
 		}
 	}
-	wide = min(wide, p.width-length(noChanges)) // a cut name is ambiguous
+	wide = min(wide, p.width-textWidth(noChanges)) // a cut name is ambiguous
 	for _, plan := range doc.Plans {
 		if plan.quiet() {
-			p.line(0, plain(pad(fit(plan.Owner.String(), wide), wide)), faint(noChanges))
+			p.line(0, plainSpan(padRight(fitWidth(plan.Owner.String(), wide), wide)), faintSpan(noChanges))
 		}
 	}
 	for i, plan := range doc.Plans {
@@ -78,8 +78,8 @@ func many(p *page, doc Document) {
 		if i > 0 || quiet > 0 {
 			p.blank()
 		}
-		heading(p, plan, doc.Provider)
-		details(p, plan)
+		renderHeading(p, plan, doc.Provider)
+		renderDetails(p, plan)
 	}
 	p.blank()
 	failed := 0
@@ -107,7 +107,7 @@ func otherServices(failed int) string {
 // quiet reports whether a plan has nothing to show.
 func (p Doc) quiet() bool { return len(p.Steps) == 0 && len(p.Held) == 0 && len(p.Problems) == 0 }
 
-func heading(p *page, plan Doc, provider string) {
+func renderHeading(p *page, plan Doc, provider string) {
 	name := "Service " + plan.Owner.String()
 	if plan.Owner.IsCluster() {
 		name = "Shared by all Services of the cluster"
@@ -118,12 +118,12 @@ func heading(p *page, plan Doc, provider string) {
 	p.prose(0, 2, name)
 }
 
-func details(p *page, plan Doc) {
+func renderDetails(p *page, plan Doc) {
 	for _, problem := range plan.Problems {
 		p.blank()
 		showProblem(p, problem)
 	}
-	for _, b := range blocks(plan.Steps) {
+	for _, b := range pairBlocks(plan.Steps) {
 		p.blank()
 		b.show(p)
 	}
@@ -151,11 +151,11 @@ func showProblem(p *page, problem Problem) {
 	p.mark(2, "!", color, string(problem.Severity)+": "+text)
 }
 
-// legend explains the used symbols.
-func legend(p *page, doc Document) {
+// renderLegend explains the used symbols.
+func renderLegend(p *page, doc Document) {
 	used := map[string]bool{}
 	for _, plan := range doc.Plans {
-		for _, b := range blocks(plan.Steps) {
+		for _, b := range pairBlocks(plan.Steps) {
 			b.symbols(used)
 		}
 		for _, h := range plan.Held {
@@ -165,10 +165,10 @@ func legend(p *page, doc Document) {
 	if len(used) == 0 {
 		return
 	}
-	p.line(0, plain("What the symbols mean:"))
-	for _, s := range symbols() {
+	p.line(0, plainSpan("What the symbols mean:"))
+	for _, s := range legendSymbols() {
 		if used[s.sign] {
-			p.line(0, s.span(), plain(" "+s.means))
+			p.line(0, s.span(), plainSpan(" "+s.means))
 		}
 	}
 	p.blank()
@@ -183,19 +183,19 @@ type symbol struct {
 
 func (s symbol) span() span { return span{text: fmt.Sprintf("%5s", s.sign), style: s.color} }
 
-func symbols() []symbol {
+func legendSymbols() []symbol {
 	return []symbol{
 		{"+", "create", green},
 		{"~", "update in place", yellow},
 		{"-", "delete", red},
-		{"-/+", "replace, the old one goes before the new one comes", red},
-		{"+/-", "replace, the new one comes before the old one goes", yellow},
+		{"-/+", "replace: delete the old one, then create the new one", red},
+		{"+/-", "replace: create the new one, then delete the old one", yellow},
 		{".", "forget: it stays for others, only our claim on it ends", dim},
 	}
 }
 
 func symbolOf(s StepDoc, paired bool) symbol {
-	all := symbols()
+	all := legendSymbols()
 	switch {
 	case paired && s.Replacement == DeleteFirst:
 		return all[3]
@@ -228,18 +228,18 @@ func idleSentence(p Doc) string {
 func endSentence(s Summary, failed bool, whose string) string {
 	switch {
 	case s.Steps() == 0 && s.Held > 0:
-		return fmt.Sprintf("Nothing can be done now: %s held.", count(s.Held, "step is", "steps are"))
+		return fmt.Sprintf("Nothing can be done now: %s held.", formatCount(s.Held, "step is", "steps are"))
 	case s.Steps() == 0 && failed:
-		return "No plan: the errors above have to be mended first."
+		return "No plan: correct the errors above first."
 	case s.Steps() == 0:
 		return "No changes. The cloud matches " + whose + "."
 	case s.Steps() == s.Forget && s.Held == 0:
-		return fmt.Sprintf("Nothing will be written: %s, the things themselves stay.", count(s.Forget, "claim ends", "claims end"))
+		return fmt.Sprintf("Nothing will be written: %s, the things themselves stay.", formatCount(s.Forget, "claim ends", "claims end"))
 	}
-	return totals(s)
+	return formatTotals(s)
 }
 
-func totals(s Summary) string {
+func formatTotals(s Summary) string {
 	text := fmt.Sprintf("Plan: %d to create, %d to update, %d to replace, %d to delete", s.Create, s.Update, s.Replace, s.Delete)
 	if s.Forget > 0 {
 		text += fmt.Sprintf(", %d to forget", s.Forget)
@@ -257,7 +257,7 @@ func totals(s Summary) string {
 	return text + "."
 }
 
-func count(n int, single, plural string) string {
+func formatCount(n int, single, plural string) string {
 	if n == 1 {
 		return "1 " + single
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestHuman(t *testing.T) {
-	for name, doc := range cases() {
+	for name, doc := range goldenCases() {
 		t.Run(name, func(t *testing.T) {
 			golden.Check(t, filepath.Join("testdata", name+".txt"), plan.Human(doc, plan.Options{Width: 80}))
 		})
@@ -26,8 +26,8 @@ func TestHuman(t *testing.T) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9]+m")
 
-// longest is the longest line without colours.
-func longest(text string) int {
+// longestLine returns the length of the longest line without colours.
+func longestLine(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(escapes.ReplaceAllString(text, ""), "\n") {
 		n = max(n, utf8.RuneCountInString(line))
@@ -36,9 +36,9 @@ func longest(text string) int {
 }
 
 func TestHumanKeepsTheWidth(t *testing.T) {
-	for name, doc := range cases() {
+	for name, doc := range goldenCases() {
 		for _, width := range []int{60, 61, 72, 80, 100, 132} {
-			if got := longest(plan.Human(doc, plan.Options{Width: width})); got > width {
+			if got := longestLine(plan.Human(doc, plan.Options{Width: width})); got > width {
 				t.Errorf("%s at width %d: a line has %d characters", name, width, got)
 			}
 		}
@@ -46,7 +46,7 @@ func TestHumanKeepsTheWidth(t *testing.T) {
 }
 
 func TestHumanWidthOptions(t *testing.T) {
-	doc := cases()["replace"]
+	doc := goldenCases()["replace"]
 	if diff := cmp.Diff(plan.Human(doc, plan.Options{Width: 80}), plan.Human(doc, plan.Options{})); diff != "" {
 		t.Errorf("no width is not 80 (-want +got):\n%s", diff)
 	}
@@ -57,7 +57,7 @@ func TestHumanWidthOptions(t *testing.T) {
 
 // Colour adds escape sequences and changes nothing else.
 func TestHumanColor(t *testing.T) {
-	doc := cases()["replace"]
+	doc := goldenCases()["replace"]
 	text := plan.Human(doc, plan.Options{})
 	colored := plan.Human(doc, plan.Options{Color: true})
 	if text == colored {
@@ -71,7 +71,7 @@ func TestHumanColor(t *testing.T) {
 	}
 }
 
-// What comes from a cloud or a manifest must not steer the terminal.
+// Text of a cloud or a manifest must not control the terminal.
 func TestHumanPrintsNoControlCharacters(t *testing.T) {
 	evil := "\x1b[2J\a\rx\u202e"
 	k := stack.Key{Kind: "k", Name: evil}
@@ -80,7 +80,7 @@ func TestHumanPrintsNoControlCharacters(t *testing.T) {
 		ID: plan.StepID{Owner: o, Key: k, Action: plan.Update, Part: evil}, Why: evil,
 		Target:  stack.Resource{Key: k, ID: evil, Spec: groupSpec{Name: evil, Tags: map[string]string{evil: evil}}},
 		Changes: []plan.Change{{Field: evil, From: evil, To: map[string]string{evil: evil}}, {Field: "Tags", To: map[string]string{evil: evil}}},
-		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: owner(evil), Key: k}},
+		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: newOwner(evil), Key: k}},
 	}
 	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Blocked: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
 	doc = doc.WithProblems(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil})
@@ -96,8 +96,8 @@ func TestHumanCutShowsTheDifference(t *testing.T) {
 	from := strings.Repeat("a", 100) + "1" + strings.Repeat("b", 100)
 	to := strings.Repeat("a", 100) + "2" + strings.Repeat("b", 100)
 	k := stack.Key{Kind: "k"}
-	text := plan.Human(document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
-		ID: plan.StepID{Owner: owner("x"), Key: k, Action: plan.Update}, Changes: []plan.Change{{Field: "Name", From: from, To: to}},
+	text := plan.Human(newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
+		ID: plan.StepID{Owner: newOwner("x"), Key: k, Action: plan.Update}, Changes: []plan.Change{{Field: "Name", From: from, To: to}},
 	}}}), plan.Options{})
 	if !strings.Contains(text, "a1b") || !strings.Contains(text, "a2b") {
 		t.Errorf("the difference is not shown:\n%s", text)
@@ -105,7 +105,7 @@ func TestHumanCutShowsTheDifference(t *testing.T) {
 }
 
 func TestSecretsAreNowhere(t *testing.T) {
-	doc := cases()["secret"]
+	doc := goldenCases()["secret"]
 	data, err := plan.Encode(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 }
 
 func TestHumanOfAnOrderThatDiffers(t *testing.T) {
-	doc := document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
-		ID:      plan.StepID{Owner: owner("x"), Key: classic, Action: plan.Update},
+	doc := newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
+		ID:      plan.StepID{Owner: newOwner("x"), Key: classic, Action: plan.Update},
 		Changes: []plan.Change{{Field: "Subnets", From: []string{"a", "b"}, To: []string{"b", "a"}}},
 	}}})
 	if text := plan.Human(doc, plan.Options{}); !strings.Contains(text, `Subnets = ["a", "b"] -> ["b", "a"]`) {
@@ -132,7 +132,7 @@ func TestHumanOfAnOrderThatDiffers(t *testing.T) {
 
 // Documents need not come from NewDocument: numbers that a caller set are shown.
 func TestHumanOfForeignValues(t *testing.T) {
-	doc := document(nothing("x"))
+	doc := newDocument(emptyPlan("x"))
 	doc.Plans[0].Steps = []plan.StepDoc{{Action: plan.Update, Changes: []plan.ChangeDoc{{Field: "Port", From: 80, To: json.Number("81")}}}}
 	if text := plan.Human(doc, plan.Options{}); !strings.Contains(text, `Port = "80" -> 81`) {
 		t.Errorf("values are not shown:\n%s", text)
@@ -143,8 +143,8 @@ func TestHumanOfForeignValues(t *testing.T) {
 func TestWideNames(t *testing.T) {
 	name := strings.Repeat("负载均衡", 20)
 	k := stack.Key{Kind: "load-balancer", Name: name}
-	text := plan.Human(document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
-		ID: plan.StepID{Owner: owner("x"), Key: k, Action: plan.Update}, Target: stack.Resource{ID: name + "é"},
+	text := plan.Human(newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
+		ID: plan.StepID{Owner: newOwner("x"), Key: k, Action: plan.Update}, Target: stack.Resource{ID: name + "é"},
 		Changes: []plan.Change{{Field: "Name", From: name + "1", To: name + "2"}},
 	}}}), plan.Options{Width: 80})
 	for line := range strings.Lines(text) {
@@ -153,7 +153,7 @@ func TestWideNames(t *testing.T) {
 			switch {
 			case unicode.Is(unicode.Han, r):
 				columns += 2
-			case r != '\u0301': // goes onto the character before
+			case r != '\u0301': // combines with the previous character
 				columns++
 			}
 		}
@@ -166,13 +166,13 @@ func TestWideNames(t *testing.T) {
 	}
 }
 
-// TestLongNames: the name of a field is cut where the line has no room for it, and never
-// where nobody can ask for more room.
+// TestLongNames: the name of a field is cut if the line has no room for it, and never
+// if the width of the output is not limited.
 func TestLongNames(t *testing.T) {
 	name := "Tags.kubernetes.io/cluster/production-of-the-north"
 	of := func(value string) plan.Document {
-		return document(plan.Plan{Owner: owner("x"), Steps: []plan.Step{{
-			ID: plan.StepID{Owner: owner("x"), Key: stack.Key{Kind: "load-balancer", Name: "x"}, Action: plan.Update}, Target: stack.Resource{ID: "x"},
+		return newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
+			ID: plan.StepID{Owner: newOwner("x"), Key: stack.Key{Kind: "load-balancer", Name: "x"}, Action: plan.Update}, Target: stack.Resource{ID: "x"},
 			Changes: []plan.Change{{Field: name, From: "", To: value}},
 		}}})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestJSONRoundTrip(t *testing.T) {
-	for name, doc := range cases() {
+	for name, doc := range goldenCases() {
 		t.Run(name, func(t *testing.T) {
 			data, err := plan.Encode(doc)
 			if err != nil {
@@ -32,7 +32,7 @@ func TestJSONRoundTrip(t *testing.T) {
 
 func TestJSONForm(t *testing.T) {
 	for _, name := range []string{"create", "replace", "held", "secret", "shared"} {
-		data, err := plan.Encode(cases()[name])
+		data, err := plan.Encode(goldenCases()[name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Readers walk the lists without asking whether they are there.
+// Readers iterate over the lists without a check for nil.
 func TestDecodeFillsLists(t *testing.T) {
 	got, err := plan.Decode([]byte(`{"formatVersion":"1","future":true,"plans":[{}]}`))
 	if err != nil {
@@ -81,7 +81,7 @@ func TestDecodeFillsLists(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, doc := range cases() {
+	for _, doc := range goldenCases() {
 		data, err := plan.Encode(doc)
 		if err != nil {
 			f.Fatal(err)
@@ -113,7 +113,7 @@ func FuzzDecode(f *testing.F) {
 		if diff := cmp.Diff(string(first), string(second)); diff != "" {
 			t.Fatalf("encoding is not stable (-first +second):\n%s", diff)
 		}
-		if n := longest(plan.Human(doc, plan.Options{Width: 60})); n > 60 {
+		if n := longestLine(plan.Human(doc, plan.Options{Width: 60})); n > 60 {
 			t.Fatalf("a line has %d characters", n)
 		}
 		plan.DOT(doc)

@@ -26,7 +26,7 @@ const maxMembers = 12
 // that adds or removes some members of a set shows those alone.
 func membersOf(c ChangeDoc) members {
 	if len(c.Added)+len(c.Removed) == 0 {
-		return compare(c.From, c.To)
+		return compareMembers(c.From, c.To)
 	}
 	var out members
 	for _, v := range c.Added {
@@ -43,9 +43,9 @@ func membersOf(c ChangeDoc) members {
 	return out
 }
 
-// compare compares two lists or two objects, of which one may be absent. Other
+// compareMembers compares two lists or two objects, of which one may be absent. Other
 // values have no members.
-func compare(from, to any) members {
+func compareMembers(from, to any) members {
 	if a, ok := listOf(from); ok {
 		if b, ok := listOf(to); ok {
 			return compareLists(a, b)
@@ -133,7 +133,7 @@ func compareObjects(from, to map[string]any) members {
 
 // show writes the name of the field and a line for each member that differs.
 func (m members) show(p *page, indent int, a assignment) {
-	p.line(indent, plain(clean(a.name)+":"), a.tail())
+	p.line(indent, plainSpan(replaceUnprintable(a.name)+":"), a.tail())
 	inner := 0
 	for _, l := range m.lines {
 		inner = max(inner, nameWidth(l.name))
@@ -147,11 +147,11 @@ func (m members) show(p *page, indent int, a assignment) {
 	}
 	for _, sign := range []string{"+", "~", "-"} {
 		if rest := shown[sign] - maxMembers; rest > 0 {
-			p.mark(indent+2, sign, signStyle(sign), count(rest, "more", "more"))
+			p.mark(indent+2, sign, signStyle(sign), formatCount(rest, "more", "more"))
 		}
 	}
 	if m.same > 0 {
-		p.note(indent+2, count(m.same, "unchanged member", "unchanged members")+" not shown")
+		p.note(indent+2, formatCount(m.same, "unchanged member", "unchanged members")+" not shown")
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 func Mermaid(doc Document) string {
 	g := graphOf(doc)
 	var out strings.Builder
-	out.WriteString("%% An arrow goes from a step to a step that needs it.\nflowchart LR\n")
+	out.WriteString("%% An arrow points from a step to a step that needs it.\nflowchart LR\n")
 	classes := map[string][]string{}
 	for i, c := range g.clusters {
-		fmt.Fprintf(&out, "  subgraph o%d[%s]\n", i, mermaidText(clean(c.title)))
+		fmt.Fprintf(&out, "  subgraph o%d[%s]\n", i, mermaidText(replaceUnprintable(c.title)))
 		for _, n := range c.nodes {
 			out.WriteString("    " + mermaidNode(n, classes))
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 func TestNeeds(t *testing.T) {
-	o := owner("x")
-	named := func(name string) plan.StepID { return id(o, plan.Create, key("thing", name), "") }
+	o := newOwner("x")
+	named := func(name string) plan.StepID { return stepID(o, plan.Create, newKey("thing", name), "") }
 	step := func(name string, needs ...string) plan.Step {
 		s := plan.Step{ID: named(name)}
 		for _, n := range needs {

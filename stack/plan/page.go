@@ -20,8 +20,8 @@ type span struct {
 	style style
 }
 
-func plain(text string) span { return span{text: text} }
-func faint(text string) span { return span{text: text, style: dim} }
+func plainSpan(text string) span { return span{text: text} }
+func faintSpan(text string) span { return span{text: text, style: dim} }
 
 // page collects lines. Widths are shared before colours are added, and no line
 // is longer than the width, unless values are shown whole.
@@ -59,8 +59,8 @@ func (p *page) line(indent int, spans ...span) {
 	p.out.WriteString(strings.Repeat(" ", indent))
 	room := p.width - indent
 	for _, s := range spans {
-		text := fit(clean(s.text), room)
-		room -= length(text)
+		text := fitWidth(replaceUnprintable(s.text), room)
+		room -= textWidth(text)
 		p.paint(text, s.style)
 	}
 	p.out.WriteByte('\n')
@@ -72,7 +72,7 @@ func (p *page) led(indent int, lead span, spans ...span) {
 		p.line(indent, spans...)
 		return
 	}
-	p.line(indent-2, append([]span{lead, plain(" ")}, spans...)...)
+	p.line(indent-2, append([]span{lead, plainSpan(" ")}, spans...)...)
 }
 
 func (p *page) paint(text string, s style) {
@@ -86,7 +86,7 @@ func (p *page) paint(text string, s style) {
 // prose writes a strong line, broken between words; lines after the first are
 // indented by hang.
 func (p *page) prose(indent, hang int, text string) {
-	for i, l := range wrap(text, p.text-max(indent, hang), p.width) {
+	for i, l := range wrapText(text, p.text-max(indent, hang), p.width) {
 		if i > 0 {
 			indent = hang
 		}
@@ -96,23 +96,23 @@ func (p *page) prose(indent, hang int, text string) {
 
 // mark writes text behind a sign, and the lines after the first below the text.
 func (p *page) mark(indent int, sign string, s style, text string) {
-	at := indent + length(sign) + 1
-	for i, l := range wrap(text, p.text-at, p.width) {
+	at := indent + textWidth(sign) + 1
+	for i, l := range wrapText(text, p.text-at, p.width) {
 		if i == 0 {
-			p.line(indent, span{text: sign, style: s}, plain(" "+l))
+			p.line(indent, span{text: sign, style: s}, plainSpan(" "+l))
 			continue
 		}
-		p.line(at, plain(l))
+		p.line(at, plainSpan(l))
 	}
 }
 
 // note writes a remark.
 func (p *page) note(indent int, text string) {
-	for i, l := range wrap(text, p.text-indent-4, p.width) {
+	for i, l := range wrapText(text, p.text-indent-4, p.width) {
 		if i == 0 {
-			p.line(indent, faint("# "+l))
+			p.line(indent, faintSpan("# "+l))
 			continue
 		}
-		p.line(indent, faint("#   "+l))
+		p.line(indent, faintSpan("#   "+l))
 	}
 }

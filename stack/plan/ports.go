@@ -102,7 +102,7 @@ func showTraffic(p *page, ports []PortDoc) {
 	p.prose(2, 2, "Traffic:")
 	wide := 0
 	for _, port := range ports {
-		wide = max(wide, length(nameOf(port, ports)))
+		wide = max(wide, textWidth(nameOf(port, ports)))
 	}
 	for _, port := range ports {
 		color := normal
@@ -113,7 +113,7 @@ func showTraffic(p *page, ports []PortDoc) {
 			color = yellow
 		case Uninterrupted:
 		}
-		p.mark(4, pad(nameOf(port, ports), wide), color, port.Text())
+		p.mark(4, padRight(nameOf(port, ports), wide), color, port.Text())
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // TestTraffic: a plan shows one line for each port, with steps by the names that it uses.
 func TestTraffic(t *testing.T) {
-	doc := plan.NewDocument("aws", []plan.Plan{created()}).WithTraffic(owner("web"),
+	doc := plan.NewDocument("aws", []plan.Plan{createdPlan()}).WithTraffic(newOwner("web"),
 		plan.PortDoc{Port: 80, Protocol: "TCP", Family: "IPv4", Effect: plan.Uninterrupted, Opens: []string{"10.0.0.0/8"}},
 		plan.PortDoc{Port: 443, Protocol: "TCP", Family: "IPv4", Effect: plan.Interrupted, Lost: "delete listener/443", Restored: "create listener/443", Moves: true},
 		plan.PortDoc{Port: 8080, Protocol: "TCP", Family: "IPv4", Effect: plan.Interrupted, Lost: "update listener/8080", Restored: "update listener/8080"},
@@ -28,7 +28,7 @@ func TestTraffic(t *testing.T) {
 	if text := plan.Human(doc, plan.Options{Width: 200}); !strings.Contains(text, want) {
 		t.Errorf("got:\n%s", text)
 	}
-	if none := (plan.Document{}).WithTraffic(owner("web"), plan.PortDoc{}); len(none.Plans) != 0 {
+	if none := (plan.Document{}).WithTraffic(newOwner("web"), plan.PortDoc{}); len(none.Plans) != 0 {
 		t.Errorf("%v", none)
 	}
 }

@@ -156,13 +156,13 @@ type Step struct {
 // Members returns what a step adds to and removes from its set field.
 func Members[T any](s Step) (add, remove []T) {
 	for _, c := range s.Changes {
-		add = append(add, typed[T](c.Added)...)
-		remove = append(remove, typed[T](c.Removed)...)
+		add = append(add, convertValues[T](c.Added)...)
+		remove = append(remove, convertValues[T](c.Removed)...)
 	}
 	return add, remove
 }
 
-func typed[T any](in []any) []T {
+func convertValues[T any](in []any) []T {
 	var out []T
 	for _, v := range in {
 		if t, ok := v.(T); ok {

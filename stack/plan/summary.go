@@ -63,7 +63,7 @@ func strengthOf(s StepDoc) strength {
 // completes reports whether a step completes a creation.
 func (s StepDoc) completes() bool { return s.Action == Update && s.Reason == Initial }
 
-func summarize(p Doc) Summary {
+func summarizeDoc(p Doc) Summary {
 	done := map[stack.Key]strength{}
 	for _, s := range p.Steps {
 		done[s.Target.Key] = max(done[s.Target.Key], strengthOf(s))
@@ -71,7 +71,7 @@ func summarize(p Doc) Summary {
 			done[r.Key] = max(done[r.Key], creates)
 		}
 	}
-	out := Summary{Held: len(p.Held), Waiting: waiting(p.Steps)}
+	out := Summary{Held: len(p.Held), Waiting: countGated(p.Steps)}
 	for _, what := range done {
 		switch what {
 		case forgets:
@@ -89,9 +89,9 @@ func summarize(p Doc) Summary {
 	return out
 }
 
-// waiting counts the gated steps and the steps that need one, directly or through others
-// of the same plan.
-func waiting(steps []StepDoc) int {
+// countGated counts the gated steps and the steps that need one, directly or through
+// others of the same plan.
+func countGated(steps []StepDoc) int {
 	behind := map[string][]string{}
 	waits := map[string]bool{}
 	var left []string

@@ -58,7 +58,7 @@ func (p plainer) plain(v reflect.Value, depth int) any {
 		return p.ref(r)
 	}
 	if s, ok := asText(v); ok {
-		return valid(s)
+		return validUTF8(s)
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
@@ -68,7 +68,7 @@ func (p plainer) plain(v reflect.Value, depth int) any {
 	case reflect.Struct:
 		return p.structure(v, depth)
 	default:
-		return scalar(v)
+		return scalarValue(v)
 	}
 }
 
@@ -78,11 +78,11 @@ func (p plainer) ref(r stack.Ref) any {
 	case r.IsZero():
 		return nil
 	case r.ID != "":
-		return valid(r.ID)
+		return validUTF8(r.ID)
 	case p.made[r.To]:
-		return map[string]any{unknownMember: true, refMember: valid(r.To.String())}
+		return map[string]any{unknownMember: true, refMember: validUTF8(r.To.String())}
 	default:
-		return map[string]any{refMember: valid(r.To.String())}
+		return map[string]any{refMember: validUTF8(r.To.String())}
 	}
 }
 
@@ -106,12 +106,12 @@ func asText(v reflect.Value) (string, bool) {
 	}
 }
 
-func scalar(v reflect.Value) any {
+func scalarValue(v reflect.Value) any {
 	switch {
 	case v.Kind() == reflect.Bool:
 		return v.Bool()
 	case v.Kind() == reflect.String:
-		return valid(v.String())
+		return validUTF8(v.String())
 	case v.CanInt():
 		return json.Number(strconv.FormatInt(v.Int(), 10))
 	case v.CanUint():

@@ -51,7 +51,7 @@ func mapText(m map[string]any) string {
 	}
 	texts := make([]string, 0, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if !unset(m[k]) {
+		if !isUnset(m[k]) {
 			texts = append(texts, nameText(k)+": "+valueText(m[k]))
 		}
 	}
@@ -83,8 +83,8 @@ func nameText(name string) string {
 	return name
 }
 
-// unset reports whether a value is null or empty. Zero and false are values.
-func unset(v any) bool {
+// isUnset reports whether a value is null or empty. Zero and false are values.
+func isUnset(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true

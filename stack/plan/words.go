@@ -22,13 +22,13 @@ func (b block) header() string {
 	case b.other != nil:
 		return name + verb + "replaced: " + replacedWhy(s)
 	case s.Action == Create:
-		return name + verb + "created: " + why(s)
+		return name + verb + "created: " + reasonText(s)
 	case s.completes():
-		return name + verb + "set: " + why(s)
+		return name + verb + "set: " + reasonText(s)
 	case s.Action == Update:
-		return name + verb + "updated: " + why(s)
+		return name + verb + "updated: " + reasonText(s)
 	case s.Action == Delete:
-		return name + verb + "deleted: " + why(s)
+		return name + verb + "deleted: " + reasonText(s)
 	case s.Why != "":
 		return name + " " + s.Why
 	default:
@@ -36,8 +36,8 @@ func (b block) header() string {
 	}
 }
 
-// why returns the reason in the words of the step, or of its reason.
-func why(s StepDoc) string {
+// reasonText returns the reason in the words of the step, or of its reason.
+func reasonText(s StepDoc) string {
 	if s.Why != "" {
 		return s.Why
 	}
@@ -47,7 +47,7 @@ func why(s StepDoc) string {
 	case Initial:
 		return "it completes what is created"
 	case Changed:
-		return "it differs from what is wanted"
+		return "it differs from the desired state"
 	case Replaced:
 		return replacedHalf(s)
 	case Unwanted:
