@@ -14,9 +14,9 @@ import (
 // TestNoAddressWithoutListener verifies that a new load balancer is not published before it has
 // a listener, and that the ports of the status have one each.
 func TestNoAddressWithoutListener(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for kind, svc := range map[string]*corev1.Service{
-		"nlb":     service("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service,
+		"nlb":     serviceCase("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service,
 		"nlb-lbc": controllerService("web", nil, nil).Service,
 	} {
 		for operation, served := range map[string]int{"CreateListener": 0, "CreateTargetGroup": 1} {
@@ -51,10 +51,10 @@ func TestNoAddressWithoutListener(t *testing.T) {
 
 // TestNothingKeptUp verifies that a Service without any listener is not reported as kept up.
 func TestNothingKeptUp(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
 		const key = prefix + "aws-load-balancer-eip-allocations"
-		svc := service("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service.DeepCopy()
+		svc := serviceCase("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service.DeepCopy()
 		svc.Annotations[key] = "eipalloc-1"
 		var text string
 		for range 3 {

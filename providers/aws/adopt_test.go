@@ -23,8 +23,9 @@ import (
 
 const adoptKey = "berth-lb.io/load-balancer"
 
-// lend makes a load balancer as a user would, with a listener on port 22, and returns its ARN.
-func lend(t testing.TB, s podded, name string, groups ...string) string {
+// createUserBalancer creates a load balancer as a user would, with a listener on port
+// 22, and returns its ARN.
+func createUserBalancer(t testing.TB, s podded, name string, groups ...string) string {
 	t.Helper()
 	client, seed := elbv2.NewFromConfig(s.running.Config), s.running.Cloud.Seed
 	lb, err := client.CreateLoadBalancer(t.Context(), &elbv2.CreateLoadBalancerInput{
@@ -48,9 +49,9 @@ func lend(t testing.TB, s podded, name string, groups ...string) string {
 	return *arn
 }
 
-// client is a Service that uses a load balancer of others.
-func client(n int, balancer string, ports ...int32) *corev1.Service {
-	svc := member(n, "", ports...)
+// balancerClient returns a Service that uses a load balancer of another owner.
+func balancerClient(n int, balancer string, ports ...int32) *corev1.Service {
+	svc := groupMember(n, "", ports...)
 	if balancer != "" {
 		svc.Annotations[adoptKey] = balancer
 	}
@@ -67,18 +68,18 @@ func (w *groupWorld) runs(svc *corev1.Service) (last reconcile.Result) {
 	return last
 }
 
-// settle waits until load balancers that were just made can be used.
-func settle() { time.Sleep(10 * time.Minute) }
+// waitUsable waits until load balancers that were just created can be used.
+func waitUsable() { time.Sleep(10 * time.Minute) }
 
 // TestAdopt: a Service has its own listeners on a load balancer of others, by name or by
 // ARN; they change and go with it, and nothing else there ever changes.
 func TestAdopt(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		arn := lend(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
-		settle()
+		arn := createUserBalancer(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
+		waitUsable()
 		before := w.state()
-		web, mail := client(0, "edge", 80, 443), client(1, arn, 25)
+		web, mail := balancerClient(0, "edge", 80, 443), balancerClient(1, arn, 25)
 		web.Annotations[prefix+"aws-load-balancer-attributes"] = "deletion_protection.enabled=true"
 		web.Annotations[prefix+"aws-load-balancer-scheme"] = "internet-facing"
 		web.Annotations[prefix+"aws-load-balancer-additional-resource-tags"] = "team=web"
@@ -93,7 +94,7 @@ func TestAdopt(t *testing.T) {
 		if host := hostOf(web); !strings.HasPrefix(host, "edge-") || hostOf(mail) != host {
 			w.Errorf("served at %q and %q", host, hostOf(mail))
 		}
-		was := parts(w.has(mail))
+		was := balancerParts(w.has(mail))
 		web.Spec.Ports[1].Port = 8443
 		w.good(web)
 		web.Annotations[adoptKey] = arn
@@ -102,7 +103,7 @@ func TestAdopt(t *testing.T) {
 		}
 		w.restart()
 		w.release(web)
-		if diff := cmp.Diff(was, parts(w.has(mail))); diff != "" {
+		if diff := cmp.Diff(was, balancerParts(w.has(mail))); diff != "" {
 			w.Errorf("the other one lost something (-before +after):\n%s", diff)
 		}
 		w.release(mail)
@@ -112,8 +113,8 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// parts are the listeners and target groups among what there is.
-func parts(has []string) []string {
+// balancerParts returns the listeners and target groups among existing resources.
+func balancerParts(has []string) []string {
 	return slices.DeleteFunc(has, func(s string) bool { return !strings.HasPrefix(s, "listener/") && !strings.HasPrefix(s, "target") })
 }
 
@@ -121,11 +122,11 @@ func parts(has []string) []string {
 // gets a free port. A Service that is refused a port gets a problem, and is served on
 // its other ports.
 func TestAdoptPort(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		lend(w, w.s, "edge")
-		settle()
-		older, younger := client(0, "edge", 22, 80), client(1, "edge", 80, 443)
+		createUserBalancer(w, w.s, "edge")
+		waitUsable()
+		older, younger := balancerClient(0, "edge", 22, 80), balancerClient(1, "edge", 80, 443)
 		w.live = []*corev1.Service{older, younger}
 		w.restart()
 		for svc, told := range map[*corev1.Service]string{older: "port 22 of edge is taken by listener/edge/tcp-22 of others", younger: "port 80 of edge is "} {
@@ -147,13 +148,13 @@ func TestAdoptPort(t *testing.T) {
 // TestAdoptMove: a Service moves from a load balancer of its own to one of others, to
 // another one and back. The previous one is released after the switch.
 func TestAdoptMove(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		lend(w, w.s, "edge")
-		lend(w, w.s, "core", w.s.running.Cloud.Seed.DefaultGroup)
-		settle()
+		createUserBalancer(w, w.s, "edge")
+		createUserBalancer(w, w.s, "core", w.s.running.Cloud.Seed.DefaultGroup)
+		waitUsable()
 		before := w.state()
-		mover := client(0, "", 443)
+		mover := balancerClient(0, "", 443)
 		w.good(mover)
 		for _, to := range []string{"edge", "core", "", "core", "group", "edge"} {
 			moveTo(w, mover, to)
@@ -197,12 +198,12 @@ func moveTo(w *groupWorld, mover *corev1.Service, to string) {
 // TestAdoptCrash: a process dies at any writing call with which a Service adopts a load
 // balancer of others, or leaves it. Nothing is left, and nothing of others is changed.
 func TestAdoptCrash(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for k := range 8 {
 		inWorld(t, func(w *groupWorld) {
-			lend(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
-			settle()
-			before, svc := w.state(), client(0, "edge", 80)
+			createUserBalancer(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
+			waitUsable()
+			before, svc := w.state(), balancerClient(0, "edge", 80)
 			for _, release := range []bool{false, true} {
 				dieAt(w, k, func() { w.run(svc, release) })
 				w.live = []*corev1.Service{svc}
@@ -237,16 +238,16 @@ func dieAt(w *groupWorld, k int, work func()) {
 // TestAdoptRole: listeners on load balancers of others take one right more than the role of
 // the kind has, which is in a file of its own.
 func TestAdoptRole(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		lend(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
-		settle()
-		before, svc := w.state(), client(0, "edge", 80)
+		createUserBalancer(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
+		waitUsable()
+		before, svc := w.state(), balancerClient(0, "edge", 80)
 		w.s.SetRole(w, props.Role(w, "aws-controller.json"))
 		if res := w.runs(svc); res.Clean || !strings.Contains(fmt.Sprint(res.Err, res.Report.Results), "elasticloadbalancing:CreateListener") {
 			w.Errorf("without the right: %v", res.Err)
 		}
-		w.s.SetRole(w, joined(w, props.Role(w, "aws-controller.json"), props.Role(w, "aws-adopt.json")))
+		w.s.SetRole(w, joinPolicies(w, props.Role(w, "aws-controller.json"), props.Role(w, "aws-adopt.json")))
 		w.good(svc)
 		svc.Spec.Ports[0].NodePort++
 		w.good(svc)
@@ -258,8 +259,8 @@ func TestAdoptRole(t *testing.T) {
 	})
 }
 
-// joined is one policy with the statements of several.
-func joined(t testing.TB, files ...[]byte) []byte {
+// joinPolicies returns one policy with the statements of several.
+func joinPolicies(t testing.TB, files ...[]byte) []byte {
 	t.Helper()
 	all := map[string]any{}
 	var statements []any
@@ -280,7 +281,7 @@ func joined(t testing.TB, files ...[]byte) []byte {
 
 // TestPropertiesAdopt: Services on load balancers of others have all properties.
 func TestPropertiesAdopt(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	on := func(c props.Case, balancer string) props.Case {
 		c.Service = c.Service.DeepCopy()
 		c.Service.Annotations[adoptKey] = balancer
@@ -288,8 +289,8 @@ func TestPropertiesAdopt(t *testing.T) {
 	}
 	lenders := func(t testing.TB) props.Subject {
 		s := freshController(t).(podded)
-		lend(t, s, "edge", s.running.Cloud.Seed.DefaultGroup)
-		lend(t, s, "core")
+		createUserBalancer(t, s, "edge", s.running.Cloud.Seed.DefaultGroup)
+		createUserBalancer(t, s, "core")
 		return s
 	}
 	props.Run(t, lenders, []props.Case{

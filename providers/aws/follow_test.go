@@ -13,10 +13,10 @@ import (
 // A Service with a bad annotation that a new process has never understood keeps its load
 // balancer, whose targets continue to follow the nodes.
 func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
-	credentials(t)
-	for _, c := range []props.Case{cases()[0], cases()[1]} {
+	setCredentials(t)
+	for _, c := range []props.Case{propsCases()[0], propsCases()[1]} {
 		virtual.Run(t, c.Name, func(t *testing.T) {
-			s := fresh("")(t)
+			s := newSubject("")(t)
 			nodes := s.Nodes()
 			run := func(svc *corev1.Service, last int) reconcile.Result {
 				t.Helper()

@@ -12,9 +12,9 @@ import (
 // TestGroupRestartKeepsRules: a member whose new clients are refused keeps the rule that
 // admits its old ones, also when the run of another member is the first after a restart.
 func TestGroupRestartKeepsRules(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		a, b := member(0, "front", 80), member(1, "front", 443)
+		a, b := groupMember(0, "front", 80), groupMember(1, "front", 443)
 		a.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
 		w.good(a)
 		w.good(b)
@@ -47,9 +47,9 @@ func TestGroupRestartKeepsRules(t *testing.T) {
 
 // TestGroupRuleIsReleased: what a member holds is removed with it.
 func TestGroupRuleIsReleased(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		a, b := member(0, "front", 80), member(1, "front", 443)
+		a, b := groupMember(0, "front", 80), groupMember(1, "front", 443)
 		w.good(a)
 		w.good(b)
 		w.restart()

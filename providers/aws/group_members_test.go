@@ -18,9 +18,9 @@ import (
 // gets a problem and is served on its other ports. It gets the port when the older one
 // leaves. A member that has a port keeps it when an older one joins.
 func TestGroupPort(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		older, younger := member(0, "front", 80), member(1, "front", 80, 443)
+		older, younger := groupMember(0, "front", 80), groupMember(1, "front", 80, 443)
 		w.live = []*corev1.Service{older, younger}
 		w.restart() // which knows what both want
 		res := w.serve(younger)
@@ -50,9 +50,9 @@ func TestGroupPort(t *testing.T) {
 // TestGroupSay: the oldest member decides the settings of the load balancer, whichever
 // joined first; problems of the others name the key, the value and whose value holds.
 func TestGroupSay(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		older, younger := member(0, "front", 80), member(1, "front", 443)
+		older, younger := groupMember(0, "front", 80), groupMember(1, "front", 443)
 		older.Annotations[prefix+"aws-load-balancer-attributes"] = "load_balancing.cross_zone.enabled=true"
 		younger.Annotations[prefix+"aws-load-balancer-attributes"] = "load_balancing.cross_zone.enabled=false,deletion_protection.enabled=false"
 		younger.Annotations[prefix+"aws-load-balancer-scheme"] = "internet-facing"
@@ -78,10 +78,10 @@ func TestGroupSay(t *testing.T) {
 // TestGroupMove: a Service moves into a group, into another one and out again. Its new load
 // balancer serves before it leaves the old one, and the other members notice nothing.
 func TestGroupMove(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
 		before := w.state()
-		front, back, mover := member(0, "front", 80), member(1, "back", 80), member(2, "", 443)
+		front, back, mover := groupMember(0, "front", 80), groupMember(1, "back", 80), groupMember(2, "", 443)
 		w.good(front)
 		w.good(back)
 		w.good(mover)
@@ -136,9 +136,9 @@ func (w *groupWorld) all(svc *corev1.Service) []string {
 
 // TestGroupClients: each member lets its own clients in to its own ports.
 func TestGroupClients(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		a, b := member(0, "front", 80), member(1, "front", 80, 443)
+		a, b := groupMember(0, "front", 80), groupMember(1, "front", 80, 443)
 		a.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
 		b.Spec.LoadBalancerSourceRanges = []string{"198.51.100.0/24"}
 		w.good(a)
@@ -166,9 +166,9 @@ func TestGroupClients(t *testing.T) {
 // TestGroupRefused: a member with a mistake gets a problem, and disturbs no other
 // member, whether it was served before or not.
 func TestGroupRefused(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		bad, good := member(0, "front", 80), member(1, "front", 443)
+		bad, good := groupMember(0, "front", 80), groupMember(1, "front", 443)
 		w.good(bad)
 		w.good(good)
 		was, badWas := w.has(good), w.has(bad)
@@ -176,7 +176,7 @@ func TestGroupRefused(t *testing.T) {
 		w.restart()
 		w.serve(bad)
 		w.good(good)
-		never := member(2, "front", 443, 22)
+		never := groupMember(2, "front", 443, 22)
 		never.Annotations[prefix+"aws-load-balancer-attributes"] = "nonsense"
 		w.serve(never)
 		w.good(good)

@@ -52,8 +52,8 @@ func (w *groupWorld) job(svc *corev1.Service) reconcile.Job {
 	return reconcile.Job{Service: svc, Slices: w.s.Slices(svc)}
 }
 
-// member is a Service of a group; a later one has a higher number.
-func member(n int, group string, ports ...int32) *corev1.Service {
+// groupMember returns a Service of a group; a later one has a higher number.
+func groupMember(n int, group string, ports ...int32) *corev1.Service {
 	svc := controllerService(fmt.Sprintf("web-%d", n), nil, nil).Service
 	svc.Name, svc.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
 	svc.CreationTimestamp = metav1.NewTime(time.Unix(1_700_000_000+int64(n), 0))
@@ -151,21 +151,21 @@ func hostOf(svc *corev1.Service) string {
 // are deleted, in the process that served them or in another one, the remaining ones
 // lose nothing, and with the last one everything is deleted.
 func TestGroupGoInAnyOrder(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-		for _, anew := range []bool{false, true} {
-			t.Run(fmt.Sprint(order, anew), func(t *testing.T) {
+		for _, recreate := range []bool{false, true} {
+			t.Run(fmt.Sprint(order, recreate), func(t *testing.T) {
 				t.Parallel()
-				inWorld(t, func(w *groupWorld) { goInOrder(w, order, anew) })
+				inWorld(t, func(w *groupWorld) { goInOrder(w, order, recreate) })
 			})
 		}
 	}
 }
 
-func goInOrder(w *groupWorld, order []int, anew bool) {
+func goInOrder(w *groupWorld, order []int, recreate bool) {
 	w.Helper()
 	before := w.state()
-	all := []*corev1.Service{member(0, "front", 80), member(1, "front", 443, 8443), member(2, "front", 25)}
+	all := []*corev1.Service{groupMember(0, "front", 80), groupMember(1, "front", 443, 8443), groupMember(2, "front", 25)}
 	for _, svc := range all {
 		w.good(svc)
 	}
@@ -175,7 +175,7 @@ func goInOrder(w *groupWorld, order []int, anew bool) {
 		for _, left := range order[i+1:] {
 			was[left] = w.has(all[left])
 		}
-		if anew {
+		if recreate {
 			w.restart()
 		}
 		w.release(all[gone])
@@ -196,7 +196,7 @@ func goInOrder(w *groupWorld, order []int, anew bool) {
 // TestGroupCrash: a process dies at any writing call with which a member joins or leaves.
 // The member that stays loses nothing, and nothing is left of the other one.
 func TestGroupCrash(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for _, release := range []bool{false, true} {
 		t.Run(fmt.Sprint("release ", release), func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +210,7 @@ func TestGroupCrash(t *testing.T) {
 func dieInGroup(w *groupWorld, k int, release bool) {
 	w.Helper()
 	before := w.state()
-	stays, other := member(1, "front", 80), member(0, "front", 443)
+	stays, other := groupMember(1, "front", 80), groupMember(0, "front", 443)
 	w.good(stays)
 	if release {
 		w.good(other)

@@ -25,7 +25,7 @@ type rollout struct {
 }
 
 func newRollout(t *testing.T) *rollout {
-	credentials(t)
+	setCredentials(t)
 	subject, ok := freshController(t).(podded)
 	if !ok {
 		t.Fatal("no subject with pods")

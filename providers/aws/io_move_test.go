@@ -34,7 +34,7 @@ type move struct {
 	*traffic
 	replacing time.Time // since when the Service says that both serve; zero: it does not
 	host      string    // by which clients come
-	old       string    // by which those come who have not asked again
+	old       string    // the address of clients that have not resolved the name again
 	changed   time.Time // when the name changed
 }
 
@@ -136,13 +136,13 @@ func (m *move) serves(host string) {
 // kind see the new one when it can serve them; the old one stays until they have
 // resolved the new name.
 func TestMoveKeepsServing(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
-	classic := service("move", nil, one)
+	classic := serviceCase("move", nil, one)
 	for name, network := range map[string]props.Case{
-		"nlb":         service("move", map[string]string{"aws-load-balancer-type": "nlb"}, one),
-		"nlb-lbc":     service("move", map[string]string{"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "instance"}, one),
-		"nlb-lbc, ip": service("move", map[string]string{"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "ip"}, one),
+		"nlb":         serviceCase("move", map[string]string{"aws-load-balancer-type": "nlb"}, one),
+		"nlb-lbc":     serviceCase("move", map[string]string{"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "instance"}, one),
+		"nlb-lbc, ip": serviceCase("move", map[string]string{"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "ip"}, one),
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			m := newMove(t)

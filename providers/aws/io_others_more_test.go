@@ -85,11 +85,11 @@ func TestOthersWithTLS(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ip")
 		s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-ssl-cert"] = certificate
-		s.svc.Annotations["service.beta.kubernetes.io/actions.TLS-80"] = shares("green")
+		s.svc.Annotations["service.beta.kubernetes.io/actions.TLS-80"] = forwardAction("green")
 		delete(s.svc.Annotations, actions80)
 		s.settle(plan.OpenGates)
 		s.expectProtocol("TLS")
-		s.svc.Annotations["service.beta.kubernetes.io/actions.TLS-80"] = shares(`{"serviceName":"green","servicePort":8000,"decrypt":true}`)
+		s.svc.Annotations["service.beta.kubernetes.io/actions.TLS-80"] = forwardAction(`{"serviceName":"green","servicePort":8000,"decrypt":true}`)
 		s.settle(plan.OpenGates)
 		s.expectProtocol("TCP")
 		if calls := s.settle(plan.OpenGates); len(calls) > 0 {

@@ -32,8 +32,9 @@ type sharing struct {
 
 const actions80 = "service.beta.kubernetes.io/actions.TCP-80"
 
-// shares is an action that names Services by port 8000, or what else is written.
-func shares(tuples ...string) string {
+// forwardAction returns an action that names Services by port 8000, or by the port that
+// the text contains.
+func forwardAction(tuples ...string) string {
 	for i, t := range tuples {
 		if !strings.HasPrefix(t, "{") {
 			tuples[i] = fmt.Sprintf(`{"serviceName":%q,"servicePort":8000,"weight":10}`, t)
@@ -45,7 +46,7 @@ func shares(tuples ...string) string {
 func newSharing(t *testing.T, target string) *sharing {
 	s := &sharing{rollout: newRollout(t), objects: map[providers.Reference]providers.Object{}}
 	s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] = target
-	s.svc.Annotations[actions80] = shares("green")
+	s.svc.Annotations[actions80] = forwardAction("green")
 	s.other("green", s.pods(100, 103))
 	return s
 }
@@ -244,7 +245,7 @@ func TestOthersOfOneName(t *testing.T) {
 		for i, name := range []string{"frontend-b", "frontend-c", "checkout"} {
 			s.other(name, s.pods(100+10*i, 101+10*i))
 		}
-		s.svc.Annotations[actions80] = shares("frontend-b", "frontend-c", "checkout")
+		s.svc.Annotations[actions80] = forwardAction("frontend-b", "frontend-c", "checkout")
 		s.settle(plan.OpenGates)
 		for i, name := range []string{"frontend-b", "frontend-c", "checkout"} {
 			s.expectTargets(name, s.officialName(name, "ip", 9090), fmt.Sprintf("pod %d:9090", 100+10*i))
@@ -252,7 +253,7 @@ func TestOthersOfOneName(t *testing.T) {
 		if calls := s.settle(plan.OpenGates); len(calls) > 0 {
 			t.Errorf("a process that knows nothing makes %v", calls)
 		}
-		s.svc.Annotations[actions80] = shares("checkout", "frontend-c")
+		s.svc.Annotations[actions80] = forwardAction("checkout", "frontend-c")
 		s.settle(plan.OpenGates)
 		if groups := s.groups(); len(groups) != 3 {
 			t.Errorf("with two of three there are %v", groups)
@@ -272,20 +273,20 @@ func TestOthersThatAreRefused(t *testing.T) {
 		change func(s *sharing)
 		want   []string
 	}{
-		"not there":        {shares("blue"), nil, []string{`names the Service "blue", which is not known here`, "a Service of the namespace shop"}},
-		"no such port":     {shares(`{"serviceName":"green","servicePort":81}`), nil, []string{"has no port 81 that speaks TCP", `8000 or "http" (TCP)`}},
-		"no such name":     {shares(`{"serviceName":"green","servicePort":"metrics"}`), nil, []string{"has no port metrics", `8000 or "http" (TCP)`}},
-		"itself":           {shares("web"), nil, []string{"is the Service itself", "baseServiceWeight"}},
-		"twice":            {shares("green", `{"serviceName":"green","servicePort":"http","weight":1}`), nil, []string{"twice, by number and by name"}},
-		"too many":         {shares("a", "b", "c", "d", "e"), nil, []string{"has 5 target groups, at most 4"}},
-		"other speaks UDP": {shares("green"), func(s *sharing) { s.other("green", nil).Spec.Ports[0].Protocol = corev1.ProtocolUDP }, []string{"that speaks TCP", "(UDP)"}},
-		"outside":          {shares("green"), func(s *sharing) { s.other("green", nil).Spec.Type = corev1.ServiceTypeExternalName }, []string{"ExternalName"}},
-		"IPv6":             {shares("green"), func(s *sharing) { s.other("green", nil).Spec.IPFamilies[0] = corev1.IPv6Protocol }, []string{"IPv6", "dualstack"}},
-		"no node port": {shares("green"), func(s *sharing) {
+		"not there":        {forwardAction("blue"), nil, []string{`names the Service "blue", which is not known here`, "a Service of the namespace shop"}},
+		"no such port":     {forwardAction(`{"serviceName":"green","servicePort":81}`), nil, []string{"has no port 81 that speaks TCP", `8000 or "http" (TCP)`}},
+		"no such name":     {forwardAction(`{"serviceName":"green","servicePort":"metrics"}`), nil, []string{"has no port metrics", `8000 or "http" (TCP)`}},
+		"itself":           {forwardAction("web"), nil, []string{"is the Service itself", "baseServiceWeight"}},
+		"twice":            {forwardAction("green", `{"serviceName":"green","servicePort":"http","weight":1}`), nil, []string{"twice, by number and by name"}},
+		"too many":         {forwardAction("a", "b", "c", "d", "e"), nil, []string{"has 5 target groups, at most 4"}},
+		"other speaks UDP": {forwardAction("green"), func(s *sharing) { s.other("green", nil).Spec.Ports[0].Protocol = corev1.ProtocolUDP }, []string{"that speaks TCP", "(UDP)"}},
+		"outside":          {forwardAction("green"), func(s *sharing) { s.other("green", nil).Spec.Type = corev1.ServiceTypeExternalName }, []string{"ExternalName"}},
+		"IPv6":             {forwardAction("green"), func(s *sharing) { s.other("green", nil).Spec.IPFamilies[0] = corev1.IPv6Protocol }, []string{"IPv6", "dualstack"}},
+		"no node port": {forwardAction("green"), func(s *sharing) {
 			s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"] = "instance"
 			s.other("green", nil).Spec.Ports[0].NodePort = 0
 		}, []string{"has no node port", "NodePort or LoadBalancer"}},
-		"a check of its own": {shares("green"), func(s *sharing) {
+		"a check of its own": {forwardAction("green"), func(s *sharing) {
 			s.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-healthcheck-port"] = s.svc.Spec.Ports[0].Name
 			s.other("green", nil).Spec.Ports[0].Name = "web"
 		}, []string{`names no port of the Service "green"`}},
@@ -293,7 +294,7 @@ func TestOthersThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, func(t *testing.T) {
 				s := newSharing(t, "ip")
-				s.svc.Annotations[actions80] = shares("green")
+				s.svc.Annotations[actions80] = forwardAction("green")
 				s.settle(plan.OpenGates)
 				if c.change != nil {
 					c.change(s)

@@ -36,8 +36,8 @@ func quicPod(n int) *corev1.Pod {
 	return pod
 }
 
-// referring are slices whose endpoints are pods with numbers.
-func referring(slices []*discoveryv1.EndpointSlice, numbers ...int) []*discoveryv1.EndpointSlice {
+// slicesWithPods returns slices whose endpoints are pods with numbers.
+func slicesWithPods(slices []*discoveryv1.EndpointSlice, numbers ...int) []*discoveryv1.EndpointSlice {
 	for i := range slices[0].Endpoints {
 		slices[0].Endpoints[i].TargetRef = &corev1.ObjectReference{Kind: "Pod", UID: types.UID(fmt.Sprint("uid-", numbers[i]))}
 	}
@@ -56,12 +56,12 @@ func TestQUIC(t *testing.T) {
 		o.svc.Spec.Selector = map[string]string{"app": "web"}
 		o.svc.Spec.Ports[0].Protocol = corev1.ProtocolUDP
 		o.restart()
-		o.serve(referring(o.pods(0, 2), 1, 2))
+		o.serve(slicesWithPods(o.pods(0, 2), 1, 2))
 
 		o.svc.Annotations[quicKey] = fmt.Sprint(o.svc.Spec.Ports[0].Port)
 		o.restart()
-		o.serve(referring(o.pods(0, 3), 1, 2, 0))
-		d, err := o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: referring(o.pods(0, 4), 1, 2, 0, 3), Look: true})
+		o.serve(slicesWithPods(o.pods(0, 3), 1, 2, 0))
+		d, err := o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: slicesWithPods(o.pods(0, 4), 1, 2, 0, 3), Look: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestQUIC(t *testing.T) {
 		}
 		o.r.Run(t.Context(), d, nil)
 		o.restart()
-		d, err = o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: referring(o.pods(0, 4), 1, 2, 0, 3), Look: true})
+		d, err = o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: slicesWithPods(o.pods(0, 4), 1, 2, 0, 3), Look: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestQUIC(t *testing.T) {
 		}
 		o.svc.Annotations["service.beta.kubernetes.io/aws-load-balancer-scheme"] = "nowhere"
 		o.restart()
-		if d, err = o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: referring(o.pods(0, 4), 1, 2, 0, 3), Look: true}); err != nil {
+		if d, err = o.r.Draft(t.Context(), reconcile.Job{Service: o.svc, Slices: slicesWithPods(o.pods(0, 4), 1, 2, 0, 3), Look: true}); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range d.Plan.Steps {

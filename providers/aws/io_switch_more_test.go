@@ -15,7 +15,7 @@ import (
 // balancersOf are the existing load balancers, without their target groups.
 func balancersOf(s props.Subject) []string {
 	var out []string
-	for _, id := range identified(s) {
+	for _, id := range resourceIDs(s) {
 		if strings.Contains(id, ":loadbalancer/") {
 			out = append(out, id)
 		}
@@ -26,8 +26,8 @@ func balancersOf(s props.Subject) []string {
 // TestSwitchSurvivesCrashes: whatever writing call of a switch a process dies at, the next one
 // ends it, and nothing is left over.
 func TestSwitchSurvivesCrashes(t *testing.T) {
-	credentials(t)
-	for _, c := range switches() {
+	setCredentials(t)
+	for _, c := range groupSwitches() {
 		props.Stays(t, freshController, c[0], c[1], balancersOf)
 	}
 }
@@ -50,9 +50,9 @@ func (f *traffic) join(svc *corev1.Service) {
 // keeps the old group, and after a second change the old group serves clients until
 // then.
 func TestMindChangedDuringSwitch(t *testing.T) {
-	credentials(t)
-	nodes, pods := switches()["nodes to pods"][0].Service, switches()["nodes to pods"][1].Service
-	tls, ssl := switches()["TLS to the nodes"][0].Service, switches()["TLS to the nodes"][1].Service
+	setCredentials(t)
+	nodes, pods := groupSwitches()["nodes to pods"][0].Service, groupSwitches()["nodes to pods"][1].Service
+	tls, ssl := groupSwitches()["TLS to the nodes"][0].Service, groupSwitches()["TLS to the nodes"][1].Service
 	tlsPods := tls.DeepCopy()
 	tlsPods.Annotations[prefix+"aws-load-balancer-nlb-target-type"] = "ip"
 	for name, c := range map[string]struct {
@@ -84,10 +84,10 @@ func TestMindChangedDuringSwitch(t *testing.T) {
 // TestSwitchDoesNotWaitForEver: a group whose targets never become healthy gets the
 // traffic when its checks should long have been over, and the user gets a manual action.
 func TestSwitchDoesNotWaitForEver(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Run(t, "never healthy", func(t *testing.T) {
 		f := newTraffic(t, "", time.Hour)
-		c := switches()["nodes to pods"]
+		c := groupSwitches()["nodes to pods"]
 		f.serve(c[0].Service, false, false)
 		time.Sleep(2 * time.Hour)
 		f.join(c[1].Service)
@@ -109,14 +109,14 @@ func TestSwitchDoesNotWaitForEver(t *testing.T) {
 // TestSwitchWithoutWeights: where listeners do not take two groups, or must not, they go over
 // at once.
 func TestSwitchWithoutWeights(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for name, c := range map[string]struct {
 		config string
 		refuse bool
 	}{"switched off": {config: "DisableWeightedTargetGroups = true\n"}, "refused": {refuse: true}} {
 		virtual.Run(t, name, func(t *testing.T) {
 			f := newTraffic(t, c.config, firstChecks)
-			cases := switches()["nodes to pods"]
+			cases := groupSwitches()["nodes to pods"]
 			f.serve(cases[0].Service, false, false)
 			f.subject.Control().Journal.Reset()
 			if c.refuse {
@@ -140,10 +140,10 @@ func TestSwitchWithoutWeights(t *testing.T) {
 // TestDeadPortIsLeftAtOnce: nothing answers on a node port that the Service has no more, so
 // nothing is gained by waiting.
 func TestDeadPortIsLeftAtOnce(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Run(t, "node port", func(t *testing.T) {
 		f := newTraffic(t, "", firstChecks)
-		svc := switches()["TLS to the nodes of kind nlb"][0].Service
+		svc := groupSwitches()["TLS to the nodes of kind nlb"][0].Service
 		f.serve(svc, false, false)
 		moved := svc.DeepCopy()
 		moved.Spec.Ports[0].NodePort += 1000

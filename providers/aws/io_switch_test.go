@@ -32,7 +32,7 @@ type traffic struct {
 	cloud   *elasticloadbalancingv2.Client
 	r       *reconcile.Reconciler
 	since   time.Time // of the first gate that was met
-	manual  []string  // what somebody else was told to do
+	manual  []string  // the manual actions reported to the user
 }
 
 func newTraffic(t *testing.T, config string, checks time.Duration) *traffic {
@@ -179,8 +179,9 @@ func (f *traffic) groups() []types.TargetGroup {
 	return out.TargetGroups
 }
 
-// switches are changes that need another target group while the old targets go on serving.
-func switches() map[string][2]props.Case {
+// groupSwitches returns changes that need another target group while the old targets
+// keep serving.
+func groupSwitches() map[string][2]props.Case {
 	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
 	with := func(more map[string]string) map[string]string {
 		out := map[string]string{"aws-load-balancer-scheme": "internet-facing"}
@@ -198,7 +199,7 @@ func switches() map[string][2]props.Case {
 		for k, v := range more {
 			all[k] = v
 		}
-		return service("switch", all, one)
+		return serviceCase("switch", all, one)
 	}
 	machines := controllerService("switch", with(nil), one)
 	pods := controllerService("switch", with(map[string]string{"aws-load-balancer-nlb-target-type": "ip"}), one)
@@ -215,8 +216,8 @@ func switches() map[string][2]props.Case {
 // every group that it sends to has a healthy target. In the end the new group is the
 // only one, even if each step is another process's.
 func TestTrafficDuringSwitch(t *testing.T) {
-	credentials(t)
-	for name, c := range switches() {
+	setCredentials(t)
+	for name, c := range groupSwitches() {
 		for _, restarts := range []bool{false, true} {
 			if restarts {
 				name += ", with restarts"

@@ -110,7 +110,7 @@ func tenPorts(s *corev1.ServiceSpec) {
 // follow the Service and the cloud configuration, within few calls, in this process and
 // in one with empty caches. Tags that others have added stay.
 func TestTagsFollow(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Test(t, func(t *testing.T) {
 		f := newTraffic(t, "", 0)
 		c := controllerService("tags", map[string]string{"aws-load-balancer-additional-resource-tags": "team=shop,stage=test"}, tenPorts)
@@ -127,7 +127,7 @@ func TestTagsFollow(t *testing.T) {
 		svc.Annotations[prefix+"aws-load-balancer-additional-resource-tags"] = "team=web,stage=test"
 		f.counted(writes...)
 		f.serve(svc, false, false)
-		// 21 things in calls of 20, and what has become alone before the others came.
+		// 21 resources in calls of 20, and one that was sent alone before the others arrived.
 		if got, want := f.counted(writes...), "elbv2.AddTags 2, elbv2.RemoveTags 0, ec2.CreateTags 1, ec2.DeleteTags 0, elbv2.DescribeTags 0"; got != want {
 			t.Errorf("a changed tag: calls %s, want %s", got, want)
 		}
@@ -176,7 +176,7 @@ func (f *traffic) byOthers(key, value string) {
 // TestTagsBesideAFullOne: a thing that has no room for a tag keeps none of the others from
 // theirs, and is tagged once it has.
 func TestTagsBesideAFullOne(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Test(t, func(t *testing.T) {
 		f := newTraffic(t, "", 0)
 		c := controllerService("tags", nil, tenPorts)

@@ -99,8 +99,8 @@ func (f *switchover) wantServed(svc *corev1.Service, pods bool) (out []string) {
 // TestOldTargetsFollow verifies that the target group that a listener sends to follows nodes and
 // pods while AWS refuses to switch the listener, or the switch waits.
 func TestOldTargetsFollow(t *testing.T) {
-	credentials(t)
-	machines, pods := switches()["nodes to pods"][0].Service, switches()["nodes to pods"][1].Service
+	setCredentials(t)
+	machines, pods := groupSwitches()["nodes to pods"][0].Service, groupSwitches()["nodes to pods"][1].Service
 	dual := pods.DeepCopy()
 	dual.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 	dual.Spec.IPFamilyPolicy = new(corev1.IPFamilyPolicyPreferDualStack)

@@ -22,8 +22,8 @@ import (
 // arn is the identifier of a load balancer or of a target group.
 var arn = regexp.MustCompile(`arn:aws:elasticloadbalancing:[^"]+:(?:loadbalancer|targetgroup)/[^"]+`)
 
-// identified are the existing load balancers and target groups.
-func identified(s props.Subject) []string {
+// resourceIDs returns the existing load balancers and target groups.
+func resourceIDs(s props.Subject) []string {
 	text, err := json.Marshal(s.Control().State())
 	if err != nil {
 		panic(err) // the state is served as JSON
@@ -37,18 +37,18 @@ func identified(s props.Subject) []string {
 // Balancer to the other one keeps its load balancer, whose ARN private links depend on,
 // and its target groups.
 func TestKindsOfNetworkLoadBalancers(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for name, config := range map[string]string{"without groups": "", "with groups": "\n[Global]\nNLBSecurityGroupMode = Managed\n"} {
 		t.Run(name, func(t *testing.T) {
-			own := service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
-			controllers := service("nlb-lbc", map[string]string{
+			own := serviceCase("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
+			controllers := serviceCase("nlb-lbc", map[string]string{
 				"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "instance", "aws-load-balancer-scheme": "internet-facing",
 			}, nil)
 			if config == "" {
 				controllers.Service.Annotations[prefix+"aws-load-balancer-disable-nlb-sg"] = "true"
 			}
-			props.Stays(t, controllerWith(config), own, controllers, identified)
-			props.Stays(t, controllerWith(config), controllers, own, identified)
+			props.Stays(t, controllerWith(config), own, controllers, resourceIDs)
+			props.Stays(t, controllerWith(config), controllers, own, resourceIDs)
 		})
 	}
 }
@@ -93,10 +93,10 @@ func (f *traffic) release(svc *corev1.Service) {
 // LBC is no longer served: it is updated, found as an orphan, and deleted with
 // everything that belongs to it.
 func TestMovedIsFoundWithoutTheKind(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	one := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
-	nlb := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, one).Service
-	two := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+	nlb := serviceCase("switch", map[string]string{"aws-load-balancer-type": "nlb"}, one).Service
+	two := serviceCase("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
 	for name, c := range map[string]struct {
 		config string
 		more   map[string]string
@@ -147,18 +147,18 @@ func (f *traffic) sweep() { props.Sweep(f, f.r, providers.Live{Services: []stack
 // TestOthersAreNotTakenForMoved: resources of the AWS Load Balancer Controller for a
 // Service that was moved from it are not the Service's, where kind LBC is not served.
 func TestOthersAreNotTakenForMoved(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Test(t, func(t *testing.T) {
 		from := controllerService("switch", map[string]string{"aws-load-balancer-scheme": "internet-facing"}, nil).Service
-		to := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+		to := serviceCase("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
 		f := newTraffic(t, "", 0)
 		f.serve(from, false, false)
-		was := identified(f.subject)
+		was := resourceIDs(f.subject)
 		f.without("")
 		f.serve(to, false, false)
 		f.release(to)
 		f.sweep()
-		if diff := cmp.Diff(was, identified(f.subject)); diff != "" {
+		if diff := cmp.Diff(was, resourceIDs(f.subject)); diff != "" {
 			t.Errorf("what the other controller has (-before +after):\n%s", diff)
 		}
 	})
@@ -168,9 +168,9 @@ func TestOthersAreNotTakenForMoved(t *testing.T) {
 // and its target groups and security group are not. By the tags of both kinds they are
 // found, also when kind LBC is no longer served.
 func TestMovedAndDied(t *testing.T) {
-	credentials(t)
-	nlb := service("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
-	from := service("switch", map[string]string{
+	setCredentials(t)
+	nlb := serviceCase("switch", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service
+	from := serviceCase("switch", map[string]string{
 		"aws-load-balancer-type": "external", "aws-load-balancer-nlb-target-type": "instance", "aws-load-balancer-scheme": "internet-facing",
 	}, nil).Service
 	const config = "[Global]\nNLBSecurityGroupMode = Managed\n"

@@ -9,8 +9,8 @@ import (
 
 // TestNamesRefused verifies that a policy that lets nothing be named holds while a process runs.
 func TestNamesRefused(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	set := aws.Cloud().Annotations
-	props.NamesRefused(t, fresh(""), set, service("clb", nil, nil), service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil))
+	props.NamesRefused(t, newSubject(""), set, serviceCase("clb", nil, nil), serviceCase("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil))
 	props.NamesRefused(t, freshController, set, controllerService("lbc", nil, nil))
 }

@@ -17,24 +17,24 @@ import (
 // others. Resources of living Services stay, and shared ones are deleted with the last
 // Service.
 func TestOrphansController(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	inWorld(t, func(w *groupWorld) {
-		lend(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
-		settle()
+		createUserBalancer(w, w.s, "edge", w.s.running.Cloud.Seed.DefaultGroup)
+		waitUsable()
 		before := w.state()
-		own, first, second, lent, lives := member(0, "", 80), member(1, "front", 80), member(2, "front", 443), client(3, "edge", 80), member(4, "front", 25)
+		own, first, second, lent, lives := groupMember(0, "", 80), groupMember(1, "front", 80), groupMember(2, "front", 443), balancerClient(3, "edge", 80), groupMember(4, "front", 25)
 		all := []*corev1.Service{own, first, second, lent, lives}
 		for _, svc := range all {
 			w.good(svc)
 		}
-		was := parts(w.has(lives))
+		was := balancerParts(w.has(lives))
 		if got := w.sweep(all...); len(got) > 0 {
 			w.Errorf("all live, and orphans are %v", got)
 		}
 		if diff := cmp.Diff([]string{"shop/web-0", "shop/web-1", "shop/web-2", "shop/web-3"}, w.sweep(lives)); diff != "" {
 			w.Errorf("orphans (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(was, parts(w.has(lives))); diff != "" {
+		if diff := cmp.Diff(was, balancerParts(w.has(lives))); diff != "" {
 			w.Errorf("who lives lost something (-before +after):\n%s", diff)
 		}
 		if got := w.sweep(lives); len(got) > 0 {

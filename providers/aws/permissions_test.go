@@ -15,12 +15,12 @@ import (
 // TestPermissions holds docs/permissions/aws.json against what is called when a
 // load balancer of each kind is changed in everything that can change.
 func TestPermissions(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	seed := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}).Cloud.Seed
 	public, group := seed.PublicSubnets(), seed.DefaultGroup
 	fewer := func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }
 	var classic, network []props.Case
-	for _, c := range cases() {
+	for _, c := range propsCases() {
 		if strings.HasPrefix(c.Name, "nlb") {
 			network = append(network, c)
 		} else {
@@ -28,16 +28,16 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	classic = append(classic,
-		service("clb-fewer", map[string]string{"aws-load-balancer-extra-security-groups": group, "aws-load-balancer-subnets": public[0]}, fewer),
-		service("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil),
-		service("clb-tls", map[string]string{"aws-load-balancer-ssl-cert": certificates + "1"}, nil),
-		service("clb-other-certificate", map[string]string{"aws-load-balancer-ssl-cert": certificates + "2"}, nil))
+		serviceCase("clb-fewer", map[string]string{"aws-load-balancer-extra-security-groups": group, "aws-load-balancer-subnets": public[0]}, fewer),
+		serviceCase("clb-more", map[string]string{"aws-load-balancer-subnets": strings.Join(public[:2], ",")}, nil),
+		serviceCase("clb-tls", map[string]string{"aws-load-balancer-ssl-cert": certificates + "1"}, nil),
+		serviceCase("clb-other-certificate", map[string]string{"aws-load-balancer-ssl-cert": certificates + "2"}, nil))
 	nlb := func(name string, more map[string]string, change func(*corev1.ServiceSpec)) props.Case {
 		annotations := map[string]string{"aws-load-balancer-type": "nlb"}
 		for k, v := range more {
 			annotations[k] = v
 		}
-		return service(name, annotations, change)
+		return serviceCase(name, annotations, change)
 	}
 	network = append(network,
 		nlb("nlb-fewer", map[string]string{"aws-load-balancer-healthcheck-interval": "30"}, fewer),
@@ -49,17 +49,17 @@ func TestPermissions(t *testing.T) {
 		nlb("managed-groups", map[string]string{"aws-load-balancer-security-groups": group}, nil), nlb("managed", nil, nil),
 	}
 	permissions.Check(t, permissions.AWS(),
-		permissions.Walk{Fresh: fresh(""), Cases: classic},
-		permissions.Walk{Fresh: fresh(""), Cases: network},
-		permissions.Walk{Fresh: fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), Cases: managed})
+		permissions.Walk{Fresh: newSubject(""), Cases: classic},
+		permissions.Walk{Fresh: newSubject(""), Cases: network},
+		permissions.Walk{Fresh: newSubject("\n[Global]\nNLBSecurityGroupMode = Managed\n"), Cases: managed})
 }
 
-// TestPermissionsController holds docs/permissions/aws-controller.json against what is
-// called for load balancers of the AWS Load Balancer Controller. The group that they send
-// from is given, because a process that does not know the neighbour would wait until
-// nobody uses it; what it takes to make one, the group of each of them shows.
+// TestPermissionsController compares docs/permissions/aws-controller.json with the calls
+// for load balancers of the AWS Load Balancer Controller. The group that they send from
+// is configured: a process that does not know the neighbour would wait until the group is
+// unused. The permissions to create one follow from the group of each load balancer.
 func TestPermissionsController(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	group := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}).Cloud.Seed.DefaultGroup
 	all := controllerCases()
 	more := controllerService("lbc-more", map[string]string{

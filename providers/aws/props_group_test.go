@@ -30,13 +30,13 @@ func groupCases() []props.Case {
 			"load-balancer-source-ranges":                  "10.1.0.0/16,10.2.0.0/16", "aws-load-balancer-additional-resource-tags": "team=shop",
 			"aws-load-balancer-enable-icmp-for-path-mtu-discovery": "on", "aws-load-balancer-minimum-load-balancer-capacity": "CapacityUnits=3000",
 		}, nil), "back"),
-		service("clb", nil, nil),
+		serviceCase("clb", nil, nil),
 		inGroup(controllerService("group-udp", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }), "front"),
-		service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
+		serviceCase("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
 	}
 }
 
 func TestPropertiesGroup(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	props.Run(t, freshController, groupCases())
 }

@@ -74,7 +74,7 @@ func controllerWith(config string) props.New {
 
 // controllerService is of the class of the AWS Load Balancer Controller.
 func controllerService(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
-	c := service(name, annotations, change)
+	c := serviceCase(name, annotations, change)
 	c.Service.Spec.LoadBalancerClass = new("service.k8s.aws/nlb")
 	return c
 }
@@ -105,12 +105,12 @@ func controllerCases() []props.Case {
 	}
 }
 
-// groupless are the cases of load balancers without groups, to which none can be moved
-// that has some.
-func groupless() []props.Case {
+// casesWithoutGroups returns cases of load balancers without security groups, which
+// cannot become ones with groups.
+func casesWithoutGroups() []props.Case {
 	return []props.Case{
 		controllerService("lbc-no-groups-local", map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-scheme": "internet-facing"}, props.Local),
-		service("nlb-beside", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
+		serviceCase("nlb-beside", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
 		controllerService("lbc-no-groups-pods", map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-scheme": "internet-facing", "aws-load-balancer-nlb-target-type": "ip"}, nil),
 	}
 }
@@ -125,17 +125,17 @@ func tcpUDP() props.Case {
 func sharingCase() props.Case {
 	return controllerService("lbc-shares", map[string]string{
 		"aws-load-balancer-nlb-target-type": "ip",
-		"actions.TCP-80":                    shares(`{"serviceName":"beside","servicePort":"http","weight":5}`, `{"serviceName":"beside","servicePort":8001,"weight":5}`),
-		"actions.TCP-443":                   shares(`{"serviceName":"beside","servicePort":8000}`),
+		"actions.TCP-80":                    forwardAction(`{"serviceName":"beside","servicePort":"http","weight":5}`, `{"serviceName":"beside","servicePort":8001,"weight":5}`),
+		"actions.TCP-443":                   forwardAction(`{"serviceName":"beside","servicePort":8000}`),
 	}, nil)
 }
 
 func TestPropertiesController(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	props.Run(t, freshController, append(controllerCases(), tcpUDP(), sharingCase()))
 }
 
 func TestPropertiesControllerGroupless(t *testing.T) {
-	credentials(t)
-	props.Run(t, freshController, groupless())
+	setCredentials(t)
+	props.Run(t, freshController, casesWithoutGroups())
 }

@@ -62,7 +62,7 @@ func (s subject) SetRole(t testing.TB, role []byte) {
 	props.Judge(t, bytes.ReplaceAll(role, []byte("CLUSTER_ID"), []byte(s.running.Cloud.Seed.ClusterID)), iam.Parse, s.running.Cloud.SetRole)
 }
 
-func fresh(config string) props.New {
+func newSubject(config string) props.New {
 	return func(t testing.TB) props.Subject {
 		s := subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: config}
 		s.SetRole(t, props.Role(t, "aws.json"))
@@ -72,8 +72,8 @@ func fresh(config string) props.New {
 
 const prefix = "service.beta.kubernetes.io/"
 
-// service has annotations of the cloud.
-func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
+// serviceCase returns a case with annotations of the cloud.
+func serviceCase(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
 	return props.Service(name, props.Prefixed(prefix, annotations), change)
 }
 
@@ -82,28 +82,28 @@ const certificates = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-00
 
 const certificate = certificates + "1"
 
-func cases() []props.Case {
+func propsCases() []props.Case {
 	return []props.Case{
-		service("clb", nil, nil),
-		service("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
-		service("clb-tls", map[string]string{
+		serviceCase("clb", nil, nil),
+		serviceCase("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil),
+		serviceCase("clb-tls", map[string]string{
 			"aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "https", "aws-load-balancer-backend-protocol": "http",
 			"aws-load-balancer-ssl-negotiation-policy": "ELBSecurityPolicy-TLS-1-2-2017-01",
 		}, nil),
-		service("nlb-local-tls", map[string]string{
+		serviceCase("nlb-local-tls", map[string]string{
 			"aws-load-balancer-type": "nlb", "aws-load-balancer-ssl-cert": certificate, "aws-load-balancer-ssl-ports": "443",
 			"aws-load-balancer-cross-zone-load-balancing-enabled": "true",
 		}, props.Local),
-		service("clb-everything", map[string]string{
+		serviceCase("clb-everything", map[string]string{
 			"aws-load-balancer-proxy-protocol": "*", "aws-load-balancer-connection-idle-timeout": "120",
 			"aws-load-balancer-connection-draining-enabled": "true", "aws-load-balancer-connection-draining-timeout": "60",
 			"aws-load-balancer-access-log-enabled": "true", "aws-load-balancer-access-log-s3-bucket-name": "logs", "aws-load-balancer-access-log-emit-interval": "5",
 			"aws-load-balancer-cross-zone-load-balancing-enabled": "true", "load-balancer-source-ranges": "10.1.0.0/16,192.0.2.0/24",
 			"aws-load-balancer-additional-resource-tags": "team=shop,stage=test",
 		}, nil),
-		service("nlb-udp", map[string]string{"aws-load-balancer-type": "nlb"}, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
-		service("clb-internal-local", map[string]string{"aws-load-balancer-internal": "true"}, props.Local),
-		service("nlb-internal-ranges", map[string]string{
+		serviceCase("nlb-udp", map[string]string{"aws-load-balancer-type": "nlb"}, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
+		serviceCase("clb-internal-local", map[string]string{"aws-load-balancer-internal": "true"}, props.Local),
+		serviceCase("nlb-internal-ranges", map[string]string{
 			"aws-load-balancer-type": "nlb", "aws-load-balancer-internal": "true",
 			"aws-load-balancer-target-group-attributes": "preserve_client_ip.enabled=false,proxy_protocol_v2.enabled=true",
 			"aws-load-balancer-healthcheck-protocol":    "http", "aws-load-balancer-healthcheck-path": "/ready", "aws-load-balancer-healthcheck-port": "8080",
@@ -111,8 +111,9 @@ func cases() []props.Case {
 	}
 }
 
-// credentials are any: the simulator asks for a signature and checks none.
-func credentials(t *testing.T) {
+// setCredentials sets arbitrary credentials: the simulator requires a signature and
+// verifies none.
+func setCredentials(t *testing.T) {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "simulated")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "simulated")
@@ -121,21 +122,21 @@ func credentials(t *testing.T) {
 }
 
 func TestProperties(t *testing.T) {
-	credentials(t)
-	props.Run(t, fresh(""), cases())
+	setCredentials(t)
+	props.Run(t, newSubject(""), propsCases())
 }
 
 func TestPropertiesManagedGroups(t *testing.T) {
-	credentials(t)
-	managed := service("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
-	managedRanges := service("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, props.Local)
-	props.Run(t, fresh("\n[Global]\nNLBSecurityGroupMode = Managed\n"), []props.Case{managed, managedRanges})
+	setCredentials(t)
+	managed := serviceCase("nlb-managed", map[string]string{"aws-load-balancer-type": "nlb"}, nil)
+	managedRanges := serviceCase("nlb-managed-ranges", map[string]string{"aws-load-balancer-type": "nlb", "load-balancer-source-ranges": "10.1.0.0/16"}, props.Local)
+	props.Run(t, newSubject("\n[Global]\nNLBSecurityGroupMode = Managed\n"), []props.Case{managed, managedRanges})
 }
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	credentials(t)
-	props.Planned(t, fresh(""), cases(), service("refused", map[string]string{"aws-load-balancer-cross-zone-load-balancing-enabled": "perhaps"}, nil), 60,
-		223,                // a part that is there from the beginning, and was never read
-		372, 378, 379, 457) // policies that nobody wants any more
+	setCredentials(t)
+	props.Planned(t, newSubject(""), propsCases(), serviceCase("refused", map[string]string{"aws-load-balancer-cross-zone-load-balancing-enabled": "perhaps"}, nil), 60,
+		223,                // a part that exists from the beginning, and was never read
+		372, 378, 379, 457) // unused policies
 }

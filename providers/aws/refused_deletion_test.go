@@ -18,9 +18,9 @@ import (
 func servicesToDelete() map[string]*corev1.Service {
 	bare := map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-scheme": "internet-facing"}
 	return map[string]*corev1.Service{
-		"clb":                    service("web", nil, nil).Service,
-		"clb with named groups":  service("web", map[string]string{"aws-load-balancer-security-groups": "sg-clients"}, nil).Service,
-		"nlb":                    service("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service,
+		"clb":                    serviceCase("web", nil, nil).Service,
+		"clb with named groups":  serviceCase("web", map[string]string{"aws-load-balancer-security-groups": "sg-clients"}, nil).Service,
+		"nlb":                    serviceCase("web", map[string]string{"aws-load-balancer-type": "nlb"}, nil).Service,
 		"nlb-lbc":                controllerService("web", nil, nil).Service,
 		"nlb-lbc without groups": controllerService("web", bare, nil).Service,
 		"group of Services":      inGroup(controllerService("web", nil, nil), "front").Service,
@@ -68,7 +68,7 @@ func (w *groupWorld) protect(on string) {
 // TestRefusedDeletionKeepsRules verifies that no rule is revoked while AWS refuses to delete
 // the load balancer, and that everything is deleted once it does not.
 func TestRefusedDeletionKeepsRules(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	refuse := func(status int, code string) func(w *groupWorld) func() {
 		return func(w *groupWorld) func() {
 			if _, err := w.s.Control().Faults.Add(sim.Fault{Operation: "DeleteLoadBalancer", Kind: sim.FaultError, Status: status, Code: code}); err != nil {
@@ -125,7 +125,7 @@ func TestRefusedDeletionKeepsRules(t *testing.T) {
 // TestDeletionCrash verifies that a process that stops at any writing call of a release leaves
 // nothing that its successor does not find.
 func TestDeletionCrash(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for kind, svc := range servicesToDelete() {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -158,7 +158,7 @@ func TestDeletionCrash(t *testing.T) {
 // TestProtectionSwitchedOffDuringDeletion verifies that a Service in deletion whose user sets
 // deletion_protection.enabled=false is deleted, in the process that served it or in another.
 func TestProtectionSwitchedOffDuringDeletion(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for _, kind := range []string{"nlb-lbc", "nlb-lbc without groups", "group of Services"} {
 		for _, restarts := range []bool{false, true} {
 			t.Run(fmt.Sprint(kind, "/", restarts), func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestProtectionSwitchedOffDuringDeletion(t *testing.T) {
 // TestGroupOfVanishedBalancer verifies that a release deletes target groups that still name a
 // load balancer which does not exist any more.
 func TestGroupOfVanishedBalancer(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	for _, kind := range []string{"nlb", "nlb-lbc"} {
 		t.Run(kind, func(t *testing.T) {
 			inWorld(t, func(w *groupWorld) {

@@ -59,9 +59,9 @@ func (o official) Open(t testing.TB) providers.Bound {
 	return cloud
 }
 
-// repeat makes the calls of a file: an operation, and its parameters as they go over the
-// wire.
-func repeat(t *testing.T, running *simtest.Running, name string) {
+// replayCalls sends the calls of a file: an operation, and its parameters as they are
+// on the wire.
+func replayCalls(t *testing.T, running *simtest.Running, name string) {
 	t.Helper()
 	body, err := os.ReadFile(officialState + name)
 	if err != nil {
@@ -105,7 +105,7 @@ func builtBy(t *testing.T, files ...string) (official, []*corev1.Service) {
 	t.Helper()
 	running := simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 4, Pods: 20}})
 	for _, name := range files {
-		repeat(t, running, name)
+		replayCalls(t, running, name)
 	}
 	notes := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "aws-lbc-targets-k8s-shop-multi-bd59d016c5"},
@@ -136,7 +136,7 @@ func (o official) expectOnlyRules(t *testing.T, writes []sim.Entry) {
 // controller narrows as soon as it serves no Services of its own. Once the Services are
 // deleted everything is deleted except the resources that it marks as its own.
 func TestTakeOverOfTheController(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Test(t, func(t *testing.T) {
 		o, services := builtBy(t, "requests.txt")
 		writes, rest := props.TakeOver(t, o, services)
@@ -157,12 +157,12 @@ func TestTakeOverOfTheController(t *testing.T) {
 // them.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/service/model_build_target_group.go.
 func TestTakeOverOfNamedServices(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	virtual.Test(t, func(t *testing.T) {
 		o, services := builtBy(t, "requests.txt", "others.txt")
 		for _, svc := range services {
 			if svc.Name == "ip" {
-				svc.Annotations[actions80] = shares(`{"serviceName":"ip-public","servicePort":"tcp-80","weight":10}`)
+				svc.Annotations[actions80] = forwardAction(`{"serviceName":"ip-public","servicePort":"tcp-80","weight":10}`)
 			}
 		}
 		writes, rest := props.TakeOver(t, o, services)

@@ -7,7 +7,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-const groupsLegal = "ids of security groups that are there"
+const groupsLegal = "ids of existing security groups"
 
 // RefusedTo says that AWS has refused a name to a Service.
 func RefusedTo(o stack.Owner, name string) string { return o.UID + " " + name }
@@ -17,7 +17,7 @@ func (b *builder) demand(names []string, from annotations.Origin, what, legal st
 	for _, name := range names {
 		refused := b.facts.Absent[RefusedTo(b.in.Owner, name)]
 		if refused || b.facts.Absent[name] {
-			p := refuse(from, fmt.Sprintf("names %q, which is %s", name, what), legal)
+			p := refuseValue(from, fmt.Sprintf("names %q, which is %s", name, what), legal)
 			p[0].Taken = refused
 			b.report(p...)
 		}

@@ -52,7 +52,7 @@ func TestNamedTargetGroups(t *testing.T) {
 	svc.Annotations[keyPrefix+"actions.TCP-80"] = `{"type":"forward","forwardConfig":{"baseServiceWeight":1,"targetGroups":[{"targetGroupARN":"` + blue + `"}]}}`
 	in, _ := inputOf(parseConfig(t, "[Berth]\nLoadBalancerController = true\n"), "kubernetes", svc, nil)
 	want := providers.Naming{Thing: annotations.ThingTargetGroup, Key: keyPrefix + "actions.TCP-80", Value: blue}
-	if names := reach(in).Names; !slices.Contains(names, want) {
+	if names := computeReach(in).Names; !slices.Contains(names, want) {
 		t.Errorf("names: %v", names)
 	}
 }

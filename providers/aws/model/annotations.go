@@ -19,7 +19,7 @@ const (
 const (
 	groupKind     = "Kind and scheme"
 	groupSubnets  = "Subnets and addresses"
-	groupAccess   = "Who may connect"
+	groupAccess   = "Client access"
 	groupTLS      = "TLS and protocols"
 	groupHealth   = "Health check"
 	groupBackends = "Backends"
@@ -29,16 +29,16 @@ const (
 	groupObjects  = "On other objects"
 )
 
-// declared puts all declarations together. An error is a fault of theirs, which
-// the tests rule out.
-func declared() (*annotations.Set, error) {
-	return annotations.Collect("aws", []string{lbPrefix}, checks(),
+// declareAnnotations collects all declarations. An error is a mistake in a declaration,
+// which the tests rule out.
+func declareAnnotations() (*annotations.Set, error) {
+	return annotations.Collect("aws", []string{lbPrefix}, annotationChecks(),
 		kindKeys(), accessKeys(), tlsKeys(), healthKeys(), settingKeys(), controllerKeys(), groupKeys(), objectKeys())
 }
 
 // Annotations is the set of all keys that the official controllers read.
 func Annotations() *annotations.Set {
-	set, _ := declared() // a set at fault says so on every Service
+	set, _ := declareAnnotations() // a set at fault says so on every Service
 	return set
 }
 

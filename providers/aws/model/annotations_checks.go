@@ -11,8 +11,9 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// checks judge keys together, and tell what the official controller leaves unsaid.
-func checks() []annotations.Check {
+// annotationChecks returns checks of several keys together; they report what the
+// official controller does not.
+func annotationChecks() []annotations.Check {
 	return []annotations.Check{
 		checkType, checkGroup, checkInternal, checkScheme, checkTags, checkPortsMatch, checkTLSKeys, checkBackendText, checkTimes, checkTargetAttributes, checkLogs, checkProxyPorts,
 	}
@@ -28,7 +29,7 @@ func notApplied(from annotations.Origin, message, legal string) annotations.Prob
 	return annotations.NotApplied(annotations.ProblemOf(from.Key, from.Raw, message, legal, annotations.Warning))
 }
 
-func refuse(from annotations.Origin, message, legal string) annotations.Problems {
+func refuseValue(from annotations.Origin, message, legal string) annotations.Problems {
 	return annotations.Problems{{Key: from.Key, Value: from.Raw, Message: message, Legal: legal}}
 }
 
@@ -65,21 +66,21 @@ func checkPortsMatch(_ string, bag *annotations.Bag, ports []corev1.ServicePort)
 	if !ok || set.All {
 		return nil
 	}
-	var stray []string
+	var unmatched []string
 	for _, number := range set.Numbers {
 		if !slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.Port == number }) {
-			stray = append(stray, Decimal(number))
+			unmatched = append(unmatched, Decimal(number))
 		}
 	}
 	for _, name := range set.Names {
 		if !slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.Name != "" && p.Name == name }) {
-			stray = append(stray, strconv.Quote(name))
+			unmatched = append(unmatched, strconv.Quote(name))
 		}
 	}
-	if len(stray) == 0 {
+	if len(unmatched) == 0 {
 		return nil
 	}
-	return warnAbout(from, "names "+strings.Join(stray, ", ")+", which fits no port of the Service and has no effect; blanks count", "port numbers and names of the Service, without blanks")
+	return warnAbout(from, "names "+strings.Join(unmatched, ", ")+", which fits no port of the Service and has no effect; blanks count", "port numbers and names of the Service, without blanks")
 }
 
 // checkTLSKeys: without a certificate there is no TLS to adjust.
@@ -134,9 +135,9 @@ func checkTimes(kind string, bag *annotations.Bag, _ []corev1.ServicePort) annot
 		return nil
 	}
 	if !saidTimeout {
-		return refuse(other, fmt.Sprintf("is not longer than the timeout of %d seconds", timeout), "a number above the timeout")
+		return refuseValue(other, fmt.Sprintf("is not longer than the timeout of %d seconds", timeout), "a number above the timeout")
 	}
-	return refuse(from, fmt.Sprintf("is not shorter than the interval of %d seconds", interval), "a number below the interval")
+	return refuseValue(from, fmt.Sprintf("is not shorter than the interval of %d seconds", interval), "a number below the interval")
 }
 
 // checkTargetAttributes: UDP targets always see the client's address.
@@ -149,7 +150,7 @@ func checkTargetAttributes(kind string, bag *annotations.Bag, ports []corev1.Ser
 	if !udp {
 		return nil
 	}
-	return refuse(from, "switches off "+attrPreserveIP+", which UDP ports cannot do without", attrPreserveIP+"=true")
+	return refuseValue(from, "switches off "+attrPreserveIP+", which UDP ports cannot do without", attrPreserveIP+"=true")
 }
 
 // checkLogs: logs without a bucket are refused by AWS.

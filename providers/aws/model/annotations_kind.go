@@ -73,7 +73,7 @@ var (
 				Doc: "After creation only subnets that are added get theirs. Blanks around the addresses are cut; the official controller sends them along, which AWS refuses."},
 			{Kinds: onLBC(), Type: annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.IP(annotations.IPv4)),
 				DefaultDoc: "AWS assigns addresses", Change: annotations.IgnoredAfterCreation, Source: lbcGuide,
-				Doc: "In any order: each goes to the subnet whose range has it. After creation only subnets that are added get theirs."},
+				Doc: "In any order: each is used in the subnet whose range contains it. After creation only added subnets get theirs."},
 		},
 	}
 	tagsKey = &annotations.Key[map[string]string]{
@@ -85,7 +85,7 @@ var (
 			{Kinds: onNLB(), Type: annotations.MapLenient(), Source: cpaBalancer,
 				Doc: "Tags are added to the load balancer and never removed; target groups, listeners and security groups keep those of their creation."},
 			{Kinds: onLBC(), Type: annotations.MapStrict(), Source: lbcGuide,
-				Doc: "DefaultTags of the cloud config win over it. Tags are added to what is there and never removed, other than by the official controller; security groups that several Services share keep those of their creation."},
+				Doc: "DefaultTags of the cloud config prevail over it. Tags are added to existing ones and, unlike with the official controller, never removed; security groups that several Services share keep the tags of their creation."},
 		},
 	}
 	nodeLabelsKey = &annotations.Key[map[string]string]{

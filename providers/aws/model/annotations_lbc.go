@@ -27,7 +27,7 @@ var (
 	targetTypeKey = lbcKey(annotations.NamesNothing(), groupKind, lbPrefix+"nlb-target-type", "Chooses pods or instances as targets.", "ip", annotations.Form[string]{
 		Type: annotations.String().Legally(`"ip" for pods, any other text for instances`), Change: annotations.Brief,
 		Or: []string{"DefaultTargetType"}, Empty: annotations.EmptyParsed, DefaultDoc: "instance",
-		Doc: `With ` + lbPrefix + `type "external" and no class it must be "ip" or "instance". Target groups are made anew and the listeners switched to them.`,
+		Doc: `With ` + lbPrefix + `type "external" and no class it must be "ip" or "instance". Target groups are created again and the listeners switched to them.`,
 	})
 	nameKey = lbcKey(annotations.NamesThe(annotations.ThingLoadBalancer), groupKind, lbPrefix+"name", "Name of the load balancer.", "shop", annotations.Form[string]{
 		Type: annotations.NonEmpty().Checked(balancerName).Legally("at most 32 letters, digits and hyphens"), Change: annotations.IgnoredAfterCreation,
@@ -38,7 +38,7 @@ var (
 	})
 	ipv6Key = lbcKey(annotations.NamesThe(annotations.ThingAddress), groupSubnets, lbPrefix+"ipv6-addresses", "IPv6 addresses, one for each subnet.", "2001:db8::1,2001:db8:1::1", annotations.Form[[]netip.Addr]{
 		Type: annotations.ListWith(annotations.ListOptions{AtLeast: 1, Unique: true}, annotations.IP(annotations.IPv6)), Change: annotations.IgnoredAfterCreation,
-		DefaultDoc: "AWS assigns addresses", Doc: "In any order: each goes to the subnet whose range has it.",
+		DefaultDoc: "AWS assigns addresses", Doc: "In any order: each is used in the subnet whose range contains it.",
 	})
 	sourceNATKey = lbcKey(annotations.NamesNothing(), groupSubnets, lbPrefix+"enable-prefix-for-ipv6-source-nat", "Gives the load balancer IPv6 prefixes to send from, which UDP over IPv6 needs.", "on", annotations.Form[string]{
 		Type: annotations.Enum("on", "off"), Default: "off",
@@ -89,7 +89,7 @@ var (
 		`{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[{"serviceName":"green","servicePort":80,"weight":10}]}}`,
 		annotations.Form[listenerAction]{
 			Type: annotations.JSONOf("a forward action with baseServiceWeight and targetGroups, each by serviceName and servicePort, or by targetGroupARN", checkAction), Change: annotations.InPlace,
-			DefaultDoc: "all goes to the Service's own targets",
+			DefaultDoc: "all traffic to the Service's own targets",
 			Doc: "Weights are from 0 to 999. A Service of the namespace gets a target group, in which its pods or node ports are; servicePort is the number or name of one of its ports, and decrypt has a TLS listener send plain TCP there. " +
 				"The targets of groups that are named by ARN are none of Berth's business.",
 		}))

@@ -33,11 +33,11 @@ func checkTags(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotatio
 	}
 	var out annotations.Problems
 	if len(tags) > tagsAtMost-ownTags {
-		out = append(out, refuse(from, fmt.Sprintf("has %d tags, and %d more are written besides; AWS allows %d on one resource", len(tags), ownTags, tagsAtMost), fmt.Sprintf("at most %d tags", tagsAtMost-ownTags))...)
+		out = append(out, refuseValue(from, fmt.Sprintf("has %d tags, and %d more are written besides; AWS allows %d on one resource", len(tags), ownTags, tagsAtMost), fmt.Sprintf("at most %d tags", tagsAtMost-ownTags))...)
 	}
 	for _, key := range sortedKeys(tags) {
 		if why := badTag(key, tags[key]); why != "" {
-			out = append(out, refuse(from, fmt.Sprintf("has the tag %q, whose %s", shortened(key), why), "letters, digits, blanks and "+strings.TrimSpace(tagSigns))...)
+			out = append(out, refuseValue(from, fmt.Sprintf("has the tag %q, whose %s", shortenText(key), why), "letters, digits, blanks and "+strings.TrimSpace(tagSigns))...)
 		}
 	}
 	return out
@@ -64,8 +64,8 @@ func badInTag(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(tagSigns, r)
 }
 
-// shortened keeps a text that a user wrote within a line.
-func shortened(text string) string {
+// shortenText limits a text that a user wrote to one line.
+func shortenText(text string) string {
 	const shown = 40
 	if runes := []rune(text); len(runes) > shown {
 		return string(runes[:shown]) + "..."
@@ -81,7 +81,7 @@ func checkScheme(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotat
 	if !ok || !said || internal == (wanted == SchemeInternal) {
 		return nil
 	}
-	return refuse(from, "contradicts "+internalKey.Name, "one of the two keys")
+	return refuseValue(from, "contradicts "+internalKey.Name, "one of the two keys")
 }
 
 // internalSaid reports whether the Service asks for private addresses only, by which

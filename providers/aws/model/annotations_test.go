@@ -21,14 +21,14 @@ func TestEveryKeyIsDeclared(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	set, err := declared()
+	set, err := declareAnnotations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cases.Described(t, set, CLB, NLB, LBC)
 }
 
-func parse(kind string, values map[string]string, ports ...corev1.ServicePort) (*annotations.Bag, []string) {
+func parseAnnotations(kind string, values map[string]string, ports ...corev1.ServicePort) (*annotations.Bag, []string) {
 	all := map[string]string{}
 	for k, v := range values {
 		all[lbPrefix+k] = v
@@ -81,7 +81,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, got := parse(tt.kind, tt.values, tt.ports...); !slices.Equal(got, tt.want) {
+			if _, got := parseAnnotations(tt.kind, tt.values, tt.ports...); !slices.Equal(got, tt.want) {
 				t.Errorf("problems (-want +got):\n%s", cmp.Diff(tt.want, got))
 			}
 		})
@@ -91,7 +91,7 @@ func TestChecks(t *testing.T) {
 func TestInternal(t *testing.T) {
 	tests := map[string]bool{"": false, "false": false, "true": true, "0.0.0.0/0": true, "False": true, "0": true, " ": true}
 	for value, want := range tests {
-		bag, _ := parse(CLB, map[string]string{"internal": value})
+		bag, _ := parseAnnotations(CLB, map[string]string{"internal": value})
 		if got := internalKey.Get(bag); got != want {
 			t.Errorf("internal %q = %t, want %t", value, got, want)
 		}
@@ -102,7 +102,7 @@ func TestSSLPorts(t *testing.T) {
 	port := corev1.ServicePort{Name: "https", Port: 443}
 	tests := map[string]bool{"": true, "*": true, "443": true, "https": true, "80,443": true, "80, 443": false, "HTTPS": false, "80,*": false, "443,": true}
 	for value, want := range tests {
-		bag, _ := parse(NLB, map[string]string{"ssl-ports": value}, port)
+		bag, _ := parseAnnotations(NLB, map[string]string{"ssl-ports": value}, port)
 		if got := sslPortsKey.Get(bag).Has(port); got != want {
 			t.Errorf("ssl-ports %q has 443: %t, want %t", value, got, want)
 		}
@@ -113,12 +113,12 @@ func TestChoose(t *testing.T) {
 	tests := map[string]string{"nlb": NLB, "": CLB, "NLB": CLB, "clb": CLB, " nlb": CLB, "external": "", "nlb-ip": LBC}
 	for value, want := range tests {
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{typeKey.Name: value}}}
-		got := choose(svc)
+		got := chooseKind(svc)
 		if got.Kind != want || (got.Elsewhere == "") != (want != "") {
 			t.Errorf("choose(%q) = %+v, want kind %q", value, got, want)
 		}
 	}
-	if got := choose(&corev1.Service{}); got.Kind != CLB {
+	if got := chooseKind(&corev1.Service{}); got.Kind != CLB {
 		t.Errorf("choose without the key = %+v", got)
 	}
 }

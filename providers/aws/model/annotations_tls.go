@@ -16,7 +16,7 @@ var (
 		Doc: "Certificate with which the load balancer ends TLS.",
 		Forms: []annotations.Form[string]{
 			{Kinds: onCLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: cpaMain,
-				Doc: "Berth tries one that no listener has yet on a port that is free, before a listener goes for it."},
+				Doc: "Berth first tries a certificate that no listener has on a free port, before it deletes a listener to replace it."},
 			{Kinds: onNLB(), Type: oneARN(), Empty: annotations.EmptyAbsent, Source: cpaMain, Doc: "UDP ports do not use it."},
 		},
 	}
@@ -27,7 +27,7 @@ var (
 			Kinds:   onCPA(),
 			Type:    annotations.Custom("port list", `a comma separated list of port numbers or names without blanks, or "*" for all`, rawPorts),
 			Default: annotations.AllPorts(), DefaultDoc: "all ports", Change: annotations.Brief, Source: cpaMain,
-			Doc: "Blanks count: an entry with a blank before it fits no port, which is told.",
+			Doc: "Blanks count: an entry with a blank before it matches no port, and a warning names it.",
 		}},
 	}
 	sslPolicyKey = &annotations.Key[string]{
@@ -47,9 +47,9 @@ var (
 			{Kinds: onCLB(), Type: annotations.String().Legally(backendLegal), DefaultDoc: "tcp", Change: annotations.Brief, Source: cpaMain,
 				Doc: `Without a certificate on the port only "http" has an effect.`},
 			{Kinds: onNLB(), Type: annotations.String().Legally(`"ssl" to encrypt again, any other text for tcp`), DefaultDoc: "tcp", Source: cpaMain,
-				Doc: "Only on ports with a certificate. The target group is made anew and the listener switched to it."},
+				Doc: "Only on ports with a certificate. The target group is created again and the listener switched to it."},
 			{Kinds: onLBC(), Type: annotations.String().Legally(`"ssl" to encrypt again, any other text for tcp`), DefaultDoc: "tcp", Source: lbcGuide,
-				Doc: "Only on ports with a certificate. The target group is made anew and the listener switched to it."},
+				Doc: "Only on ports with a certificate. The target group is created again and the listener switched to it."},
 		},
 	}
 	proxyKey = &annotations.Key[bool]{

@@ -16,7 +16,7 @@ const attrProtection = "deletion_protection.enabled"
 // deletion protection is switched off where the Service says so. Protection that the Service
 // does not mention stays, since the user or another program may have switched it on.
 func beforeDelete(_ identity, svc *corev1.Service, have *stack.Stack) []stack.Resource {
-	if svc == nil || choose(svc).Kind != LBC {
+	if svc == nil || chooseKind(svc).Kind != LBC {
 		return nil
 	}
 	// Other values are not judged: a Service in deletion must not depend on them.

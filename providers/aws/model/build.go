@@ -9,10 +9,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// build says what the Service wants. With a problem that is an error there is no
-// stack: the last good one stays. Choices that AWS cannot change, or that change
-// nothing for the better, are taken over from what was found.
-func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+// buildStack computes the desired stack of the Service. If a problem is an error there
+// is no stack, and the last valid one stays in force. Choices that AWS cannot change,
+// and settings where a change has no benefit, are adopted from the observed state.
+func buildStack(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	if facts == nil {
 		return nil, nil, fault.New(fault.Internal, "aws: facts were not read")
 	}
@@ -24,8 +24,8 @@ func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if in.Kind != LBC {
 		b.ranges = b.clientRanges()
 	}
-	b.problems = append(b.problems, validate(in)...)
-	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
+	b.problems = append(b.problems, validateService(in)...)
+	if beyond := capabilityOf(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
 		return nil, append(b.problems, beyond...).Distinct(), nil
 	}
 	b.demandUnlisted()
@@ -89,7 +89,7 @@ func (b *builder) extraTags() map[string]string { return tagsKey.Get(b.in.Values
 // backends keeps the existing ones until the cause is plain: a selector that matches no
 // pod, or instances that AWS does not list yet.
 func (b *builder) backends() {
-	ids, unknown := instances(b.in, b.facts)
+	ids, unknown := nodeInstances(b.in, b.facts)
 	if len(unknown) > 0 {
 		b.report(annotations.ProblemOf("nodes", "", "have instances that AWS does not know: "+shortList(unknown)+", so they get no traffic", "", annotations.Warning))
 	}
@@ -98,7 +98,7 @@ func (b *builder) backends() {
 	if len(ids) == 0 && (nodes.FilteredOut() || len(unknown) > 0) {
 		if kept := b.lastInstances(); len(kept) > 0 {
 			ids, keptGroups = kept, b.lastNodeGroups()
-			b.report(annotations.ProblemOf(nodeLabelsKey.Name, "", "leaves no node, although nodes are there; the load balancer keeps those it has", "labels that some node has", annotations.Warning))
+			b.report(annotations.ProblemOf(nodeLabelsKey.Name, "", "matches no node of the cluster; the load balancer keeps its present nodes", "labels that some node has", annotations.Warning))
 		}
 	}
 	b.ids = ids

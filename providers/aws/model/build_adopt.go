@@ -25,11 +25,11 @@ func (f *controlled) adopt(value string) {
 	case given.VPC != f.facts.VPC:
 		problem = "names a load balancer in " + given.VPC + ", but the cluster is in " + f.facts.VPC
 	case strings.HasPrefix(value, "arn:") && value != given.ARN:
-		problem = "names a load balancer that is gone: what has its name now is " + given.ARN
+		problem = "names a deleted load balancer: the one that now has its name is " + given.ARN
 	case given.Maker != "":
 		problem, legal = "names a load balancer that was "+given.Maker+", which would remove listeners of others", legal+"; for several Services on one, "+groupKey.Name
 	case !f.exists:
-		problem = "names a load balancer that could not be read; it is looked at again"
+		problem = "names a load balancer that could not be read; the read is repeated"
 	}
 	if problem != "" {
 		f.report(adoptKey.Refusal(f.in.Values, problem, legal))
@@ -47,13 +47,13 @@ func (f *controlled) adopt(value string) {
 // the load balancer decide, which others have created: the annotations would have no
 // effect.
 func (f *controlled) adoptClients() {
-	const cannot = "cannot be applied: who may connect is the say of the security groups of the load balancer, which are others'"
+	const cannot = "cannot be applied: the security groups of the load balancer decide about clients, and they belong to another owner"
 	legal := "none, or no " + adoptKey.Name
 	if prefixes, source, err := nodeports.SourceRanges(f.in.Service); err == nil && source != nodeports.RangesFromDefault {
-		f.report(annotations.ProblemOf(string(source), texts(prefixes), cannot, legal, annotations.Error))
+		f.report(annotations.ProblemOf(string(source), joinPrefixes(prefixes), cannot, legal, annotations.Error))
 	}
 	if _, from, said := prefixListsKey.Lookup(f.in.Values); said {
-		f.report(refuse(from, cannot, legal)...)
+		f.report(refuseValue(from, cannot, legal)...)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestAdoptRefused(t *testing.T) {
 		"is no ARN of a Network Load Balancer":        {value: strings.Replace(edgeARN, "/net/", "/app/", 1)},
 		"contradicts " + TagGroup:                     {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{TagGroup: "shop"}},
 		"is possible with load balancers of kind":     {value: "edge", values: map[string]string{typeKey.Name: "nlb"}},
-		"who may connect is the say":                  {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{rangesKey.Name: "192.0.2.0/24"}, groups: []stack.Ref{stack.RefID("sg-1")}},
+		"decide about clients":                        {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{rangesKey.Name: "192.0.2.0/24"}, groups: []stack.Ref{stack.RefID("sg-1")}},
 	} {
 		svc := suite().Open(t, "lbc-instances").Service.DeepCopy()
 		svc.Annotations = map[string]string{typeKey.Name: typeExternal, targetTypeKey.Name: targetInstance, adoptKey.Name: c.value}
@@ -46,7 +46,7 @@ func TestAdoptRefused(t *testing.T) {
 		facts.Given = map[string]Given{"edge": c.there}
 		have := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: edgeARN, Ownership: stack.External, Spec: Network{Name: "edge", Groups: c.groups}}}}
 		in, problems := inputOf(parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n"), w.ClusterName, svc, w.Nodes)
-		_, more, err := build(in, &facts, have)
+		_, more, err := buildStack(in, &facts, have)
 		problems = append(problems, more...)
 		var errs []string
 		for _, p := range problems {
@@ -66,7 +66,7 @@ func TestAdoptReach(t *testing.T) {
 		svc := &corev1.Service{}
 		svc.Annotations = map[string]string{adoptKey.Name: value}
 		bag, problems := Annotations().Parse(LBC, annotations.SourceOf(svc))
-		got := reach(input{Service: svc, Kind: LBC, Values: bag}).Names
+		got := computeReach(input{Service: svc, Kind: LBC, Values: bag}).Names
 		want := providers.Naming{Thing: annotations.ThingLoadBalancer, Key: adoptKey.Name, Value: "edge"}
 		if len(problems) > 0 || len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %v %v", value, got, problems.Strings())

@@ -18,10 +18,10 @@ func (b *builder) classic() {
 	have, _ := b.found(ClassicKey())
 	old, _ := have.Spec.(Classic)
 	scheme := b.scheme(old.Scheme)
-	chosen, problems := subnets(b.in, b.facts, scheme == SchemeInternal)
+	chosen, problems := chooseSubnets(b.in, b.facts, scheme == SchemeInternal)
 	b.report(problems...)
 	groups := b.classicGroups()
-	ports := served(b.in.Backends.Ports)
+	ports := servedPorts(b.in.Backends.Ports)
 	b.put(KindClassic, "", stack.Key{}, Classic{
 		Name: b.lb, Scheme: scheme, Subnets: subnetIDs(chosen), Groups: groups,
 		Tags: b.facts.Cluster.ownedBy(b.in.Owner, b.extraTags()),
@@ -39,8 +39,8 @@ func (b *builder) classic() {
 	}
 }
 
-// served are the ports that nodes answer for, in the order of the Service.
-func served(ports []nodeports.ServicePort) []nodeports.ServicePort {
+// servedPorts returns the ports that nodes answer for, in the order of the Service.
+func servedPorts(ports []nodeports.ServicePort) []nodeports.ServicePort {
 	return slices.DeleteFunc(slices.Clone(ports), func(p nodeports.ServicePort) bool { return p.NodePort == 0 })
 }
 

@@ -17,7 +17,7 @@ import (
 func (b *builder) provenFirst(wanted []stack.Resource) []stack.Resource {
 	certificate := certificateOf(wanted)
 	found := slices.DeleteFunc(slices.Clone(b.have.Of(KindClassicPort)), func(r stack.Resource) bool { return r.Proof == stack.None })
-	if certificate == "" || has(found, certificate) || len(found) >= classicListeners {
+	if certificate == "" || hasCertificate(found, certificate) || len(found) >= classicListeners {
 		return wanted
 	}
 	var next []stack.Resource
@@ -35,10 +35,10 @@ func (b *builder) provenFirst(wanted []stack.Resource) []stack.Resource {
 	switch {
 	case !closes:
 		return wanted
-	case has(next, certificate):
+	case hasCertificate(next, certificate):
 		return next // one gets it in place
 	}
-	return append(next, trial(next, wanted, certificate))
+	return append(next, trialListener(next, wanted, certificate))
 }
 
 // keepClients lets the clients of listeners that wait for the proof in as before.
@@ -74,7 +74,7 @@ func certificateOf(listeners []stack.Resource) string {
 	return ""
 }
 
-func has(listeners []stack.Resource, certificate string) bool {
+func hasCertificate(listeners []stack.Resource, certificate string) bool {
 	return slices.ContainsFunc(listeners, func(r stack.Resource) bool {
 		l, _ := r.Spec.(ClassicPort)
 		return strings.EqualFold(l.Certificate, certificate)
@@ -103,9 +103,9 @@ func isTrial(spec stack.Spec) bool {
 	return l.Trial
 }
 
-// trial is a listener with a certificate that sends where the first of the others does, on
-// the highest port that is free.
-func trial(others, wanted []stack.Resource, certificate string) stack.Resource {
+// trialListener returns a listener with a certificate and the action of the first of
+// the others, on the highest free port.
+func trialListener(others, wanted []stack.Resource, certificate string) stack.Resource {
 	l, _ := others[0].Spec.(ClassicPort)
 	l.Certificate, l.Protocol, l.Waits, l.Trial = certificate, "SSL", false, true
 	if strings.HasPrefix(strings.ToUpper(l.InstanceProtocol), "HTTP") {

@@ -68,7 +68,7 @@ func (f *controlled) groupNameOf(p lbcPort, group TargetGroup) string {
 	owner := f.ownerOf(p)
 	name := lbcTargetGroupName(f.in.Cluster, owner, p.Port, group)
 	if f.ofGroup != "" {
-		name = shortNames(owner) + hashed(name, " on ", f.ofGroup)
+		name = shortNames(owner) + shortHash(name, " on ", f.ofGroup)
 	}
 	return name
 }
@@ -166,22 +166,22 @@ func (f *controlled) yieldsSubnets() {
 	f.yields(from, said && (len(names) != len(f.chosen) || slices.ContainsFunc(f.chosen, func(s Subnet) bool { return !fits(s) })), shortList(subnetNames(f.old.Mappings)))
 	eips, from, said := eipKey.Lookup(f.in.Values)
 	allocation := func(m Mapping) string { return m.Allocation }
-	f.yields(from, said && !sameAddresses(eips, f.old.Mappings, allocation), shortList(mapped(f.old.Mappings, allocation)))
+	f.yields(from, said && !sameAddresses(eips, f.old.Mappings, allocation), shortList(mapEntries(f.old.Mappings, allocation)))
 	for _, key := range []*annotations.Key[[]netip.Addr]{privateIPKey, ipv6Key} {
 		of := func(m Mapping) string { return m.PrivateIP }
 		if key == ipv6Key {
 			of = func(m Mapping) string { return m.IPv6 }
 		}
 		ips, from, said := key.Lookup(f.in.Values)
-		f.yields(from, said && !sameAddresses(addressTexts(ips), f.old.Mappings, of), shortList(mapped(f.old.Mappings, of)))
+		f.yields(from, said && !sameAddresses(addressTexts(ips), f.old.Mappings, of), shortList(mapEntries(f.old.Mappings, of)))
 	}
 }
 
 func subnetNames(list []Mapping) []string {
-	return mapped(list, func(m Mapping) string { return m.Subnet })
+	return mapEntries(list, func(m Mapping) string { return m.Subnet })
 }
 
-func mapped(list []Mapping, of func(Mapping) string) []string {
+func mapEntries(list []Mapping, of func(Mapping) string) []string {
 	var out []string
 	for _, m := range list {
 		if text := of(m); text != "" {

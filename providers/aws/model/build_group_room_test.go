@@ -37,7 +37,7 @@ func buildBeside(t *testing.T, svc *corev1.Service, have *stack.Stack) (*stack.S
 	t.Helper()
 	w := suite().Bare(t).World
 	in, problems := inputOf(parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n"), w.ClusterName, svc, w.Nodes)
-	want, more, err := build(in, w.Facts, have)
+	want, more, err := buildStack(in, w.Facts, have)
 	if err != nil || more.Errors() || problems.Errors() {
 		t.Fatal(err, problems.Strings(), more.Strings())
 	}

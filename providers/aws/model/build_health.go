@@ -95,9 +95,9 @@ func networkCheck(in input) targetCheck {
 	if nodeports.LocalOnly(in.Service) {
 		c = targetCheck{protocol: "HTTP", port: Decimal(in.Backends.Health.Port), path: nodeports.HealthPath, interval: 10, healthy: 2, unhealthy: 2}
 	}
-	override(v, checkProtocolKey, &c.protocol)
-	override(v, checkPathKey, &c.path)
-	override(v, checkPortKey, &c.port)
+	overrideText(v, checkProtocolKey, &c.protocol)
+	overrideText(v, checkPathKey, &c.path)
+	overrideText(v, checkPortKey, &c.port)
 	if h, shared := sharedProbe(in); shared {
 		c.protocol, c.port, c.path = "HTTP", Decimal(h.Port), h.Path
 	}
@@ -111,7 +111,7 @@ func networkCheck(in input) targetCheck {
 	return c
 }
 
-func override(v *annotations.Bag, k *annotations.Key[string], to *string) {
+func overrideText(v *annotations.Bag, k *annotations.Key[string], to *string) {
 	if said, _, ok := k.Lookup(v); ok {
 		*to = said
 	}

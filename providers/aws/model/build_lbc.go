@@ -138,7 +138,7 @@ func (f *controlled) sourceRanges() {
 		return
 	}
 	if others := nodeports.OfFamily(prefixes, corev1.IPv6Protocol); len(others) > 0 && !f.dual {
-		f.report(annotations.ProblemOf(string(source), texts(others), "has ranges of IPv6, but this load balancer has IPv4 addresses only", "IPv4 CIDRs, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
+		f.report(annotations.ProblemOf(string(source), joinPrefixes(others), "has ranges of IPv6, but this load balancer has IPv4 addresses only", "IPv4 CIDRs, or "+addressTypeKey.Name+`: "dualstack"`, annotations.Error))
 	}
 	f.ranges = sortedTexts(nodeports.RangesFor(prefixes, source, families))
 }
@@ -151,7 +151,7 @@ func (f *controlled) backing() {
 		return
 	}
 	if !f.in.Config.DisableNodeRules {
-		ids, _ := instances(f.in, f.facts)
+		ids, _ := nodeInstances(f.in, f.facts)
 		var doubts annotations.Problems
 		f.builder.groups, doubts = groupsOf(ids, f.facts)
 		f.report(doubts...)

@@ -26,10 +26,10 @@ func (f *controlled) securityGroups() {
 		f.report(notApplied(namesFrom, "is not applied: the load balancer was created without security groups, and AWS cannot add the first one to a live one; delete the Service and create it again", "")...)
 	case bare && !without:
 		f.report(annotations.ProblemOf(noGroupKey.Name, "false", "is not possible: the load balancer was made without security groups, as those of kind "+NLB+" are, and AWS cannot add the first one later; the nodes' groups let clients in, as before",
-			"\"true\", which says that this is meant; or a Service that is made anew", annotations.Warning))
+			"\"true\", which confirms this; or a Service that is created again", annotations.Warning))
 	case bare:
 	case without && f.exists:
-		f.report(refuse(from, "contradicts the load balancer, which was made with security groups; AWS cannot take the last one away", "")...)
+		f.report(refuseValue(from, "contradicts the load balancer, which was made with security groups; AWS cannot take the last one away", "")...)
 	case without:
 	case named:
 		f.userGroups(names, namesFrom)
@@ -54,9 +54,9 @@ func (f *controlled) userGroups(names []string, from annotations.Origin) {
 		case 1:
 			byName = append(byName, found[0])
 		case 0:
-			f.report(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of no security group of "+f.facts.VPC, "ids of security groups, or values of their tag Name")...)
+			f.report(refuseValue(from, "names "+strconv.Quote(name)+", which is the tag Name of no security group of "+f.facts.VPC, "ids of security groups, or values of their tag Name")...)
 		default:
-			f.report(refuse(from, "names "+strconv.Quote(name)+", which is the tag Name of several security groups: "+strings.Join(found, ", "), "ids, where names are not unique")...)
+			f.report(refuseValue(from, "names "+strconv.Quote(name)+", which is the tag Name of several security groups: "+strings.Join(found, ", "), "ids, where names are not unique")...)
 		}
 	}
 	f.demandGroups(ids, from)

@@ -90,8 +90,8 @@ func keyCases() map[string]keyCase {
 	}
 }
 
-// spelled is a key as users write it, for port 80.
-func spelled(name string) string {
+// spellKey returns a key as users write it, for port 80.
+func spellKey(name string) string {
 	switch name {
 	case TagGroup, tagAdopted:
 		return name
@@ -123,12 +123,12 @@ func keyWorld(t *testing.T) cases.World[*Facts] {
 	return w
 }
 
-func wish(t *testing.T, w cases.World[*Facts], svc *corev1.Service) *stack.Stack {
+func desiredStack(t *testing.T, w cases.World[*Facts], svc *corev1.Service) *stack.Stack {
 	t.Helper()
 	config := parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n")
 	in, problems := inputOf(config, w.ClusterName, svc, w.Nodes)
 	lent := &stack.Stack{Resources: []stack.Resource{{Key: SharedNetworkKey("edge"), ID: "arn:edge", Ownership: stack.External, Spec: Network{Name: "edge"}}}}
-	want, more, err := build(in, w.Facts, lent)
+	want, more, err := buildStack(in, w.Facts, lent)
 	if problems = append(problems, more...); err != nil || problems.Errors() {
 		t.Fatalf("%v: %v %v", svc.Annotations, err, problems.Strings())
 	}
@@ -145,11 +145,11 @@ func TestEveryControllerKey(t *testing.T) {
 		if read && support == annotations.Later {
 			t.Errorf("%s: is not acted on yet", row.Key)
 		}
-		if row.On != annotations.ServiceAnnotation || !read || !Annotations().Works(spelled(short(row.Key)), LBC) {
+		if row.On != annotations.ServiceAnnotation || !read || !Annotations().Works(spellKey(shortName(row.Key)), LBC) {
 			continue
 		}
-		declared[short(row.Key)] = true
-		if _, ok := tests[short(row.Key)]; !ok {
+		declared[shortName(row.Key)] = true
+		if _, ok := tests[shortName(row.Key)]; !ok {
 			t.Errorf("%s: has no case in which it changes the cloud", row.Key)
 		}
 	}
@@ -166,14 +166,14 @@ func TestEveryControllerKey(t *testing.T) {
 		svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = "", 0
 		svc.Annotations = map[string]string{}
 		for key, value := range c.beside {
-			svc.Annotations[spelled(key)] = value
+			svc.Annotations[spellKey(key)] = value
 		}
 		if c.change != nil {
 			c.change(svc)
 		}
-		without := wish(t, w, svc)
-		svc.Annotations[spelled(name)] = c.with
-		if cmp.Equal(without.Resources, wish(t, w, svc).Resources) {
+		without := desiredStack(t, w, svc)
+		svc.Annotations[spellKey(name)] = c.with
+		if cmp.Equal(without.Resources, desiredStack(t, w, svc).Resources) {
 			t.Errorf("%s: %q changes nothing", name, c.with)
 		}
 	}
@@ -189,7 +189,7 @@ func supportOf(row annotations.Row, kind string) (annotations.Support, bool) {
 	return "", false
 }
 
-func short(name string) string {
+func shortName(name string) string {
 	if name == rangesKey.Name {
 		return "load-balancer-source-ranges"
 	}
@@ -228,14 +228,14 @@ func TestControllerConfig(t *testing.T) {
 // config says otherwise.
 func TestLeft(t *testing.T) {
 	svc := suite().Open(t, "lbc-pods").Service
-	if why := left(Config{}, svc); why == "" {
+	if why := reasonToLeave(Config{}, svc); why == "" {
 		t.Error("served without being told")
 	}
-	if why := left(Config{Controller: Controller{Serve: true}}, svc); why != "" {
+	if why := reasonToLeave(Config{Controller: Controller{Serve: true}}, svc); why != "" {
 		t.Error(why)
 	}
 	svc.Spec.LoadBalancerClass = nil
-	if why := left(Config{}, svc); why != "" {
+	if why := reasonToLeave(Config{}, svc); why != "" {
 		t.Errorf("a Classic Load Balancer is left alone: %s", why)
 	}
 }

@@ -25,10 +25,10 @@ func buildKeyed(t *testing.T, facts *Facts, have *stack.Stack, keys map[string]s
 	svc.Spec.IPFamilies, svc.Spec.SessionAffinity = families, ""
 	svc.Annotations = map[string]string{}
 	for key, value := range keys {
-		svc.Annotations[spelled(key)] = value
+		svc.Annotations[spellKey(key)] = value
 	}
 	in, problems := inputOf(parseConfig(t, w.Config+"\n[Berth]\nLoadBalancerController = true\n"), w.ClusterName, svc, w.Nodes)
-	want, more, err := build(in, facts, have)
+	want, more, err := buildStack(in, facts, have)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,15 +110,15 @@ func (f *controlled) subnetsNamed(names []string, from annotations.Origin) ([]Su
 		case at > 0 && strings.HasPrefix(name, "subnet-"):
 			continue
 		case len(candidates) == 0:
-			problems = append(problems, refuse(from, fmt.Sprintf("names %q, which is no subnet of %s", name, f.facts.VPC), "ids or names of subnets of the VPC")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %q, which is no subnet of %s", name, f.facts.VPC), "ids or names of subnets of the VPC")...)
 			continue
 		case at >= len(candidates):
-			problems = append(problems, refuse(from, fmt.Sprintf("names %q %d times, which is the name of %d subnets", name, at+1, len(candidates)), "each name as often as there are subnets of it")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %q %d times, which is the name of %d subnets", name, at+1, len(candidates)), "each name as often as there are subnets of it")...)
 			continue
 		}
 		s := candidates[at]
 		if other, taken := zones[s.Zone]; taken && s.Zone != "" && other != s.ID {
-			problems = append(problems, refuse(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
 		}
 		zones[s.Zone] = s.ID
 		out = append(out, s)
@@ -208,7 +208,7 @@ func (f *controlled) addresses(to []Mapping) {
 	}
 	if ips, from, said := ipv6Key.Lookup(v); said {
 		if !f.dual {
-			f.report(refuse(from, "needs "+addressTypeKey.Name+`: "dualstack"`, "")...)
+			f.report(refuseValue(from, "needs "+addressTypeKey.Name+`: "dualstack"`, "")...)
 		} else if f.fits(len(ips), len(to), from, false, "") {
 			f.spread(ips, from, func(i int, a string) { to[i].IPv6 = a })
 		}
@@ -217,7 +217,7 @@ func (f *controlled) addresses(to []Mapping) {
 	switch {
 	case !said || len(prefixes) == 0:
 	case f.sourceNAT() != "on":
-		f.report(refuse(from, "needs "+sourceNATKey.Name+`: "on"`, "")...)
+		f.report(refuseValue(from, "needs "+sourceNATKey.Name+`: "on"`, "")...)
 	case f.fits(len(prefixes), len(to), from, false, ""):
 		for i := range to {
 			if prefixes[i] != natAssigned {
@@ -232,7 +232,7 @@ func (f *controlled) spread(ips []netip.Addr, from annotations.Origin, put func(
 	for i, s := range f.chosen {
 		in := slices.DeleteFunc(slices.Clone(ips), func(a netip.Addr) bool { return !s.holds(a) })
 		if len(in) != 1 {
-			f.report(refuse(from, fmt.Sprintf("has %d addresses in the range of %s", len(in), s.ID), "one address for each subnet, within its range")...)
+			f.report(refuseValue(from, fmt.Sprintf("has %d addresses in the range of %s", len(in), s.ID), "one address for each subnet, within its range")...)
 			continue
 		}
 		put(i, in[0].String())

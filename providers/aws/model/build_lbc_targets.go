@@ -37,7 +37,7 @@ func (f *controlled) listeners(ports, others []lbcPort) {
 		}
 		f.listener(p, f.targets(p, machines))
 	}
-	f.strayAttributes(ports)
+	f.reportUnmatchedAttributes(ports)
 }
 
 // targets makes the target group of a port, and returns its key.
@@ -72,18 +72,18 @@ func (f *controlled) listener(p lbcPort, group stack.Key) {
 }
 
 // strayAttributes tells of attributes and actions that no listener takes.
-func (f *controlled) strayAttributes(ports []lbcPort) {
+func (f *controlled) reportUnmatchedAttributes(ports []lbcPort) {
 	for _, use := range listenerAttrKey.All(f.in.Values) {
 		fits := slices.ContainsFunc(ports, func(p lbcPort) bool {
 			return p.Port == use.Port && p.listener == use.Protocol && p.listener != ProtocolTLS
 		})
 		if !fits {
-			f.report(warnAbout(use.Origin, "has no effect: it is about a listener that is not there, or about a TLS listener, which has no attributes", "")...)
+			f.report(warnAbout(use.Origin, "has no effect: it names a port without a listener, or a TLS listener, which has no attributes", "")...)
 		}
 	}
 	for _, use := range actionsKey.All(f.in.Values) {
 		if !slices.ContainsFunc(ports, func(p lbcPort) bool { return p.Port == use.Port && p.listener == use.Protocol }) {
-			f.report(warnAbout(use.Origin, "has no effect: it is about a listener that is not there", "")...)
+			f.report(warnAbout(use.Origin, "has no effect: it names a port without a listener", "")...)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 // that exists or is created beside the group of the other family has a name of its own,
 // and keeps it.
 func (f *controlled) nameBeside(p lbcPort, group TargetGroup) string {
-	second := shortNames(f.ownerOf(p)) + hashed(group.Name, otherFamily(group.Family), "/", group.Family)
+	second := shortNames(f.ownerOf(p)) + shortHash(group.Name, otherFamily(group.Family), "/", group.Family)
 	for _, r := range f.have.Of(KindTargetGroup) {
 		there, _ := r.Spec.(TargetGroup)
 		same := there.Family == group.Family
@@ -191,8 +191,8 @@ func (f *controlled) check(p lbcPort) targetCheck {
 	if b := f.behind(p); f.target == targetInstance && nodeports.LocalOnly(b.service) && b.service.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		c = targetCheck{protocol: "HTTP", port: Decimal(b.backends.Health.Port), path: nodeports.HealthPath, interval: 10, timeout: 6, healthy: 2, unhealthy: 2}
 	}
-	override(v, checkProtocolKey, &c.protocol)
-	override(v, checkPathKey, &c.path)
+	overrideText(v, checkProtocolKey, &c.protocol)
+	overrideText(v, checkPathKey, &c.path)
 	if said, _, ok := checkPortKey.Lookup(v); ok {
 		c.port = f.checkPort(p, said)
 	}

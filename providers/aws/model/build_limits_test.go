@@ -13,8 +13,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// crowd is a Service of so many ports, in a cluster of so many nodes in three zones.
-func crowd(nodes, ports int, values map[string]string) (*corev1.Service, []corev1.Node, *Facts) {
+// largeService returns a Service of so many ports, in a cluster of so many nodes in
+// three zones.
+func largeService(nodes, ports int, values map[string]string) (*corev1.Service, []corev1.Node, *Facts) {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "0a1b", Annotations: map[string]string{lbPrefix + "type": "nlb"}}}
 	for k, v := range values {
 		svc.Annotations[k] = v
@@ -23,7 +24,7 @@ func crowd(nodes, ports int, values map[string]string) (*corev1.Service, []corev
 	for n := range ports {
 		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", n), Protocol: corev1.ProtocolTCP, Port: int32(1000 + n), NodePort: int32(30000 + n)})
 	}
-	facts := &Facts{Cluster: ClusterTag{ID: "shop"}, VPC: "vpc-1", Subnets: []Subnet{subnet("subnet-a", "z0", true), subnet("subnet-b", "z1", true), subnet("subnet-c", "z2", true)}, Instances: map[string]Instance{}}
+	facts := &Facts{Cluster: ClusterTag{ID: "shop"}, VPC: "vpc-1", Subnets: []Subnet{newSubnet("subnet-a", "z0", true), newSubnet("subnet-b", "z1", true), newSubnet("subnet-c", "z2", true)}, Instances: map[string]Instance{}}
 	var list []corev1.Node
 	for n := range nodes {
 		id := fmt.Sprintf("i-%05d", n)
@@ -33,11 +34,11 @@ func crowd(nodes, ports int, values map[string]string) (*corev1.Service, []corev
 	return svc, list, facts
 }
 
-// built is the result of building one Service of the crowd.
-func built(t *testing.T, svc *corev1.Service, nodes []corev1.Node, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems) {
+// buildLarge returns the result of building one Service of largeService.
+func buildLarge(t *testing.T, svc *corev1.Service, nodes []corev1.Node, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems) {
 	t.Helper()
 	in, problems := inputOf(Config{VPC: "vpc-1"}, "kubernetes", svc, nodes)
-	want, more, err := build(in, facts, have)
+	want, more, err := buildStack(in, facts, have)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +76,9 @@ func TestTargetLimits(t *testing.T) {
 		{"a group that is full", 1800, 1, TargetQuota{Group: 999, Zone: 500}, nil, 333, "999 of them get traffic"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			svc, nodes, facts := crowd(tc.nodes, tc.ports, tc.values)
+			svc, nodes, facts := largeService(tc.nodes, tc.ports, tc.values)
 			facts.Quota = tc.quota
-			want, problems := built(t, svc, nodes, facts, nil)
+			want, problems := buildLarge(t, svc, nodes, facts, nil)
 			for port, zones := range targetsOfPorts(want, facts) {
 				for zone, n := range zones {
 					if n != tc.want && n != tc.want+1 {
@@ -96,10 +97,10 @@ func TestTargetLimits(t *testing.T) {
 // TestTargetsStay: the chosen nodes do not change from run to run, nor because a node is
 // added.
 func TestTargetsStay(t *testing.T) {
-	svc, nodes, facts := crowd(1800, 1, nil)
+	svc, nodes, facts := largeService(1800, 1, nil)
 	facts.Quota = TargetQuota{Group: 1000, Zone: 500}
-	first, _ := built(t, svc, nodes[:1799], facts, nil)
-	again, _ := built(t, svc, nodes, facts, asFound(first))
+	first, _ := buildLarge(t, svc, nodes[:1799], facts, nil)
+	again, _ := buildLarge(t, svc, nodes, facts, asFound(first))
 	key := stack.Key{Kind: KindTargets, Name: PortKey("tcp", 1000)}
 	one, _ := first.Get(key)
 	two, _ := again.Get(key)
@@ -110,9 +111,9 @@ func TestTargetsStay(t *testing.T) {
 
 // TestStoppedLeftOut: a target group does not take instances that do not run.
 func TestStoppedLeftOut(t *testing.T) {
-	svc, nodes, facts := crowd(3, 1, nil)
+	svc, nodes, facts := largeService(3, 1, nil)
 	facts.Instances["i-00001"] = Instance{ID: "i-00001", Zone: "z1", Stopped: true}
-	want, problems := built(t, svc, nodes, facts, nil)
+	want, problems := buildLarge(t, svc, nodes, facts, nil)
 	if d := cmp.Diff(map[string]map[string]int{PortKey("tcp", 1000): {"z0": 1, "z2": 1}}, targetsOfPorts(want, facts)); d != "" {
 		t.Errorf("targets (-want +got):\n%s", d)
 	}
@@ -143,9 +144,9 @@ func TestRulesBounded(t *testing.T) {
 		{"clb", 2, 20, false, ""},
 	} {
 		t.Run(fmt.Sprint(tc.kind, tc.ports, "x", tc.ranges), func(t *testing.T) {
-			svc, nodes, facts := crowd(1, tc.ports, map[string]string{lbPrefix + "type": tc.kind})
+			svc, nodes, facts := largeService(1, tc.ports, map[string]string{lbPrefix + "type": tc.kind})
 			svc.Spec.LoadBalancerSourceRanges = ranges(tc.ranges)
-			want, problems := built(t, svc, nodes, facts, nil)
+			want, problems := buildLarge(t, svc, nodes, facts, nil)
 			if (want == nil) != tc.refused {
 				t.Errorf("refused: %v, want %v: %v", want == nil, tc.refused, problems.Strings())
 			}
@@ -172,7 +173,7 @@ func TestTagsThatAWSRefuses(t *testing.T) {
 		{"k=" + strings.Repeat("v", 257), "value is longer than 256"},
 		{"k=a;b", "character that AWS does not allow"},
 	} {
-		_, problems := parse(CLB, map[string]string{"additional-resource-tags": tc.tags})
+		_, problems := parseAnnotations(CLB, map[string]string{"additional-resource-tags": tc.tags})
 		told := strings.Join(problems, "\n")
 		if strings.Contains(told, "error: ") != (tc.told != "") || !strings.Contains(told, tc.told) {
 			t.Errorf("%.20s: told %q, want %q", tc.tags, told, tc.told)
@@ -202,8 +203,8 @@ func TestScheme(t *testing.T) {
 		if tc.internal != "" {
 			values[lbPrefix+"internal"] = tc.internal
 		}
-		svc, nodes, facts := crowd(1, 1, values)
-		want, problems := built(t, svc, nodes, facts, nil)
+		svc, nodes, facts := largeService(1, 1, values)
+		want, problems := buildLarge(t, svc, nodes, facts, nil)
 		lb, _ := want.Get(networkKey())
 		spec, _ := lb.Spec.(Network)
 		if problems.Errors() != tc.refused || !tc.refused && spec.Scheme != tc.want {
@@ -234,7 +235,7 @@ func TestCheckTimeout(t *testing.T) {
 		{map[string]string{"healthcheck-timeout": "3"}, 0}, // as the official controller
 	} {
 		in := input{Service: &corev1.Service{}}
-		in.Values, _ = parse(NLB, tc.values)
+		in.Values, _ = parseAnnotations(NLB, tc.values)
 		if got := networkCheck(in).timeout; got != tc.want {
 			t.Errorf("%v: %d, want %d", tc.values, got, tc.want)
 		}

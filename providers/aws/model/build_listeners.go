@@ -69,7 +69,7 @@ func (b *builder) classicListener(p nodeports.ServicePort) (ClassicPort, bool) {
 	case "https":
 		l.Protocol, l.InstanceProtocol = "HTTPS", "HTTPS"
 	default:
-		b.report(refuse(from, "is not a protocol that goes with a certificate", backendLegal)...)
+		b.report(refuseValue(from, "is not a protocol for a certificate", backendLegal)...)
 		return l, false
 	}
 	return l, true

@@ -20,7 +20,7 @@ func (b *builder) network() {
 		Name: b.lb, Scheme: scheme, Mappings: mappings, Groups: b.networkGroups(exists, old.Groups), Tags: tags,
 	})
 	b.put(KindNetworkAttr, "", networkKey(), Attributes{Values: networkAttributes(b.in.Values)})
-	ports := served(b.in.Backends.Ports)
+	ports := servedPorts(b.in.Backends.Ports)
 	b.networkListeners(ports, tags)
 	b.reportZones(mappings)
 	b.networkNodeRules(ports, mappings)
@@ -35,7 +35,7 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 		b.keepAddresses(old)
 		return old
 	}
-	chosen, problems := subnets(b.in, b.facts, internal)
+	chosen, problems := chooseSubnets(b.in, b.facts, internal)
 	b.report(problems...)
 	out := make([]Mapping, 0, len(chosen))
 	for _, s := range chosen {
@@ -69,10 +69,10 @@ func (b *builder) mappings(internal, exists bool, old []Mapping) []Mapping {
 // of which AWS allows only one. Without subnets there is nothing to count.
 func (b *builder) fits(count, subnets int, from annotations.Origin, otherScheme bool, scheme string) bool {
 	if otherScheme {
-		b.report(refuse(from, "is possible with "+scheme+" load balancers only", "")...)
+		b.report(refuseValue(from, "is possible with "+scheme+" load balancers only", "")...)
 	}
 	if count != subnets && subnets > 0 {
-		b.report(refuse(from, fmt.Sprintf("has %d addresses for %d subnets", count, subnets), "one address for each subnet")...)
+		b.report(refuseValue(from, fmt.Sprintf("has %d addresses for %d subnets", count, subnets), "one address for each subnet")...)
 	}
 	return count == subnets
 }
@@ -172,7 +172,7 @@ func (b *builder) managedGroup() stack.Ref {
 		Name: ManagedGroupName(b.in.Cluster, b.in.Owner), Description: ManagedGroupDescription, VPC: b.facts.VPC, Tags: tags,
 	})
 	var rules []Permission
-	for _, p := range served(b.in.Backends.Ports) {
+	for _, p := range servedPorts(b.in.Backends.Ports) {
 		if b.in.Ended() {
 			break
 		}

@@ -26,14 +26,14 @@ func TestServersAreToldOfAttributes(t *testing.T) {
 		values := func(attributes string) map[string]string {
 			return map[string]string{lbPrefix + "type": "nlb", lbPrefix + "target-group-attributes": attributes}
 		}
-		svc, nodes, facts := crowd(3, 1, values(tc.before))
+		svc, nodes, facts := largeService(3, 1, values(tc.before))
 		var have *stack.Stack
 		if !tc.fresh {
-			first, _ := built(t, svc, nodes, facts, nil)
+			first, _ := buildLarge(t, svc, nodes, facts, nil)
 			have = asFound(first)
 		}
-		svc, _, _ = crowd(3, 1, values(tc.after))
-		_, problems := built(t, svc, nodes, facts, have)
+		svc, _, _ = largeService(3, 1, values(tc.after))
+		_, problems := buildLarge(t, svc, nodes, facts, have)
 		told := strings.Join(problems.Strings(), "\n")
 		for _, want := range tc.told {
 			if !strings.Contains(told, want) {
@@ -56,12 +56,12 @@ func TestServersAreToldOfNodePorts(t *testing.T) {
 	}
 	config.VPC = "vpc-1"
 	serve := func(target string, nodePort int32, have *stack.Stack) (*stack.Stack, string) {
-		svc, nodes, facts := crowd(3, 2, map[string]string{
+		svc, nodes, facts := largeService(3, 2, map[string]string{
 			lbPrefix + "type": "external", lbPrefix + "nlb-target-type": target, lbPrefix + "scheme": "internet-facing", lbPrefix + "disable-nlb-sg": "true",
 		})
 		svc.Spec.Ports[0].NodePort = nodePort
 		in, problems := inputOf(config, "kubernetes", svc, nodes)
-		want, more, err := build(in, facts, have)
+		want, more, err := buildStack(in, facts, have)
 		if err != nil || more.Errors() {
 			t.Fatal(err, more.Strings())
 		}

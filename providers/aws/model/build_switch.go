@@ -45,8 +45,8 @@ func (b *builder) handOver(name string, l Listener, nodePort int32) Listener {
 	if !joined && !b.serves(old, was, nodePort) {
 		return l
 	}
-	newcomer, _ := b.found(res.Key)
-	fresh, _ := newcomer.Spec.(TargetGroup)
+	created, _ := b.found(res.Key)
+	fresh, _ := created.Spec.(TargetGroup)
 	next, fits := l.beside(old.ID)
 	switch {
 	case joined && fresh.served(wanted) && !b.in.Config.Controller.NoWeights:
@@ -211,7 +211,7 @@ func (b *builder) keepRules() {
 		}
 	}
 	ports = slices.DeleteFunc(sortedSet(ports), func(port int32) bool {
-		return slices.ContainsFunc(b.out.Of(KindNodeRule), func(r stack.Resource) bool { return admits(r, port) })
+		return slices.ContainsFunc(b.out.Of(KindNodeRule), func(r stack.Resource) bool { return admitsPort(r, port) })
 	})
 	if len(ports) == 0 {
 		return
@@ -219,21 +219,22 @@ func (b *builder) keepRules() {
 	for _, r := range b.have.Of(KindNodeRule) {
 		rule, _ := r.Spec.(NodeRule)
 		_, shared := b.out.Get(rule.Source.To) // the group that the load balancer still sends from
-		if r.Proof != stack.None && (rule.Source.IsZero() || shared && rule.Source.To.Kind == KindSharedGroup) && slices.ContainsFunc(ports, func(port int32) bool { return admits(r, port) }) {
+		if r.Proof != stack.None && (rule.Source.IsZero() || shared && rule.Source.To.Kind == KindSharedGroup) && slices.ContainsFunc(ports, func(port int32) bool { return admitsPort(r, port) }) {
 			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: r.Ownership, Spec: rule})
 		}
 	}
 }
 
-// admits reports whether a rule of the nodes lets in the traffic to a port.
-func admits(r stack.Resource, port int32) bool {
+// admitsPort reports whether a rule of the nodes admits the traffic to a port.
+func admitsPort(r stack.Resource, port int32) bool {
 	rule, ok := r.Spec.(NodeRule)
 	return ok && rule.FromPort <= port && port <= rule.ToPort
 }
 
-// forecast says what follows once new target groups can serve, or a certificate is taken.
-func forecast(in input, facts *Facts, have *stack.Stack) []string {
-	want, _, err := build(in, facts, have)
+// forecastSteps returns the steps that follow once new target groups can serve, or a
+// certificate is accepted.
+func forecastSteps(in input, facts *Facts, have *stack.Stack) []string {
+	want, _, err := buildStack(in, facts, have)
 	if err != nil || want == nil {
 		return nil
 	}
@@ -245,7 +246,7 @@ func forecast(in input, facts *Facts, have *stack.Stack) []string {
 	}
 	for _, r := range want.Of(KindClassicPort) {
 		if l, _ := r.Spec.(ClassicPort); l.Waits {
-			out = append(out, fmt.Sprintf("once AWS has taken the certificate on another port, %s goes, and what the Service asks for on its port comes, with a brief interruption", r.Key))
+			out = append(out, fmt.Sprintf("once AWS has accepted the certificate on another port, %s is deleted, and the listener that the Service requests on its port is created, with a brief interruption", r.Key))
 		}
 	}
 	return out

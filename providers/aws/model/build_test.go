@@ -15,7 +15,7 @@ import (
 	"github.com/berth-lb/berth/test/mutate"
 )
 
-func subnet(id, zone string, public bool, tags ...string) Subnet {
+func newSubnet(id, zone string, public bool, tags ...string) Subnet {
 	s := Subnet{ID: id, VPC: "vpc-1", Zone: zone, Public: public, Tags: Tags{}, ZoneType: "availability-zone"}
 	for _, tag := range tags {
 		s.Tags[tag] = "1"
@@ -25,9 +25,9 @@ func subnet(id, zone string, public bool, tags ...string) Subnet {
 
 func TestDiscoverSubnets(t *testing.T) {
 	const mine, other = "kubernetes.io/cluster/shop", "kubernetes.io/cluster/other"
-	wave := subnet("w", "z-wl", true)
+	wave := newSubnet("w", "z-wl", true)
 	wave.ZoneType = "wavelength-zone"
-	unknown := subnet("u", "z3", true)
+	unknown := newSubnet("u", "z3", true)
 	unknown.ZoneType = ""
 	tests := []struct {
 		name     string
@@ -36,15 +36,15 @@ func TestDiscoverSubnets(t *testing.T) {
 		own      string
 		want     []string
 	}{
-		{"public only", []Subnet{subnet("a", "z1", true), subnet("b", "z2", false)}, false, "", []string{"a"}},
-		{"internal may be public", []Subnet{subnet("a", "z1", true), subnet("b", "z2", false)}, true, "", []string{"a", "b"}},
-		{"role beats cluster", []Subnet{subnet("a", "z1", true, mine), subnet("b", "z1", true, tagPublicRole)}, false, "", []string{"b"}},
-		{"role of the other scheme is none", []Subnet{subnet("a", "z1", true, mine), subnet("b", "z1", true, tagInternalRole)}, false, "", []string{"a"}},
-		{"cluster beats id", []Subnet{subnet("a", "z1", true), subnet("b", "z1", true, mine)}, false, "", []string{"b"}},
-		{"lowest id", []Subnet{subnet("b", "z1", true), subnet("a", "z1", true)}, false, "", []string{"a"}},
-		{"other clusters' are left out", []Subnet{subnet("a", "z1", true, other), subnet("b", "z1", true, other, mine)}, false, "", []string{"b"}},
-		{"own subnet at last", []Subnet{subnet("a", "z1", true, other), subnet("b", "z2", true, other)}, false, "b", []string{"b"}},
-		{"ordered by zone", []Subnet{subnet("a", "z2", true), subnet("b", "z1", true)}, false, "", []string{"b", "a"}},
+		{"public only", []Subnet{newSubnet("a", "z1", true), newSubnet("b", "z2", false)}, false, "", []string{"a"}},
+		{"internal may be public", []Subnet{newSubnet("a", "z1", true), newSubnet("b", "z2", false)}, true, "", []string{"a", "b"}},
+		{"role beats cluster", []Subnet{newSubnet("a", "z1", true, mine), newSubnet("b", "z1", true, tagPublicRole)}, false, "", []string{"b"}},
+		{"role of the other scheme is none", []Subnet{newSubnet("a", "z1", true, mine), newSubnet("b", "z1", true, tagInternalRole)}, false, "", []string{"a"}},
+		{"cluster beats id", []Subnet{newSubnet("a", "z1", true), newSubnet("b", "z1", true, mine)}, false, "", []string{"b"}},
+		{"lowest id", []Subnet{newSubnet("b", "z1", true), newSubnet("a", "z1", true)}, false, "", []string{"a"}},
+		{"other clusters' are left out", []Subnet{newSubnet("a", "z1", true, other), newSubnet("b", "z1", true, other, mine)}, false, "", []string{"b"}},
+		{"own subnet at last", []Subnet{newSubnet("a", "z1", true, other), newSubnet("b", "z2", true, other)}, false, "b", []string{"b"}},
+		{"ordered by zone", []Subnet{newSubnet("a", "z2", true), newSubnet("b", "z1", true)}, false, "", []string{"b", "a"}},
 		{"no wavelength zones, but unknown ones", []Subnet{wave, unknown}, false, "", []string{"u"}},
 		{"none", nil, false, "x", nil},
 	}
@@ -63,7 +63,7 @@ func TestDiscoverSubnets(t *testing.T) {
 }
 
 func TestNamedSubnets(t *testing.T) {
-	a, b, twin := subnet("subnet-a", "z1", true), subnet("subnet-b", "z2", true), subnet("subnet-c", "z1", true)
+	a, b, twin := newSubnet("subnet-a", "z1", true), newSubnet("subnet-b", "z2", true), newSubnet("subnet-c", "z1", true)
 	a.Name, b.Name, twin.Name = "front", "back", "back"
 	facts := &Facts{VPC: "vpc-1", Subnets: []Subnet{a, b, twin}}
 	tests := []struct {
@@ -156,11 +156,11 @@ func TestHealthChecks(t *testing.T) {
 			}
 			in := input{Service: svc, Backends: nodeports.BackendsOf(svc, nodeports.NodeSet{}, nil, nodeports.FallbackOf(svc))}
 			in.Config = tt.config
-			in.Values, _ = parse(CLB, tt.values)
+			in.Values, _ = parseAnnotations(CLB, tt.values)
 			if got := classicCheck(in, 31080).Target; got != tt.clb {
 				t.Errorf("clb: %s, want %s", got, tt.clb)
 			}
-			in.Values, _ = parse(NLB, tt.values)
+			in.Values, _ = parseAnnotations(NLB, tt.values)
 			c := networkCheck(in)
 			if got := c.protocol + ":" + c.port + c.path; got != tt.nlb {
 				t.Errorf("nlb: %s, want %s", got, tt.nlb)
@@ -203,7 +203,7 @@ func TestAddresses(t *testing.T) {
 				}
 				have.Resources = append(have.Resources, port)
 			}
-			for _, i := range addresses(input{Kind: tt.kind}, have).Ingress {
+			for _, i := range statusOf(input{Kind: tt.kind}, have).Ingress {
 				got += i.Hostname
 			}
 			if got != tt.want {
@@ -222,7 +222,7 @@ func FuzzAddresses(f *testing.F) {
 		if network {
 			r.Key, r.Spec, kind = networkKey(), Network{DNSName: name}, NLB
 		}
-		clean, err := addresses(input{Kind: kind}, &stack.Stack{Resources: []stack.Resource{r}}).Clean()
+		clean, err := statusOf(input{Kind: kind}, &stack.Stack{Resources: []stack.Resource{r}}).Clean()
 		if len(clean.Ingress) > 1 || len(clean.Ingress) == 1 && err != nil {
 			t.Errorf("%q: %v %v", name, clean, err)
 		}
@@ -240,14 +240,14 @@ func TestShadow(t *testing.T) {
 		entry stack.Resource
 		want  bool
 	}{
-		{"our client rule", rule(tcp(31000, "0.0.0.0/0"), ClientDescription("au1"), ""), true},
-		{"another's client rule", rule(tcp(31000, "0.0.0.0/0"), ClientDescription("au2"), ""), false},
-		{"a check of a port that many can have", rule(tcp(10256, "10.0.0.0/8"), HealthDescription("au2"), ""), true},
+		{"our client rule", rule(tcpPermission(31000, "0.0.0.0/0"), ClientDescription("au1"), ""), true},
+		{"another's client rule", rule(tcpPermission(31000, "0.0.0.0/0"), ClientDescription("au2"), ""), false},
+		{"a check of a port that many can have", rule(tcpPermission(10256, "10.0.0.0/8"), HealthDescription("au2"), ""), true},
 		{"icmp", rule(sizeRule("0.0.0.0/0"), RuleMTU, ""), true},
 		{"from our group", rule(Permission{Protocol: "-1", Source: group}, "", "k8s-elb-au1"), true},
 		{"from another's group", rule(Permission{Protocol: "-1", Source: group}, "", "k8s-elb-au2"), false},
 		{"from a user's group", rule(Permission{Protocol: "-1", Source: stack.RefID("sg-u")}, "", ""), true},
-		{"what all load balancers of kind nlb-lbc share, which is left to another controller", rule(tcp(1, ""), OwnRuleDescription, ""), false},
+		{"what all load balancers of kind nlb-lbc share, which is left to another controller", rule(tcpPermission(1, ""), OwnRuleDescription, ""), false},
 		{"no rule", stack.Resource{Key: ClassicKey(), Spec: Classic{}}, false},
 	}
 	for _, tt := range tests {

@@ -20,11 +20,11 @@ const (
 // Source: Amazon VPC user guide, quotas for security groups.
 const rulesAtMost = 1000
 
-// capabilities are what the kinds can do. Load balancers made here have IPv4
+// kindCapabilities are what the kinds can do. Load balancers made here have IPv4
 // addresses and send to nodes over IPv4, whatever the Service says; the official
 // controller says nothing of that. Source:
 // kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
-func capabilities() []providers.Capability {
+func kindCapabilities() []providers.Capability {
 	const unserved = " and send over IPv4, where this Service has no node ports, so it gets no traffic"
 	quota := fmt.Sprintf("; accounts that have not raised the quota of a security group have %d", DefaultRuleLimit)
 	return []providers.Capability{
@@ -48,8 +48,8 @@ func capabilities() []providers.Capability {
 	}
 }
 
-// capability is what the kind of a Service can do.
-func capability(kind string) providers.Capability {
-	c, _ := providers.CapabilityOf(capabilities(), kind) // choose knows no other kinds
+// capabilityOf returns the capability of one kind.
+func capabilityOf(kind string) providers.Capability {
+	c, _ := providers.CapabilityOf(kindCapabilities(), kind) // choose knows no other kinds
 	return c
 }

@@ -35,9 +35,9 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// leaves reports whether a listener is about to leave a target group, or its port to another
-// one, or the Service a load balancer.
-func leaves(want *stack.Stack) bool {
+// movesListener reports whether a listener is about to move to another target group, or
+// a port or the Service to another load balancer.
+func movesListener(want *stack.Stack) bool {
 	if slices.ContainsFunc(want.Resources, func(r stack.Resource) bool {
 		_, kept := want.Get(r.In)
 		return !kept && (r.Key.Kind == KindTargets || r.Key.Kind == KindClassicInst)
@@ -62,7 +62,7 @@ func TestForecast(t *testing.T) {
 	} {
 		c := suite().Open(t, name)
 		in, _ := c.Input(c.Service)
-		if got := strings.Join(forecast(in, c.World.Facts, c.Have(t)), "\n"); got != want {
+		if got := strings.Join(forecastSteps(in, c.World.Facts, c.Have(t)), "\n"); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -21,11 +21,11 @@ const (
 	targetIP       = "ip"
 )
 
-// choose says which kind a Service asks for. A class of the AWS Load Balancer Controller
+// chooseKind says which kind a Service asks for. A class of the AWS Load Balancer Controller
 // wins over the annotations. The comparison of texts is exact, as that of the official
 // controllers: every one that is not known means a Classic Load Balancer, which a check
 // of the annotations then tells the user.
-func choose(service *corev1.Service) providers.Choice {
+func chooseKind(service *corev1.Service) providers.Choice {
 	if class := service.Spec.LoadBalancerClass; class != nil && *class == classLBC {
 		return providers.Choice{Kind: LBC}
 	}
@@ -44,12 +44,12 @@ func choose(service *corev1.Service) providers.Choice {
 	}
 }
 
-// left returns why a Service is left to the AWS Load Balancer Controller, whose kind it
+// reasonToLeave returns why a Service is left to the AWS Load Balancer Controller, whose kind it
 // asks for; empty if it is served here. Two controllers that serve the same Services
 // would undo each other's work, so the operator has to confirm that the other one is
 // removed.
-func left(c Config, service *corev1.Service) string {
-	if choose(service).Kind != LBC || c.Controller.Serve {
+func reasonToLeave(c Config, service *corev1.Service) string {
+	if chooseKind(service).Kind != LBC || c.Controller.Serve {
 		return ""
 	}
 	key, value := typeKey.Name, service.Annotations[typeKey.Name]
@@ -77,5 +77,5 @@ func targetTypeOf(c Config, service *corev1.Service) string {
 
 // podsMatter reports whether the pods of a Service are targets.
 func podsMatter(c Config, service *corev1.Service) bool {
-	return c.Controller.Serve && choose(service).Kind == LBC && targetTypeOf(c, service) == targetIP
+	return c.Controller.Serve && chooseKind(service).Kind == LBC && targetTypeOf(c, service) == targetIP
 }

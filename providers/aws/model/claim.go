@@ -22,14 +22,14 @@ func joinShared(want, have *stack.Stack) *stack.Stack {
 		switch _, wanted := want.Get(r.Key); {
 		case !wanted && r.Key.Kind == KindClassicPol:
 			r.Proof = stack.None
-		case wanted && r.Proof == stack.None && claimable(*r):
+		case wanted && r.Proof == stack.None && isClaimable(*r):
 			r.Proof = stack.Derived
 		}
 	}
 	return out
 }
 
-func claimable(r stack.Resource) bool {
+func isClaimable(r stack.Resource) bool {
 	if r.Ownership == stack.External {
 		return false
 	}

@@ -104,7 +104,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if err != nil {
 		return Config{}, nil, fmt.Errorf("cloud config: %w", err)
 	}
-	return c, append(strayKeys(text), problems...), nil
+	return c, append(unknownKeys(text), problems...), nil
 }
 
 func (f *configFile) config() (Config, annotations.Problems, error) {

@@ -10,11 +10,11 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// strayKeys lists keys of the file that nothing reads, and keys that the
+// unknownKeys lists keys of the file that nothing reads, and keys that the
 // official controller reads for other purposes than load balancers. The text
 // has been parsed without an error before, so only names have to be found here;
 // the reader library itself skips unknown ones without a word.
-func strayKeys(text []byte) annotations.Problems {
+func unknownKeys(text []byte) annotations.Problems {
 	known := map[string][]string{
 		"global":          fieldNames(reflect.TypeOf(configFile{}.Global)),
 		"serviceoverride": fieldNames(reflect.TypeFor[overrideSection]()),
@@ -37,7 +37,7 @@ func strayKeys(text []byte) annotations.Problems {
 		}
 		key, _, _ := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
-		if message := strayKey(known[section], key); message != "" {
+		if message := unknownKey(known[section], key); message != "" {
 			out = append(out, annotations.Problem{Key: title + " " + key, Message: message, Severity: annotations.Warning})
 		}
 	}
@@ -45,8 +45,8 @@ func strayKeys(text []byte) annotations.Problems {
 	return slices.Compact(out)
 }
 
-// strayKey says what is wrong with a key; "" if it is heard.
-func strayKey(known []string, key string) string {
+// unknownKey says what is wrong with a key; "" if it is heard.
+func unknownKey(known []string, key string) string {
 	if !slices.Contains(known, strings.ToLower(key)) {
 		return "is not known, so it has no effect"
 	}

@@ -46,7 +46,7 @@ type controllerSection struct {
 const defaultSSLPolicy = "ELBSecurityPolicy-2016-08"
 
 func targetTypes() []string { return []string{targetInstance, targetIP} }
-func schemes() []string     { return []string{SchemeInternal, schemePublic} }
+func lbSchemes() []string   { return []string{SchemeInternal, schemePublic} }
 
 func (s controllerSection) controller() (Controller, error) {
 	tags, err := annotations.MapStrict().Parse(s.DefaultTags)
@@ -66,7 +66,7 @@ func (s controllerSection) controller() (Controller, error) {
 		value  *string
 		values []string
 	}{
-		{"DefaultTargetType", &c.TargetType, targetTypes()}, {"DefaultScheme", &c.Scheme, schemes()},
+		{"DefaultTargetType", &c.TargetType, targetTypes()}, {"DefaultScheme", &c.Scheme, lbSchemes()},
 	} {
 		if *choice.value != "" && !slices.Contains(choice.values, *choice.value) {
 			return Controller{}, fmt.Errorf("[Berth] %s: %q is not one of: %s", choice.key, *choice.value, strings.Join(choice.values, ", "))

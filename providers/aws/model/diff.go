@@ -51,7 +51,7 @@ func Rules() diff.Rules {
 	for kind, rule := range groupRules() {
 		kinds[kind] = rule
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), controllerEdges(), groupEdges()), Lock: lockGroup}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), controllerEdges(), groupEdges()), Lock: lockGroup}
 }
 
 func classicRules() map[stack.Kind]diff.Rule {
@@ -160,8 +160,8 @@ func networkRules() map[stack.Kind]diff.Rule {
 	}
 }
 
-// edges are the orders that no reference says.
-func edges() []diff.Edge {
+// orderEdges returns the orders that do not follow from references.
+func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind, part string) diff.Match {
 		return diff.Match{Action: a, Kind: k, Part: part}
 	}
@@ -179,7 +179,7 @@ func edges() []diff.Edge {
 		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "the listener uses the old node port until it is switched"},
 		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
-			Reason: "clients of the old port are served until its listener goes"},
+			Reason: "clients of the old port are served until its listener is deleted"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "nodes must admit the old targets until the target group has the new ones"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindTargetGroup, ""), Same: true,
@@ -247,7 +247,7 @@ func portEdges(kinds ...stack.Kind) (out []diff.Edge) {
 		out = append(out,
 			diff.Edge{First: rules("rules+"), Then: opens, Reason: "clients of the new port are let in first"},
 			diff.Edge{First: opens, Then: closes, Soft: true, Reason: "a listener that AWS refuses must take no other one away"},
-			diff.Edge{First: closes, Then: rules("rules-"), Soft: true, Reason: "clients of the old port are let in until its listener goes"},
+			diff.Edge{First: closes, Then: rules("rules-"), Soft: true, Reason: "clients of the old port are admitted until its listener is deleted"},
 		)
 	}
 	return out

@@ -34,7 +34,7 @@ func nodeGroups(ids []string, facts *Facts) ([]string, annotations.Problems) {
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out), doubtful(doubts, facts.Cluster, "node")
+	return slices.Compact(out), reportDoubts(doubts, facts.Cluster, "node")
 }
 
 // groupsOf is nodeGroups, chosen once for all Services that have the same nodes.
@@ -72,8 +72,8 @@ func nodeGroup(groups []string, byID map[string]NodeGroup, cluster ClusterTag) (
 	return slices.Min(best), among
 }
 
-// doubtful tells of nodes, or pods, for which there was more than one group.
-func doubtful(doubts map[string][]string, cluster ClusterTag, of string) annotations.Problems {
+// reportDoubts reports nodes or pods for which more than one group was found.
+func reportDoubts(doubts map[string][]string, cluster ClusterTag, of string) annotations.Problems {
 	var out annotations.Problems
 	for _, choice := range sortedKeys(doubts) {
 		ids := doubts[choice]

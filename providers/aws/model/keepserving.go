@@ -9,7 +9,7 @@ import (
 // keepServing returns the existing resources with today's nodes behind them.
 func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
-	ids, _ := instances(in, facts)
+	ids, _ := nodeInstances(in, facts)
 	running := runningNodes(in, facts)
 	for _, r := range have.Resources {
 		if r.Proof == stack.None && r.Ownership != stack.External {
@@ -31,7 +31,7 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 // runningNodes returns the running instances of the nodes that a target group of instances
 // admits. The nodes of a Service whose targets are pods include nodes without pods.
 func runningNodes(in input, facts *Facts) []string {
-	ids, _ := instances(in, facts)
+	ids, _ := nodeInstances(in, facts)
 	if in.Kind == LBC && targetTypeOf(in.Config, in.Service) == targetIP {
 		ids = membersOf(amongPods(in), facts.Instances).ids
 	}

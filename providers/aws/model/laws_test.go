@@ -181,7 +181,7 @@ func readAsAWS(_ *laws.World, view *stack.Stack) *stack.Stack {
 			r.Key.Name = r.In.Name // of a group that was replaced
 		}
 	}
-	view = renamed(view, names)
+	view = renameGroups(view, names)
 	for i := range view.Resources {
 		r := &view.Resources[i]
 		if rule, ok := r.Spec.(NodeRule); ok {

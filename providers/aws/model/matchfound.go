@@ -40,7 +40,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 	if len(names) == 0 {
 		return have
 	}
-	return renamed(have, names)
+	return renameGroups(have, names)
 }
 
 // nameLeaving adds the names of target groups that are followed until their listener has
@@ -67,9 +67,9 @@ func targetGroupNamed(have *stack.Stack, name string) (string, bool) {
 	return "", false
 }
 
-// renamed gives target groups, and everything that belongs to them or refers to them,
-// other key names, all at once.
-func renamed(have *stack.Stack, names map[string]string) *stack.Stack {
+// renameGroups renames the keys of target groups, and of everything that belongs to
+// them or refers to them, all at once.
+func renameGroups(have *stack.Stack, names map[string]string) *stack.Stack {
 	rename := func(k stack.Key) stack.Key {
 		if name, ok := names[k.Name]; ok && (k.Kind == KindTargetGroup || k.Kind == KindTargets || k.Kind == KindTargetAttr) {
 			k.Name = name

@@ -14,7 +14,7 @@ import (
 
 const nodesGroup = "sg-nodes"
 
-func tcp(port int32, cidr string) Permission {
+func tcpPermission(port int32, cidr string) Permission {
 	return Permission{Protocol: "tcp", FromPort: port, ToPort: port, CIDR: cidr}
 }
 
@@ -58,25 +58,25 @@ func TestMergeShares(t *testing.T) {
 	runMerge(t, nil, []mergeCase{
 		{
 			name:  "what is there is not granted again, what is gone not revoked",
-			found: []Permission{tcp(1, "10.0.0.0/8")},
-			steps: []plan.Step{ruleStep("a", plan.Create, tcp(1, "10.0.0.0/8")), ruleStep("a", plan.Delete, tcp(2, "10.0.0.0/8"))},
+			found: []Permission{tcpPermission(1, "10.0.0.0/8")},
+			steps: []plan.Step{ruleStep("a", plan.Create, tcpPermission(1, "10.0.0.0/8")), ruleStep("a", plan.Delete, tcpPermission(2, "10.0.0.0/8"))},
 		},
 		{
 			name:  "two Services, one rule: one grant",
-			steps: []plan.Step{ruleStep("a", plan.Create, tcp(1, "10.0.0.0/8")), ruleStep("b", plan.Create, tcp(1, "10.0.0.0/8"))},
-			add:   []Permission{tcp(1, "10.0.0.0/8")},
+			steps: []plan.Step{ruleStep("a", plan.Create, tcpPermission(1, "10.0.0.0/8")), ruleStep("b", plan.Create, tcpPermission(1, "10.0.0.0/8"))},
+			add:   []Permission{tcpPermission(1, "10.0.0.0/8")},
 		},
 		{
 			name:  "one grants what the other revokes",
-			found: []Permission{tcp(1, "10.0.0.0/8")},
-			steps: []plan.Step{ruleStep("a", plan.Delete, tcp(1, "10.0.0.0/8")), ruleStep("b", plan.Create, tcp(1, "10.0.0.0/8"))},
+			found: []Permission{tcpPermission(1, "10.0.0.0/8")},
+			steps: []plan.Step{ruleStep("a", plan.Delete, tcpPermission(1, "10.0.0.0/8")), ruleStep("b", plan.Create, tcpPermission(1, "10.0.0.0/8"))},
 		},
 		{
 			name:   "somebody has come that wants it",
-			found:  []Permission{tcp(1, "10.0.0.0/8"), tcp(2, "10.0.0.0/8")},
-			steps:  []plan.Step{ruleStep("a", plan.Delete, tcp(1, "10.0.0.0/8")), ruleStep("a", plan.Delete, tcp(2, "10.0.0.0/8"))},
+			found:  []Permission{tcpPermission(1, "10.0.0.0/8"), tcpPermission(2, "10.0.0.0/8")},
+			steps:  []plan.Step{ruleStep("a", plan.Delete, tcpPermission(1, "10.0.0.0/8")), ruleStep("a", plan.Delete, tcpPermission(2, "10.0.0.0/8"))},
 			claims: claims{"sg-nodes/tcp/1-1/10.0.0.0/8": true},
-			remove: []Permission{tcp(2, "10.0.0.0/8")},
+			remove: []Permission{tcpPermission(2, "10.0.0.0/8")},
 		},
 	})
 }
@@ -107,11 +107,11 @@ func TestMergeSources(t *testing.T) {
 		},
 		{
 			name:    "over the limit: revocations make room, the rest is refused by name",
-			found:   []Permission{tcp(1, "10.0.0.0/8"), tcp(2, "10.0.0.0/8")},
-			steps:   []plan.Step{ruleStep("a", plan.Create, tcp(3, "10.0.0.0/8")), ruleStep("b", plan.Create, tcp(4, "10.0.0.0/8")), ruleStep("c", plan.Delete, tcp(1, "10.0.0.0/8"))},
+			found:   []Permission{tcpPermission(1, "10.0.0.0/8"), tcpPermission(2, "10.0.0.0/8")},
+			steps:   []plan.Step{ruleStep("a", plan.Create, tcpPermission(3, "10.0.0.0/8")), ruleStep("b", plan.Create, tcpPermission(4, "10.0.0.0/8")), ruleStep("c", plan.Delete, tcpPermission(1, "10.0.0.0/8"))},
 			limit:   2,
-			add:     []Permission{tcp(3, "10.0.0.0/8")},
-			remove:  []Permission{tcp(1, "10.0.0.0/8")},
+			add:     []Permission{tcpPermission(3, "10.0.0.0/8")},
+			remove:  []Permission{tcpPermission(1, "10.0.0.0/8")},
 			refused: map[int]fault.Meaning{1: fault.Quota},
 		},
 	})
@@ -126,10 +126,10 @@ func runMerge(t *testing.T, ids plan.Resolver, tests []mergeCase) {
 				found = append(found, FoundRule{Permission: p, Description: "found"})
 			}
 			got := MergeRules(nodesGroup, found, plan.Batch{Steps: tt.steps, IDs: ids, Claims: tt.claims}, tt.limit)
-			if d := cmp.Diff(tt.add, permissions(got.Authorize)); d != "" {
+			if d := cmp.Diff(tt.add, permissionsOf(got.Authorize)); d != "" {
 				t.Errorf("authorize (-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(tt.remove, permissions(got.Revoke)); d != "" {
+			if d := cmp.Diff(tt.remove, permissionsOf(got.Revoke)); d != "" {
 				t.Errorf("revoke (-want +got):\n%s", d)
 			}
 			for i, want := range tt.refused {
@@ -144,7 +144,7 @@ func runMerge(t *testing.T, ids plan.Resolver, tests []mergeCase) {
 	}
 }
 
-func permissions(rules []FoundRule) []Permission {
+func permissionsOf(rules []FoundRule) []Permission {
 	var out []Permission
 	for _, r := range rules {
 		out = append(out, r.Permission)
@@ -161,13 +161,13 @@ func TestMergeRandom(t *testing.T) {
 		var found []FoundRule
 		for port := range int32(8) {
 			if rng.IntN(2) == 0 {
-				found = append(found, FoundRule{Permission: tcp(port, "10.0.0.0/8")})
+				found = append(found, FoundRule{Permission: tcpPermission(port, "10.0.0.0/8")})
 			}
 		}
 		var steps []plan.Step
 		wanted, unwanted := map[Permission]bool{}, map[Permission]bool{}
 		for i := range rng.IntN(8) {
-			p, a := tcp(rng.Int32N(8), "10.0.0.0/8"), plan.Create
+			p, a := tcpPermission(rng.Int32N(8), "10.0.0.0/8"), plan.Create
 			if rng.IntN(2) == 0 {
 				a = plan.Delete
 				unwanted[p] = true

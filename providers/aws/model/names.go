@@ -86,13 +86,13 @@ func ManagedGroupName(cluster string, o stack.Owner) string {
 // of other clusters, or with similar names, may share it.
 func TargetGroupPrefix(o stack.Owner) string { return shortNames(o) }
 
-func shortNames(o stack.Owner) string { return NamespacePrefix(o) + alnum(o.Name) + "-" }
+func shortNames(o stack.Owner) string { return NamespacePrefix(o) + keepAlnum(o.Name) + "-" }
 
 // NamespacePrefix begins the names of all target groups of the Services of a namespace.
-func NamespacePrefix(o stack.Owner) string { return "k8s-" + alnum(o.Namespace) + "-" }
+func NamespacePrefix(o stack.Owner) string { return "k8s-" + keepAlnum(o.Namespace) + "-" }
 
-// alnum keeps ASCII letters and digits, at most eight.
-func alnum(s string) string {
+// keepAlnum keeps ASCII letters and digits, at most eight.
+func keepAlnum(s string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -125,7 +125,7 @@ func HealthDescription(lbName string) string { return RuleHealthPrefix + lbName 
 // ClassicDescription marks the rules that admit, on the nodes, Classic Load Balancers of the
 // cluster which send from a security group that the user named. Without it nothing would show
 // whose such a rule is once the load balancer is deleted.
-func ClassicDescription(cluster string) string { return "berth-lb.io/classic=" + hashed(cluster) }
+func ClassicDescription(cluster string) string { return "berth-lb.io/classic=" + shortHash(cluster) }
 
 // PortKey names listeners, target groups and what hangs on them: "tcp-80" also
 // for TLS, because TCP and TLS are states of one listener, and UDP is another.

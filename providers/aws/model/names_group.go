@@ -71,11 +71,13 @@ func FrontKey(group string) stack.Key { return stack.Key{Kind: KindFrontGroup, N
 // there is one for each group.
 func groupName(cluster, group string) string {
 	o := groupOwner(group)
-	return shortNames(o) + hashed(cluster, o.UID, group)
+	return shortNames(o) + shortHash(cluster, o.UID, group)
 }
 
 // FrontName is the name of the security group by which clients come in.
-func FrontName(cluster, group string) string { return "k8s-group-" + hashed(cluster, "front", group) }
+func FrontName(cluster, group string) string {
+	return "k8s-group-" + shortHash(cluster, "front", group)
+}
 
 // groupTags are on what a group has together.
 func groupTags(cluster, group string, extra map[string]string) Tags {

@@ -43,20 +43,20 @@ func OfBalancer(description string) bool {
 	return strings.HasPrefix(description, rulePrefix) || description == OwnRuleDescription
 }
 
-func hashed(parts ...string) string {
+func shortHash(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
 	return hex.EncodeToString(sum[:])[:shortHashPart]
 }
 
 // lbcName is the name of a load balancer that has none by annotation.
 func lbcName(cluster string, o stack.Owner, scheme string) string {
-	return shortNames(o) + hashed(cluster, o.UID, scheme)
+	return shortNames(o) + shortHash(cluster, o.UID, scheme)
 }
 
 // lbcTargetGroupName hashes what makes AWS Load Balancer Controller take another
 // group; the Service's name is part of the readable half only.
 func lbcTargetGroupName(cluster string, o stack.Owner, port int32, t TargetGroup) string {
-	return shortNames(o) + hashed(cluster, o.UID, Decimal(t.Port), Decimal(port), t.TargetType, t.Protocol, t.CheckProtocol, Decimal(t.CheckInterval))
+	return shortNames(o) + shortHash(cluster, o.UID, Decimal(t.Port), Decimal(port), t.TargetType, t.Protocol, t.CheckProtocol, Decimal(t.CheckInterval))
 }
 
 // SharedGroupName is the name of the group that all load balancers of the kind send
@@ -68,7 +68,7 @@ func SharedGroupName(cluster string) string {
 		}
 		return -1
 	}, cluster)
-	return sharedGroupPrefix + kept[:min(len(kept), sharedClusterLength)] + "-" + hashed(cluster)
+	return sharedGroupPrefix + kept[:min(len(kept), sharedClusterLength)] + "-" + shortHash(cluster)
 }
 
 // lbcTags are the user's tags and over them those by which a thing is found.

@@ -62,8 +62,8 @@ func (f *controlled) ownerOf(p lbcPort) stack.Owner {
 	return o
 }
 
-// refers lists the Services that the actions of a Service name.
-func refers(in input) []providers.Reference {
+// actionReferences lists the Services that the actions of a Service name.
+func actionReferences(in input) []providers.Reference {
 	var out []providers.Reference
 	for _, use := range actionsKey.All(in.Values) {
 		if use.Value.ForwardConfig == nil {
@@ -86,7 +86,7 @@ func otherRef(in input, name string) providers.Reference {
 // facts that are needed of every pod.
 func endpointsOf(in input) []nodeports.PortEndpoints {
 	out := slices.Clone(in.Backends.Endpoints.ByPort)
-	for _, ref := range refers(in) {
+	for _, ref := range actionReferences(in) {
 		out = append(out, in.Objects[ref].Backends().Endpoints.ByPort...)
 	}
 	return out
@@ -108,14 +108,14 @@ func (f *controlled) others(ports []lbcPort) []lbcPort {
 				continue
 			}
 			if slices.Contains(named, o.key()) {
-				f.report(refuse(from, fmt.Sprintf("names port %d of the Service %q twice, by number and by name", o.Port, t.ServiceName), "each port once")...)
+				f.report(refuseValue(from, fmt.Sprintf("names port %d of the Service %q twice, by number and by name", o.Port, t.ServiceName), "each port once")...)
 			}
 			named = append(named, o.key())
 			i := slices.IndexFunc(out, func(known lbcPort) bool { return known.key() == o.key() })
 			if i < 0 {
 				out = append(out, o)
 			} else if !p.takes(out[i].group) {
-				f.report(refuse(from, fmt.Sprintf("names port %d of the Service %q, for which another listener has made a target group of %s already, to which a listener of %s cannot send", o.Port, t.ServiceName, out[i].group, p.listener),
+				f.report(refuseValue(from, fmt.Sprintf("names port %d of the Service %q, for which another listener has made a target group of %s already, to which a listener of %s cannot send", o.Port, t.ServiceName, out[i].group, p.listener),
 					"another port of that Service, or decrypt, which makes it TCP")...)
 			}
 		}
@@ -153,7 +153,7 @@ func (f *controlled) otherOf(p lbcPort, t targetTuple, from annotations.Origin) 
 		o.other.service = &corev1.Service{}
 	}
 	if why, legal := f.unfit(p, o, t, object, there); why != "" {
-		f.report(refuse(from, fmt.Sprintf("names the Service %q, %s", t.ServiceName, why), legal)...)
+		f.report(refuseValue(from, fmt.Sprintf("names the Service %q, %s", t.ServiceName, why), legal)...)
 		return o, false
 	}
 	return o, true

@@ -50,8 +50,8 @@ func (t Target) entry() string {
 	return fmt.Sprintf("%s:%d", t.ID, t.Port)
 }
 
-// noted are the entries of a note.
-func noted(note map[string]string) map[string]bool {
+// noteEntries returns the entries of a note.
+func noteEntries(note map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for entry := range strings.SplitSeq(note[noteTargets], ",") {
 		if entry != "" {
@@ -63,7 +63,7 @@ func noted(note map[string]string) map[string]bool {
 
 // OwnOf are those of found targets that are in a note.
 func OwnOf(found []Target, note map[string]string) []Target {
-	mine := noted(note)
+	mine := noteEntries(note)
 	return slices.DeleteFunc(slices.Clone(found), func(t Target) bool { return !mine[t.entry()] })
 }
 
@@ -71,7 +71,7 @@ func OwnOf(found []Target, note map[string]string) []Target {
 // known ones: leftovers of a call with an unknown outcome are removed. A note with the
 // same content stays as it is.
 func Renoted(note map[string]string, known, add, remove []Target) map[string]string {
-	before := noted(note)
+	before := noteEntries(note)
 	after := map[string]bool{}
 	for _, t := range known {
 		if before[t.entry()] {

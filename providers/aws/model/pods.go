@@ -75,7 +75,7 @@ func (f *controlled) podGroups() {
 			}
 		}
 	}
-	f.report(doubtful(doubts, f.facts.Cluster, "pod")...)
+	f.report(reportDoubts(doubts, f.facts.Cluster, "pod")...)
 	f.builder.groups = sortedSet(slices.Concat(f.builder.groups, chosen))
 }
 

@@ -20,7 +20,7 @@ func TestPodGroups(t *testing.T) {
 		w := c.World
 		w.Facts.PodGroups = of
 		in, _ := inputOf(c.Config, w.ClusterName, c.Service, w.Nodes, w.Slices...)
-		want, problems, err := build(in, w.Facts, nil)
+		want, problems, err := buildStack(in, w.Facts, nil)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems.Strings())
 		}
@@ -72,7 +72,7 @@ func TestZoneOfTargets(t *testing.T) {
 	key := stack.Key{Kind: KindTargets, Name: PortKey(corev1.ProtocolTCP, 80)}
 	zones := func(there ...Target) map[string]string {
 		have := &stack.Stack{Owner: in.Owner, Resources: []stack.Resource{{Key: key, ID: "arn", Proof: stack.Derived, Spec: Targets{Targets: there}}}}
-		want, problems, err := build(in, c.World.Facts, have)
+		want, problems, err := buildStack(in, c.World.Facts, have)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems.Strings())
 		}

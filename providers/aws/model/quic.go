@@ -93,13 +93,13 @@ func (f *controlled) quic(ports []lbcPort) {
 		}
 		switch {
 		case f.target != targetIP:
-			f.report(refuse(from, "needs pods as targets: AWS wants an id of each, which a node has none of", targetTypeKey.Name+`: "ip"`)...)
+			f.report(refuseValue(from, "needs pods as targets: AWS wants an id of each, which a node has none of", targetTypeKey.Name+`: "ip"`)...)
 		case p.group == string(corev1.ProtocolUDP):
 			ports[i].listener, ports[i].group = protocolQUIC, protocolQUIC
 		case p.group == protocolBoth:
 			ports[i].listener, ports[i].group = protocolTCPQUIC, protocolTCPQUIC
 		default:
-			f.report(refuse(from, fmt.Sprintf("names port %d, which speaks %s; QUIC goes over UDP", p.Port, p.group), "UDP ports, or ports with both protocols by "+tcpUDPKey.Name)...)
+			f.report(refuseValue(from, fmt.Sprintf("names port %d, which has the protocol %s; QUIC uses UDP", p.Port, p.group), "UDP ports, or ports with both protocols by "+tcpUDPKey.Name)...)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (f *controlled) withServers(p lbcPort, targets []Target) []Target {
 	}
 	if len(bare) > 0 {
 		f.report(annotations.ProblemOf("pods", "", fmt.Sprintf("of port %d have no id for QUIC: %s, so they get no traffic", p.Port, shortList(bare)),
-			"the annotation "+quicContainersKey+", in a namespace with the label "+quicLabel+`: "enabled"; pods that were there before must be made anew`, annotations.Warning))
+			"the annotation "+quicContainersKey+", in a namespace with the label "+quicLabel+`: "enabled"; pods that existed before must be created again`, annotations.Warning))
 	}
 	return out
 }

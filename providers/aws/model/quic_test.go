@@ -31,7 +31,7 @@ func TestQUICPorts(t *testing.T) {
 			svc.Annotations[lbPrefix+key] = value
 		}
 		in, problems := c.Input(svc)
-		want, more, err := build(in, c.World.Facts, nil)
+		want, more, err := buildStack(in, c.World.Facts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

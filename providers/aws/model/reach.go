@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// reach says how far a Service reaches: its scheme, and what it names of the
-// account.
-func reach(in input) providers.Reach {
+// computeReach returns how far a Service reaches: its scheme, and the resources of the
+// account that it names.
+func computeReach(in input) providers.Reach {
 	internal, origin, said := internalSaid(in.Values)
 	if in.Kind == LBC {
 		var scheme string
@@ -25,9 +25,9 @@ func reach(in input) providers.Reach {
 	}
 	return providers.Reach{
 		Kind: in.Kind, Internet: !internal, Scheme: origin, Internal: "true",
-		Names:  slices.Concat(slices.DeleteFunc(in.Values.Named(), isJoined), joined(in)),
-		Opens:  opens(in),
-		Beyond: beyond(in),
+		Names:  slices.Concat(slices.DeleteFunc(in.Values.Named(), isJoined), joinedGroup(in)),
+		Opens:  openedGroups(in),
+		Beyond: foreignGroup(in),
 		Size:   sizeOf(in),
 	}
 }
@@ -35,9 +35,9 @@ func reach(in input) providers.Reach {
 // isJoined reports whether a naming is one that joined resolves.
 func isJoined(n providers.Naming) bool { return n.Key == adoptKey.Name || n.Key == groupKey.Name }
 
-// joined is the group that a Service names, namespace/name, or the load balancer of others
-// by its name, whether it is given by that or by its ARN.
-func joined(in input) []providers.Naming {
+// joinedGroup returns the group that a Service names, namespace/name, or the name of
+// the load balancer of another owner, whether the Service gives its name or its ARN.
+func joinedGroup(in input) []providers.Naming {
 	if value, origin, said := adoptKey.Lookup(in.Values); said {
 		return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: adoptedName(value)}}
 	}
@@ -48,8 +48,8 @@ func joined(in input) []providers.Naming {
 	return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: groupOf(in.Owner.Namespace, value)}}
 }
 
-// beyond is the group of another namespace that a Service joins.
-func beyond(in input) []providers.Naming {
+// foreignGroup returns the group of another namespace that a Service joins.
+func foreignGroup(in input) []providers.Naming {
 	value, origin, said := groupKey.Lookup(in.Values)
 	if !said || strings.HasPrefix(groupOf(in.Owner.Namespace, value), in.Owner.Namespace+"/") {
 		return nil
@@ -57,11 +57,11 @@ func beyond(in input) []providers.Naming {
 	return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: value}}
 }
 
-// opens is the group that the nodes let in on all ports: the first one that a Classic
+// openedGroups is the group that the nodes let in on all ports: the first one that a Classic
 // Load Balancer is given. Which of several it is shows with their tags only, so it is
 // all of them.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws.go (updateInstanceSecurityGroupsForLoadBalancer).
-func opens(in input) []providers.Naming {
+func openedGroups(in input) []providers.Naming {
 	if in.Kind != CLB || in.Config.DisableNodeRules {
 		return nil
 	}
@@ -74,11 +74,11 @@ func opens(in input) []providers.Naming {
 	return out
 }
 
-// becomes is reach with what a live load balancer keeps although the Service no longer
+// reachAfter is reach with what a live load balancer keeps although the Service no longer
 // asks for it: its scheme, and the addresses in its subnets, which AWS cannot change; and
 // with the group that the nodes do let in on all ports, now that the tags are known.
-func becomes(in input, want *stack.Stack) providers.Reach {
-	r := reach(in)
+func reachAfter(in input, want *stack.Stack) providers.Reach {
+	r := computeReach(in)
 	public := func(scheme string) {
 		if scheme == schemePublic && !r.Internet {
 			r.Internet, r.Internal = true, SchemeInternal
@@ -124,7 +124,7 @@ func namingOf(names []providers.Naming, id string) providers.Naming {
 // a Classic Load Balancer of its own, and those of the nodes or of a Network Load
 // Balancer.
 func sizeOf(in input) providers.Size {
-	size := providers.SizeOf(capability(in.Kind), in.Service)
+	size := providers.SizeOf(capabilityOf(in.Kind), in.Service)
 	named := len(groupsKey.Get(in.Values)) > 0
 	if in.Kind == LBC && named || in.Kind == CLB && (named || in.Config.SharedGroup != "") ||
 		in.Kind == NLB && in.Config.DisableNodeRules && in.Config.GroupMode != groupModeManaged {

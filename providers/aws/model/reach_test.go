@@ -14,9 +14,9 @@ import (
 
 func reachOf(values map[string]string) providers.Reach {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: values}}
-	kind := choose(svc).Kind
+	kind := chooseKind(svc).Kind
 	bag, _ := Annotations().Parse(kind, annotations.SourceOf(svc))
-	return reach(input{Service: svc, Kind: kind, Values: bag})
+	return computeReach(input{Service: svc, Kind: kind, Values: bag})
 }
 
 // TestReachOfScheme has every spelling that the official controller tells apart:
@@ -90,17 +90,17 @@ func TestOpens(t *testing.T) {
 	all := func(source stack.Ref) *stack.Stack {
 		return &stack.Stack{Resources: []stack.Resource{{Key: stack.Key{Kind: KindNodeRule, Name: "r"}, Spec: NodeRule{Group: "sg-nodes", Permission: Permission{Protocol: "-1", Source: source}}}}}
 	}
-	if d := cmp.Diff(named, becomes(in, all(stack.RefID("sg-1a"))).Opens); d != "" {
+	if d := cmp.Diff(named, reachAfter(in, all(stack.RefID("sg-1a"))).Opens); d != "" {
 		t.Errorf("once built (-want +got):\n%s", d)
 	}
-	if got := becomes(in, all(stack.RefTo(stack.Key{Kind: KindGroup}))).Opens; len(got) > 0 {
+	if got := reachAfter(in, all(stack.RefTo(stack.Key{Kind: KindGroup}))).Opens; len(got) > 0 {
 		t.Errorf("a group of its own: %v", got)
 	}
 	in.Config.SharedGroup = "sg-shared"
-	if got := becomes(in, all(stack.RefID("sg-shared"))).Opens; len(got) > 0 {
+	if got := reachAfter(in, all(stack.RefID("sg-shared"))).Opens; len(got) > 0 {
 		t.Errorf("the group of the configuration: %v", got)
 	}
-	if in.Config.DisableNodeRules = true; len(reach(in).Opens) > 0 {
+	if in.Config.DisableNodeRules = true; len(computeReach(in).Opens) > 0 {
 		t.Error("groups of nodes are never edited, and still something opens them")
 	}
 }
@@ -114,10 +114,10 @@ func TestBecomes(t *testing.T) {
 	wants := func(lb Network) *stack.Stack {
 		return &stack.Stack{Resources: []stack.Resource{{Key: networkKey(), Spec: lb}}}
 	}
-	if got := becomes(in, wants(Network{Scheme: SchemeInternal})); got.Internet || len(got.Names) > 0 {
+	if got := reachAfter(in, wants(Network{Scheme: SchemeInternal})); got.Internet || len(got.Names) > 0 {
 		t.Errorf("an internal one: %+v", got)
 	}
-	got := becomes(in, wants(Network{Scheme: schemePublic, Mappings: []Mapping{{Subnet: "subnet-a", Allocation: "eipalloc-1"}}}))
+	got := reachAfter(in, wants(Network{Scheme: schemePublic, Mappings: []Mapping{{Subnet: "subnet-a", Allocation: "eipalloc-1"}}}))
 	if !got.Internet || got.Scheme.Raw != schemePublic {
 		t.Errorf("one that the internet can reach: %+v", got)
 	}

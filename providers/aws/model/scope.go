@@ -38,10 +38,10 @@ func ownLookups(id identity) []providers.Lookup {
 	}, controllerLookups(id))
 }
 
-// scope returns the facts that Build needs: the subnets of the VPC, the instances of the
+// buildScope returns the facts that Build needs: the subnets of the VPC, the instances of the
 // nodes and their groups. Owned resources are those of ownedScope, whatever kind is
 // wanted, so that a load balancer of the other kind is found and deleted.
-func scope(in input) (providers.Scope, error) {
+func buildScope(in input) (providers.Scope, error) {
 	id := in.Identity
 	if in.Kind == LBC {
 		id.Places = map[string]string{groupKey.Name: groupKey.Get(in.Values), adoptKey.Name: adoptKey.Get(in.Values)}
@@ -70,7 +70,7 @@ func scope(in input) (providers.Scope, error) {
 // Source: API references of Elastic Load Balancing (CreateLoadBalancer,
 // CreateTargetGroup) and EC2 (CreateSecurityGroup).
 func scopeForCreate(in input) (providers.Scope, error) {
-	s, err := scope(in)
+	s, err := buildScope(in)
 	balancer := KindClassic
 	if in.Kind != CLB {
 		balancer = KindNetwork
@@ -117,10 +117,10 @@ func InstanceID(providerID string) (string, bool) {
 	return id, true
 }
 
-// instances lists the ids of the nodes that are known to AWS, sorted, and the names of
+// nodeInstances lists the ids of the nodes that are known to AWS, sorted, and the names of
 // nodes whose instance is not found. Services with the same nodes get the same lists,
 // which must not be written to.
-func instances(in input, facts *Facts) (ids, unknown []string) {
+func nodeInstances(in input, facts *Facts) (ids, unknown []string) {
 	if m := facts.members; m != nil && m.digest == in.Backends.Nodes.Digest() {
 		return m.ids, m.unknown
 	}

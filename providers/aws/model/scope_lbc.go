@@ -40,7 +40,7 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 	own := func(name string) {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindNetwork, By: ByName, Value: name})
 	}
-	for _, scheme := range schemes() {
+	for _, scheme := range lbSchemes() {
 		own(lbcName(in.Cluster, in.Owner, scheme))
 	}
 	if name, _, said := nameKey.Lookup(in.Values); said {

@@ -9,19 +9,19 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// addresses returns the name by which clients reach the Service: that of the load
+// statusOf returns the name by which clients reach the Service: that of the load
 // balancer of the wanted kind, as soon as it can be used. While it does not exist yet,
 // or is not ready, one of the other kind still serves and is named.
 //
 // A Classic Load Balancer can be used at once. A new Network Load Balancer is named
 // while it is still being created, as the official controller does, unless another one
 // serves; one that has failed is not.
-func addresses(in input, have *stack.Stack) status.Result {
+func statusOf(in input, have *stack.Stack) status.Result {
 	wanted := wantedKey(in)
-	name, state := endpoint(in, have, wanted)
+	name, state := endpointOf(in, have, wanted)
 	if name == "" || state != stack.Ready {
-		for _, other := range balancers(have) {
-			if old, oldState := endpoint(in, have, other); other != wanted && old != "" && oldState == stack.Ready {
+		for _, other := range foundBalancers(have) {
+			if old, oldState := endpointOf(in, have, other); other != wanted && old != "" && oldState == stack.Ready {
 				name, state = old, oldState
 			}
 		}
@@ -43,8 +43,8 @@ func wantedKey(in input) stack.Key {
 	return networkKey()
 }
 
-// balancers are the keys of all load balancers that were found.
-func balancers(have *stack.Stack) []stack.Key {
+// foundBalancers returns the keys of all observed load balancers.
+func foundBalancers(have *stack.Stack) []stack.Key {
 	var out []stack.Key
 	for _, kind := range []stack.Kind{KindClassic, KindNetwork, KindSharedNetwork} {
 		for _, r := range have.Of(kind) {
@@ -54,10 +54,10 @@ func balancers(have *stack.Stack) []stack.Key {
 	return out
 }
 
-// listens reports whether a load balancer has a listener of the Service. Without one its name
+// hasListener reports whether a load balancer has a listener of the Service. Without one its name
 // leads nowhere, or to other Services. A name that the Service carries stays: a read that only
 // looks for the load balancer shows no listeners.
-func listens(in input, have *stack.Stack, lb stack.Key, host string) bool {
+func hasListener(in input, have *stack.Stack, lb stack.Key, host string) bool {
 	if lb.Kind != KindSharedNetwork && in.Service != nil && slices.ContainsFunc(in.Service.Status.LoadBalancer.Ingress, func(i corev1.LoadBalancerIngress) bool { return i.Hostname == host }) {
 		return true
 	}
@@ -66,11 +66,11 @@ func listens(in input, have *stack.Stack, lb stack.Key, host string) bool {
 	})
 }
 
-// endpoint is the DNS name of a found load balancer that has listeners of the Service, and its
-// state.
-func endpoint(in input, have *stack.Stack, k stack.Key) (string, stack.State) {
+// endpointOf returns the DNS name of an observed load balancer that has listeners of
+// the Service, and its state.
+func endpointOf(in input, have *stack.Stack, k stack.Key) (string, stack.State) {
 	name, state := balancerOf(have, k)
-	if state != stack.Failed && !listens(in, have, k, name) {
+	if state != stack.Failed && !hasListener(in, have, k, name) {
 		return "", stack.Failed
 	}
 	return name, state

@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// outputs are the finalizer by which the AWS Load Balancer Controller knows what is its to
-// release.
-func outputs() providers.Outputs {
+// controllerOutputs returns the finalizer by which the AWS Load Balancer Controller
+// identifies what it must release.
+func controllerOutputs() providers.Outputs {
 	return providers.Outputs{
 		Finalizers:      []string{finalizerLBC},
 		ClassFinalizers: map[string][]string{classLBC: {finalizerLBC}},
@@ -27,7 +27,7 @@ func controlledResult(in input, have *stack.Stack, result status.Result) status.
 	}
 	wanted := wantedKey(in)
 	name, state := balancerOf(have, wanted)
-	if state != stack.Failed && (wanted.Kind != KindSharedNetwork || listens(in, have, wanted, name)) {
+	if state != stack.Failed && (wanted.Kind != KindSharedNetwork || hasListener(in, have, wanted, name)) {
 		result.Finalizers = []string{finalizerLBC}
 	}
 	for i := range result.Ingress {

@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// subnets chooses the subnets of a new load balancer, in the order in which
+// chooseSubnets chooses the subnets of a new load balancer, in the order in which
 // addresses are given to them: that of the annotation, or that of the zones.
-func subnets(in input, facts *Facts, internal bool) ([]Subnet, annotations.Problems) {
+func chooseSubnets(in input, facts *Facts, internal bool) ([]Subnet, annotations.Problems) {
 	if names, from, ok := subnetsKey.Lookup(in.Values); ok {
 		return namedSubnets(names, from, facts)
 	}
@@ -39,9 +39,9 @@ func namedSubnets(names []string, from annotations.Origin, facts *Facts) ([]Subn
 		case 1:
 			out = append(out, hits[0])
 		case 0:
-			problems = append(problems, refuse(from, fmt.Sprintf("names %q, which is no subnet of %s", name, facts.VPC), "ids or names of subnets of the VPC")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %q, which is no subnet of %s", name, facts.VPC), "ids or names of subnets of the VPC")...)
 		default:
-			problems = append(problems, refuse(from, fmt.Sprintf("names %q, which is the name of %d subnets", name, len(hits)), "ids, where names are not unique")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %q, which is the name of %d subnets", name, len(hits)), "ids, where names are not unique")...)
 		}
 	}
 	if len(problems) > 0 {
@@ -50,7 +50,7 @@ func namedSubnets(names []string, from annotations.Origin, facts *Facts) ([]Subn
 	zones := map[string]string{}
 	for _, s := range out {
 		if other, taken := zones[s.Zone]; taken && s.Zone != "" && other != s.ID {
-			problems = append(problems, refuse(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
+			problems = append(problems, refuseValue(from, fmt.Sprintf("names %s and %s, which are both in %s", other, s.ID, s.Zone), "one subnet in each zone")...)
 		}
 		zones[s.Zone] = s.ID
 	}
@@ -72,7 +72,7 @@ func discoverSubnets(facts *Facts, internal bool) []Subnet {
 		if s.Zone == "" || !s.Public && !internal || s.ZoneType != "" && s.ZoneType != "availability-zone" {
 			continue
 		}
-		if other, taken := best[s.Zone]; !taken || prefer(s, other, role, facts.Cluster) {
+		if other, taken := best[s.Zone]; !taken || preferSubnet(s, other, role, facts.Cluster) {
 			best[s.Zone] = s
 		}
 	}
@@ -99,8 +99,8 @@ func clusterSubnets(facts *Facts) []Subnet {
 	return nil
 }
 
-// prefer reports whether a is a better choice than b.
-func prefer(a, b Subnet, role string, cluster ClusterTag) bool {
+// preferSubnet reports whether a is a better choice than b.
+func preferSubnet(a, b Subnet, role string, cluster ClusterTag) bool {
 	_, roleA := a.Tags[role]
 	_, roleB := b.Tags[role]
 	if roleA != roleB {

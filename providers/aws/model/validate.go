@@ -13,12 +13,12 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// validate judges what is not an annotation: fields of the Service and the modes
-// of the cloud configuration. All problems come at once.
-func validate(in input) annotations.Problems {
-	out := capability(in.Kind).Judge(in.Service, in.Backends)
+// validateService validates what is not an annotation: fields of the Service and the
+// modes of the cloud configuration. It returns all problems at once.
+func validateService(in input) annotations.Problems {
+	out := capabilityOf(in.Kind).Judge(in.Service, in.Backends)
 	if in.Kind == LBC {
-		return softened(out)
+		return downgradeProblems(out)
 	}
 	out = append(out, validateHealth(in)...)
 	if in.Kind == NLB {
@@ -27,9 +27,9 @@ func validate(in input) annotations.Problems {
 	return out
 }
 
-// softened are problems of which those about fields that the AWS Load Balancer Controller
-// passes over do not stop a Service that it would serve.
-func softened(problems annotations.Problems) annotations.Problems {
+// downgradeProblems turns problems about fields that the AWS Load Balancer Controller
+// ignores into warnings for a Service that it would serve.
+func downgradeProblems(problems annotations.Problems) annotations.Problems {
 	for i, p := range problems {
 		if p.Code == annotations.CodeAffinity || p.Code == annotations.CodeAddress {
 			problems[i].Severity = annotations.Warning
@@ -49,7 +49,7 @@ func validateHealth(in input) annotations.Problems {
 		return nil
 	}
 	return annotations.Problems{annotations.ProblemOf("spec.healthCheckNodePort", "",
-		"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error)}
+		"is 0 although spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be distinguished from nodes with endpoints", "a port, which the API server allocates", annotations.Error)}
 }
 
 // validateModes: the official controller refuses Network Load Balancers, and
@@ -83,12 +83,12 @@ func (b *builder) clientRanges() []string {
 			severity = annotations.Error
 		}
 		others := nodeports.OfFamily(prefixes, corev1.IPv6Protocol)
-		b.report(annotations.ProblemOf(string(source), texts(others), "has ranges of IPv6, but load balancers of this kind have IPv4 addresses only", "IPv4 CIDRs", severity))
+		b.report(annotations.ProblemOf(string(source), joinPrefixes(others), "has ranges of IPv6, but load balancers of this kind have IPv4 addresses only", "IPv4 CIDRs", severity))
 	}
 	return sortedTexts(kept)
 }
 
-func texts(prefixes []netip.Prefix) string { return strings.Join(sortedTexts(prefixes), ", ") }
+func joinPrefixes(prefixes []netip.Prefix) string { return strings.Join(sortedTexts(prefixes), ", ") }
 
 func sortedTexts(prefixes []netip.Prefix) []string {
 	out := make([]string, 0, len(prefixes))

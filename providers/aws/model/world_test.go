@@ -19,7 +19,7 @@ import (
 var suite = sync.OnceValue(func() cases.Suite[Config, *Facts] {
 	cloud := Cloud()
 	return cases.Suite[Config, *Facts]{
-		Cloud: &cloud, Least: 60, Field: fieldText, Loose: KindClassicCheck, Follows: leaves,
+		Cloud: &cloud, Least: 60, Field: fieldText, Loose: KindClassicCheck, Follows: movesListener,
 		Found: func(want, _ *stack.Stack) *stack.Stack { return asFound(want) },
 		Specs: map[stack.Kind]stack.Spec{
 			KindTargetGroup: TargetGroup{}, KindTargets: Targets{}, KindNetwork: Network{}, KindSharedNetwork: Network{},

@@ -38,7 +38,7 @@ func (s *Session) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	case first.Key.Kind == model.KindClassicPort && first.Action == plan.Delete:
 		return s.deleteClassicListeners(ctx, b)
 	}
-	table := verbs()
+	table := callTable()
 	maps.Copy(table, controllerVerbs())
 	maps.Copy(table, groupVerbs())
 	return table.Apply(ctx, s, b)
@@ -47,8 +47,8 @@ func (s *Session) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 // change is one step at work.
 type change = kit.Change[*Session]
 
-// verbs is the table of all single calls.
-func verbs() kit.Verbs[*Session] {
+// callTable returns the table of all single calls.
+func callTable() kit.Verbs[*Session] {
 	return kit.Verbs[*Session]{
 		{Kind: model.KindGroup, Action: plan.Create}:                   kit.With(createGroup),
 		{Kind: model.KindGroup, Action: plan.Delete}:                   deleteGroup,
@@ -96,10 +96,10 @@ func updatedPart(c *change, spec stack.Spec, err error) plan.Outcome {
 func asPart(c *change, o plan.Outcome) plan.Outcome {
 	if o.Err == nil {
 		k := c.Step.Target.Key
-		o.After.ID = model.PartID(*balancer(c), k.Kind, k.Name)
+		o.After.ID = model.PartID(*balancerName(c), k.Kind, k.Name)
 	}
 	return o
 }
 
-// failed is the outcome of a call that ended with a fault.
-func failed(err error) plan.Outcome { return kit.Failed(err) }
+// failedOutcome returns the outcome of a call that ended with a fault.
+func failedOutcome(err error) plan.Outcome { return kit.Failed(err) }

@@ -34,7 +34,7 @@ func createClassic(c *change, spec model.Classic) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancer, in, onceClassic)
 	if err != nil {
-		return failed(notYet(err, refersToOwn(spec.Groups)))
+		return failedOutcome(notYet(err, refersToOwn(spec.Groups)))
 	}
 	spec.DNSName = awssdk.ToString(out.DNSName)
 	o := c.Created(spec.Name, stack.Name, spec)
@@ -70,7 +70,7 @@ func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []pl
 		in.Listeners = append(in.Listeners, wireListener(portOf(step)))
 	}
 	if _, err := writeCall(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
-		return kit.Every(b, failed(err))
+		return kit.Every(b, failedOutcome(err))
 	}
 	out := make([]plan.Outcome, 0, len(b.Steps))
 	for _, step := range b.Steps {
@@ -106,10 +106,10 @@ func balancerIn(b plan.Batch, s plan.Step) string {
 	return b.ID(s, stack.RefTo(stack.Key{Kind: model.KindClassic}))
 }
 
-func balancer(c *change) *string { return awssdk.String(balancerIn(c.Batch, c.Step)) }
+func balancerName(c *change) *string { return awssdk.String(balancerIn(c.Batch, c.Step)) }
 
 func setClassicGroups(c *change, spec model.Classic) plan.Outcome {
-	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: balancer(c), SecurityGroups: c.IDs(spec.Groups)}
+	in := &elb.ApplySecurityGroupsToLoadBalancerInput{LoadBalancerName: balancerName(c), SecurityGroups: c.IDs(spec.Groups)}
 	_, err := writeCall(c.Ctx, c.Session.classic.ApplySecurityGroupsToLoadBalancer, in)
 	return c.Updated(spec, notYet(err, refersToOwn(spec.Groups)))
 }
@@ -117,7 +117,7 @@ func setClassicGroups(c *change, spec model.Classic) plan.Outcome {
 // tagClassic adds the tags that are missing or differ; what others added stays.
 func tagClassic(c *change, spec model.Classic) plan.Outcome {
 	found, _ := c.Step.Found.(model.Classic)
-	in := &elb.AddTagsInput{LoadBalancerNames: []string{*balancer(c)}, Tags: tagList(model.MissingTags(spec.Tags, found.Tags), classicTag)}
+	in := &elb.AddTagsInput{LoadBalancerNames: []string{*balancerName(c)}, Tags: tagList(model.MissingTags(spec.Tags, found.Tags), classicTag)}
 	_, err := writeCall(c.Ctx, c.Session.classic.AddTags, in)
 	spec.Tags = model.Over(found.Tags, spec.Tags)
 	return c.Updated(spec, err)
@@ -130,8 +130,8 @@ func deleteClassic(c *change) plan.Outcome {
 }
 
 func registerInstances(c *change) plan.Outcome {
-	o := addMachines(c, *balancer(c), itself, func(ids []string) error {
-		_, err := writeCall(c.Ctx, c.Session.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
+	o := addMachines(c, *balancerName(c), sameID, func(ids []string) error {
+		_, err := writeCall(c.Ctx, c.Session.classic.RegisterInstancesWithLoadBalancer, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: balancerName(c), Instances: wireInstances(ids)})
 		return err
 	})
 	return asPart(c, o)
@@ -139,14 +139,14 @@ func registerInstances(c *change) plan.Outcome {
 
 func deregisterInstances(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
-	o := removeMachines(c, remove, itself, func(ids []string) error {
-		_, err := writeCall(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancer(c), Instances: wireInstances(ids)})
+	o := removeMachines(c, remove, sameID, func(ids []string) error {
+		_, err := writeCall(c.Ctx, c.Session.classic.DeregisterInstancesFromLoadBalancer, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: balancerName(c), Instances: wireInstances(ids)})
 		return err
 	})
 	return asPart(c, o)
 }
 
-func itself(id string) string { return id }
+func sameID(id string) string { return id }
 
 func wireInstances(ids []string) []elbtypes.Instance {
 	out := make([]elbtypes.Instance, 0, len(ids))

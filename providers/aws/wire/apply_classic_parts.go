@@ -14,12 +14,12 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// setClassicCertificate replaces the certificate of a listener, which is all that can
-// change on one. Clients are served without interruption.
+// setClassicCertificate replaces the certificate of a listener, its only mutable field.
+// Clients are served without interruption.
 func setClassicCertificate(c *change, spec model.ClassicPort) plan.Outcome {
-	in := &elb.SetLoadBalancerListenerSSLCertificateInput{LoadBalancerName: balancer(c), LoadBalancerPort: spec.Port, SSLCertificateId: &spec.Certificate}
+	in := &elb.SetLoadBalancerListenerSSLCertificateInput{LoadBalancerName: balancerName(c), LoadBalancerPort: spec.Port, SSLCertificateId: &spec.Certificate}
 	if _, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerListenerSSLCertificate, in); err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	return plan.Done(madeListener(c.Step.Target, spec))
 }
@@ -27,13 +27,13 @@ func setClassicCertificate(c *change, spec model.ClassicPort) plan.Outcome {
 // createClassicPolicy makes a policy. One of the same name is the same policy,
 // since the name says what is in it.
 func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
-	lb := *balancer(c)
+	lb := *balancerName(c)
 	in := &elb.CreateLoadBalancerPolicyInput{LoadBalancerName: &lb, PolicyName: &spec.Name, PolicyTypeName: &spec.Type}
 	in.PolicyAttributes = tagList(spec.Attributes, func(k, v *string) elbtypes.PolicyAttribute {
 		return elbtypes.PolicyAttribute{AttributeName: k, AttributeValue: v}
 	})
 	if _, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	return c.Created(model.PartID(lb, model.KindClassicPol, spec.Name), stack.Derived, spec)
 }
@@ -41,7 +41,7 @@ func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
 // deleteClassicPolicy deletes a policy, unless a listener still has it: a listener keeps
 // its policy when no Service asks for one any more, and AWS then refuses.
 func deleteClassicPolicy(c *change) plan.Outcome {
-	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: balancer(c), PolicyName: awssdk.String(c.Step.Target.Key.Name)}
+	in := &elb.DeleteLoadBalancerPolicyInput{LoadBalancerName: balancerName(c), PolicyName: awssdk.String(c.Step.Target.Key.Name)}
 	_, err := writeCall(c.Ctx, c.Session.classic.DeleteLoadBalancerPolicy, in)
 	if fault.Is(err, fault.Invalid) {
 		return plan.Outcome{Sent: plan.WasSent}
@@ -60,13 +60,13 @@ func policyWords(refs []stack.Ref) []string {
 }
 
 func setListenerPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
-	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: balancer(c), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
+	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: balancerName(c), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesOfListener, in)
 	return updatedPart(c, spec, err)
 }
 
 func setBackendPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
-	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: balancer(c), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
+	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: balancerName(c), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesForBackendServer, in)
 	return updatedPart(c, spec, err)
 }
@@ -76,7 +76,7 @@ func setBackendPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 func setClassicAttributes(c *change, want model.ClassicAttributes) plan.Outcome {
 	found, _ := c.Step.Found.(model.ClassicAttributes)
 	want = want.Over(found)
-	in := &elb.ModifyLoadBalancerAttributesInput{LoadBalancerName: balancer(c), LoadBalancerAttributes: &elbtypes.LoadBalancerAttributes{}}
+	in := &elb.ModifyLoadBalancerAttributesInput{LoadBalancerName: balancerName(c), LoadBalancerAttributes: &elbtypes.LoadBalancerAttributes{}}
 	a := in.LoadBalancerAttributes
 	if c.Step.Touches("CrossZone") {
 		a.CrossZoneLoadBalancing = &elbtypes.CrossZoneLoadBalancing{Enabled: awssdk.ToBool(want.CrossZone)}
@@ -97,7 +97,7 @@ func setClassicAttributes(c *change, want model.ClassicAttributes) plan.Outcome 
 }
 
 func setClassicCheck(c *change, spec model.ClassicHealthCheck) plan.Outcome {
-	in := &elb.ConfigureHealthCheckInput{LoadBalancerName: balancer(c), HealthCheck: &elbtypes.HealthCheck{
+	in := &elb.ConfigureHealthCheckInput{LoadBalancerName: balancerName(c), HealthCheck: &elbtypes.HealthCheck{
 		Target: &spec.Target, Interval: &spec.Interval, Timeout: &spec.Timeout,
 		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,
 	}}

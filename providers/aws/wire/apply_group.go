@@ -30,14 +30,14 @@ func groupVerbs() kit.Verbs[*Session] {
 
 // createGroupNetwork makes the load balancer of a group; the tags prove whose it is.
 func createGroupNetwork(c *change, spec model.Network) plan.Outcome {
-	return marked(createNetwork(c, spec))
+	return withMarkProof(createNetwork(c, spec))
 }
 
 // unlessWanted leaves what members of a group share alone when one has come that wants it.
 func unlessWanted(remove func(*change) plan.Outcome) func(*change) plan.Outcome {
 	return func(c *change) plan.Outcome {
 		if c.Batch.Claims != nil && len(c.Batch.Claims.Others(c.Step.ID.Owner, c.Step.Target)) > 0 {
-			return failed(fault.New(fault.Conflict, "%s: a Service that wants it has come since, so it stays", c.Step.Target.Key))
+			return failedOutcome(fault.New(fault.Conflict, "%s: a Service that wants it has come since, so it stays", c.Step.Target.Key))
 		}
 		return remove(c)
 	}
@@ -47,7 +47,7 @@ func unlessWanted(remove func(*change) plan.Outcome) func(*change) plan.Outcome 
 func ifOldest(write func(*change) plan.Outcome) func(*change) plan.Outcome {
 	return func(c *change) plan.Outcome {
 		if err := yieldsTo(c, c.Step.Target); err != nil {
-			return failed(err)
+			return failedOutcome(err)
 		}
 		return write(c)
 	}
@@ -89,7 +89,7 @@ func (s *Session) applyFrontRules(ctx context.Context, b plan.Batch) []plan.Outc
 	}
 	err := call(rules)
 	for range mergeTries {
-		if !differs(err) {
+		if !isRuleConflict(err) {
 			break
 		}
 		var found []model.FoundRule
@@ -113,7 +113,7 @@ func (s *Session) frontOutcomes(b plan.Batch, group string, removes bool, err er
 		rule, _ := step.Target.Spec.(model.FrontRule)
 		its := err
 		if alone {
-			if its = call([]model.FoundRule{{Permission: model.Normal(rule.Permission)}}); differs(its) {
+			if its = call([]model.FoundRule{{Permission: model.Normal(rule.Permission)}}); isRuleConflict(its) {
 				its = nil
 			}
 		}
@@ -121,7 +121,7 @@ func (s *Session) frontOutcomes(b plan.Batch, group string, removes bool, err er
 		case removes:
 			out = append(out, kit.Deleted(its))
 		case its != nil:
-			out = append(out, failed(its))
+			out = append(out, failedOutcome(its))
 		default:
 			after := step.Target
 			rule.Group, rule.Listener = group, stack.Ref{} // as a read shows it

@@ -33,7 +33,7 @@ func createGroup(c *change, g model.Group) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.ec2.CreateSecurityGroup, in)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	proof := stack.Name
 	if c.Session.config.Cluster.Owns(g.Tags) {
@@ -54,17 +54,17 @@ func grantIngress(c *change) plan.Outcome {
 	group := c.ID()
 	var refused []plan.Refusal
 	err := mergeAgain(c, group, func(found map[model.Permission]bool) error {
-		missing := slices.DeleteFunc(slices.Clone(add), func(p model.Permission) bool { return found[literal(c, p)] })
+		missing := slices.DeleteFunc(slices.Clone(add), func(p model.Permission) bool { return found[literalPermission(c, p)] })
 		slices.SortStableFunc(missing, model.Permission.ByNeed)
-		err := authorize(c, group, rules(c, missing))
-		if differs(err) || !fault.OfMember(err) {
+		err := authorizeRules(c, group, foundRules(c, missing))
+		if isRuleConflict(err) || !fault.OfMember(err) {
 			return err
 		}
 		if fault.Is(err, fault.Quota) {
-			refused, err = fill(c, group, missing, err)
+			refused, err = grantWithinLimit(c, group, missing, err)
 			return err
 		}
-		refused, err = split(missing, func(part []model.Permission) error { return authorize(c, group, rules(c, part)) })
+		refused, err = splitMembers(missing, func(part []model.Permission) error { return authorizeRules(c, group, foundRules(c, part)) })
 		return err
 	})
 	return c.Members(refused, cmp.Or(notYet(err, true), ofName(refused)))
@@ -81,9 +81,9 @@ func ofName(refused []plan.Refusal) error {
 	return nil
 }
 
-// fill grants as many rules as the group has room for, after AWS refused all of them
-// together: first those without which clients do not get in.
-func fill(c *change, group string, missing []model.Permission, full error) ([]plan.Refusal, error) {
+// grantWithinLimit grants as many rules as the group has room for, after AWS refused
+// all of them together: first those without which clients are not admitted.
+func grantWithinLimit(c *change, group string, missing []model.Permission, full error) ([]plan.Refusal, error) {
 	found, err := c.Session.rulesIn(c.Ctx, group)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func fill(c *change, group string, missing []model.Permission, full error) ([]pl
 	// Every account has the default quota; whether there is more, one rule tells.
 	room := min(max(model.DefaultRuleLimit-len(found), 0), len(missing))
 	for _, part := range [][]model.Permission{missing[:room], missing[room:min(room+1, len(missing))]} {
-		switch err := authorize(c, group, rules(c, part)); {
+		switch err := authorizeRules(c, group, foundRules(c, part)); {
 		case fault.Is(err, fault.Quota):
 			return everyOne(missing[room:], full), nil
 		case err != nil:
@@ -99,7 +99,7 @@ func fill(c *change, group string, missing []model.Permission, full error) ([]pl
 		}
 	}
 	rest := missing[min(room+1, len(missing)):]
-	return split(rest, func(part []model.Permission) error { return authorize(c, group, rules(c, part)) })
+	return splitMembers(rest, func(part []model.Permission) error { return authorizeRules(c, group, foundRules(c, part)) })
 }
 
 func revokeIngress(c *change) plan.Outcome {
@@ -108,9 +108,9 @@ func revokeIngress(c *change) plan.Outcome {
 	err := mergeAgain(c, group, func(found map[model.Permission]bool) error {
 		there := remove
 		if found != nil {
-			there = slices.DeleteFunc(slices.Clone(remove), func(p model.Permission) bool { return !found[literal(c, p)] })
+			there = slices.DeleteFunc(slices.Clone(remove), func(p model.Permission) bool { return !found[literalPermission(c, p)] })
 		}
-		return revoke(c, group, rules(c, there))
+		return revokeRules(c, group, foundRules(c, there))
 	})
 	return c.Members(nil, err)
 }
@@ -121,7 +121,7 @@ func revokeIngress(c *change) plan.Outcome {
 func mergeAgain(c *change, group string, edit func(found map[model.Permission]bool) error) error {
 	err := edit(nil)
 	for range mergeTries {
-		if !differs(err) {
+		if !isRuleConflict(err) {
 			return err
 		}
 		rules, readErr := c.Session.rulesIn(c.Ctx, group)
@@ -137,23 +137,23 @@ func mergeAgain(c *change, group string, edit func(found map[model.Permission]bo
 	return err
 }
 
-// differs reports whether a call was refused because a rule already exists, or no longer
-// exists.
-func differs(err error) bool {
+// isRuleConflict reports whether a call was refused because a rule already exists, or
+// no longer exists.
+func isRuleConflict(err error) bool {
 	code := codeOfFault(err)
 	return code == "InvalidPermission.Duplicate" || code == "InvalidPermission.NotFound"
 }
 
-// unknown reports whether a call was refused because the group that it edits does not
-// exist, and not one that a rule names. EC2 has one code for both, and the id in its
-// text.
-func unknown(err error, group string) bool {
+// isUnknownGroup reports whether a call was refused because the group that it edits
+// does not exist, and not one that a rule names. EC2 has one code for both, and the id
+// in its text.
+func isUnknownGroup(err error, group string) bool {
 	f, ok := errors.AsType[*fault.Fault](err)
 	return ok && f.Code == "InvalidGroup.NotFound" && strings.Contains(err.Error(), group)
 }
 
-// literal is the permission with its source as EC2 writes it.
-func literal(c *change, p model.Permission) model.Permission {
+// literalPermission returns the permission with its source as EC2 writes it.
+func literalPermission(c *change, p model.Permission) model.Permission {
 	p = model.Normal(p)
 	if !p.Source.IsZero() {
 		p.Source = stack.RefID(c.Batch.ID(c.Step, p.Source))
@@ -161,19 +161,19 @@ func literal(c *change, p model.Permission) model.Permission {
 	return p
 }
 
-func rules(c *change, list []model.Permission) []model.FoundRule {
+func foundRules(c *change, list []model.Permission) []model.FoundRule {
 	out := make([]model.FoundRule, 0, len(list))
 	for _, p := range list {
-		out = append(out, model.FoundRule{Permission: literal(c, p)})
+		out = append(out, model.FoundRule{Permission: literalPermission(c, p)})
 	}
 	return out
 }
 
-func authorize(c *change, group string, rules []model.FoundRule) error {
+func authorizeRules(c *change, group string, rules []model.FoundRule) error {
 	return c.Session.authorize(c.Ctx, group, rules)
 }
 
-func revoke(c *change, group string, rules []model.FoundRule) error {
+func revokeRules(c *change, group string, rules []model.FoundRule) error {
 	return c.Session.revoke(c.Ctx, group, rules)
 }
 

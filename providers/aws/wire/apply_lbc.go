@@ -21,9 +21,9 @@ import (
 func createSharedGroup(c *change, g model.Group) plan.Outcome {
 	o := createGroup(c, g)
 	if !fault.Is(o.Err, fault.Exists) {
-		return marked(o)
+		return withMarkProof(o)
 	}
-	in := &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("vpc-id", g.VPC), filter("group-name", g.Name)}}
+	in := &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{ec2Filter("vpc-id", g.VPC), ec2Filter("group-name", g.Name)}}
 	out, err := readCall(c.Ctx, c.Session.ec2.DescribeSecurityGroups, in)
 	if err != nil || len(out.SecurityGroups) != 1 {
 		return o
@@ -35,8 +35,8 @@ func createSharedGroup(c *change, g model.Group) plan.Outcome {
 	return c.Created(awssdk.ToString(out.SecurityGroups[0].GroupId), stack.Tag, g)
 }
 
-// marked has the proof of a thing that was made with its marks.
-func marked(o plan.Outcome) plan.Outcome {
+// withMarkProof adds the proof of a resource that was created with its marks.
+func withMarkProof(o plan.Outcome) plan.Outcome {
 	if o.Err == nil {
 		o.After.Proof = stack.Tag
 	}
@@ -64,7 +64,7 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 			in.SubnetMappings[i].SourceNatIpv6Prefix = nil
 		}
 		if _, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in); err != nil {
-			return failed(err)
+			return failedOutcome(err)
 		}
 	}
 	in := &elbv2.SetIpAddressTypeInput{LoadBalancerArn: awssdk.String(c.ID()), IpAddressType: elbv2types.IpAddressType(spec.AddressType)}
@@ -73,7 +73,7 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 }
 
 func setListenerAttributes(c *change, want model.Attributes) plan.Outcome {
-	differing, all := attributes(c, want)
+	differing, all := attributesToWrite(c, want)
 	in := &elbv2.ModifyListenerAttributesInput{
 		ListenerArn: awssdk.String(c.ID()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.ListenerAttribute {

@@ -62,7 +62,7 @@ func withoutEnded[T any](c *change, all []T, hunt among[T], call func([]T) error
 			rest = append(rest, m)
 			continue
 		}
-		gone := fault.New(fault.Invalid, "instance %s: is not there any more", hunt.name(m))
+		gone := fault.New(fault.Invalid, "instance %s: does not exist any more", hunt.name(m))
 		if ok {
 			gone = fault.New(fault.Invalid, "instance %s: does not run", hunt.name(m))
 		}
@@ -97,8 +97,8 @@ func everyOne[T any](members []T, err error) []plan.Refusal {
 	return out
 }
 
-// split is among.split without a memory.
-func split[T any](members []T, call func([]T) error) ([]plan.Refusal, error) {
+// splitMembers is among.split without a memory.
+func splitMembers[T any](members []T, call func([]T) error) ([]plan.Refusal, error) {
 	return among[T]{}.split(members, call)
 }
 

@@ -33,7 +33,7 @@ func createNetwork(c *change, spec model.Network) plan.Outcome {
 		err = noAnswer("CreateLoadBalancer")
 	}
 	if err != nil {
-		return failed(notYet(err, refersToOwn(spec.Groups)))
+		return failedOutcome(notYet(err, refersToOwn(spec.Groups)))
 	}
 	lb := out.LoadBalancers[0]
 	spec.DNSName = awssdk.ToString(lb.DNSName)
@@ -50,15 +50,15 @@ func wireMappings(list []model.Mapping) []elbv2types.SubnetMapping {
 	out := make([]elbv2types.SubnetMapping, 0, len(list))
 	for _, m := range list {
 		out = append(out, elbv2types.SubnetMapping{
-			SubnetId: awssdk.String(m.Subnet), AllocationId: optional(m.Allocation), PrivateIPv4Address: optional(m.PrivateIP),
-			IPv6Address: optional(m.IPv6), SourceNatIpv6Prefix: optional(m.SourceNAT),
+			SubnetId: awssdk.String(m.Subnet), AllocationId: optionalText(m.Allocation), PrivateIPv4Address: optionalText(m.PrivateIP),
+			IPv6Address: optionalText(m.IPv6), SourceNatIpv6Prefix: optionalText(m.SourceNAT),
 		})
 	}
 	return out
 }
 
-// optional leaves empty texts out of a request.
-func optional(s string) *string {
+// optionalText leaves empty texts out of a request.
+func optionalText(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -87,7 +87,7 @@ func deleteNetwork(c *change) plan.Outcome {
 
 // setNetworkAttributes sends the attributes that differ, and no others.
 func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
-	differing, all := attributes(c, want)
+	differing, all := attributesToWrite(c, want)
 	in := &elbv2.ModifyLoadBalancerAttributesInput{
 		LoadBalancerArn: awssdk.String(c.ID()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.LoadBalancerAttribute {
@@ -96,7 +96,7 @@ func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
@@ -105,7 +105,7 @@ func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
 }
 
 func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
-	differing, all := attributes(c, want)
+	differing, all := attributesToWrite(c, want)
 	in := &elbv2.ModifyTargetGroupAttributesInput{
 		TargetGroupArn: awssdk.String(c.ID()),
 		Attributes: tagList(differing, func(k, v *string) elbv2types.TargetGroupAttribute {
@@ -114,7 +114,7 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
@@ -122,9 +122,9 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 	return c.Updated(all, nil)
 }
 
-// attributes are the ones that the step must write, and all that are known then; the
-// response adds attributes that were not asked for.
-func attributes(c *change, want model.Attributes) (differing model.Tags, all model.Attributes) {
+// attributesToWrite returns the attributes that the step must write, and the ones that
+// are known afterwards; the response adds attributes that were not requested.
+func attributesToWrite(c *change, want model.Attributes) (differing model.Tags, all model.Attributes) {
 	found, _ := c.Step.Found.(model.Attributes)
 	all.Values = maps.Clone(found.Values)
 	if all.Values == nil {
@@ -137,14 +137,14 @@ func attributes(c *change, want model.Attributes) (differing model.Tags, all mod
 func createListener(c *change, spec model.Listener) plan.Outcome {
 	in := &elbv2.CreateListenerInput{
 		LoadBalancerArn: awssdk.String(c.Parent()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
-		DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec), Tags: tagList(spec.Tags, networkTag),
+		DefaultActions: forwardActions(c, spec), Certificates: listenerCertificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec), Tags: tagList(spec.Tags, networkTag),
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.CreateListener, in)
 	if err == nil && len(out.Listeners) == 0 {
 		err = noAnswer("CreateListener")
 	}
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, listenerAfter(spec, out.Listeners[0]))
 }
@@ -154,12 +154,12 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	manual, err := awaitHealthy(c, spec)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	modify := func() (*elbv2.ModifyListenerOutput, error) {
 		return writeCall(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
 			ListenerArn: awssdk.String(c.ID()), Port: &spec.Port, Protocol: elbv2types.ProtocolEnum(spec.Protocol),
-			DefaultActions: forward(c, spec), Certificates: certificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
+			DefaultActions: forwardActions(c, spec), Certificates: listenerCertificates(spec), SslPolicy: policyOf(spec), AlpnPolicy: alpnOf(spec),
 		})
 	}
 	out, err := modify()
@@ -168,7 +168,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 		out, err = modify()
 	}
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	if len(out.Listeners) > 0 {
 		spec = listenerAfter(spec, out.Listeners[0])
@@ -189,7 +189,7 @@ func listenerAfter(l model.Listener, answer elbv2types.Listener) model.Listener 
 	return l
 }
 
-func forward(c *change, l model.Listener) []elbv2types.Action {
+func forwardActions(c *change, l model.Listener) []elbv2types.Action {
 	group := c.Batch.ID(c.Step, l.TargetGroup)
 	if len(l.Shares) == 0 {
 		return []elbv2types.Action{{Type: elbv2types.ActionTypeEnumForward, TargetGroupArn: &group}}
@@ -208,7 +208,7 @@ func forward(c *change, l model.Listener) []elbv2types.Action {
 	}}}
 }
 
-func certificates(l model.Listener) []elbv2types.Certificate {
+func listenerCertificates(l model.Listener) []elbv2types.Certificate {
 	if l.Certificate == "" {
 		return nil
 	}
@@ -221,7 +221,7 @@ func policyOf(l model.Listener) *string {
 	if l.Protocol != string(elbv2types.ProtocolEnumTls) {
 		return nil
 	}
-	return optional(l.SSLPolicy)
+	return optionalText(l.SSLPolicy)
 }
 
 func deleteListener(c *change) plan.Outcome {

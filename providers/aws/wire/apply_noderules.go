@@ -121,7 +121,7 @@ func (w *nodeRuleWork) authorizeAll(rules []model.FoundRule) bool {
 	refused, err := fault.SplitAmong(&w.facts.suspects, w.group, rules, ruleName, fault.MaxSplits, func(part []model.FoundRule) error {
 		err := w.authorize(w.ctx, w.group, part)
 		switch {
-		case differs(err), unknown(err, w.group):
+		case isRuleConflict(err), isUnknownGroup(err, w.group):
 		case fault.Is(err, fault.Quota) && w.limit == 0:
 			w.limit = model.LearnedLimit(w.found)
 		default:
@@ -145,7 +145,7 @@ func ruleName(r model.FoundRule) string { return fmt.Sprintf("%+v", r) }
 
 func (w *nodeRuleWork) revokeAll(rules []model.FoundRule) bool {
 	err := w.revoke(w.ctx, w.group, rules)
-	if differs(err) {
+	if isRuleConflict(err) {
 		return true
 	}
 	w.revoking = err
@@ -164,9 +164,9 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 		case step.ID.Action == plan.Delete:
 			out = append(out, kit.Deleted(w.revoking))
 		case w.refused[i] != nil:
-			out = append(out, failed(w.refused[i]))
+			out = append(out, failedOutcome(w.refused[i]))
 		case w.bad[rule.Permission] != nil:
-			out = append(out, failed(w.bad[rule.Permission]))
+			out = append(out, failedOutcome(w.bad[rule.Permission]))
 		default:
 			out = append(out, w.granted(step, rule, there))
 		}
@@ -179,7 +179,7 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[model.Permission]model.FoundRule) plan.Outcome {
 	before, was := there[rule.Permission]
 	if w.granting != nil && !was {
-		return failed(w.granting)
+		return failedOutcome(w.granting)
 	}
 	after := step.Target
 	after.ID = model.NodeRuleID(w.group, rule.Permission, sourceText(rule.Permission))
@@ -203,7 +203,7 @@ func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[m
 // rulesIn reads the rules of one group.
 func (s *Session) rulesIn(ctx context.Context, group string) ([]model.FoundRule, error) {
 	// By a filter, since EC2 has fewer tokens for reads without one.
-	out, err := readCall(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{filter("group-id", group)}})
+	out, err := readCall(ctx, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{ec2Filter("group-id", group)}})
 	if err != nil {
 		return nil, err
 	}

@@ -26,18 +26,18 @@ func noteAdded(c *change, add []model.Target) error {
 	if !ownsAlone(c) {
 		return nil
 	}
-	return renote(c, add, nil)
+	return updateNote(c, add, nil)
 }
 
 // deregisterOwn takes out targets of this cluster, and strikes them out of the note. The note
 // is asked right before: what is not in it is never taken out, whatever the plan knew.
 func deregisterOwn(c *change, remove []model.Target, call func([]model.Target) error) plan.Outcome {
 	if c.Session.notes == nil {
-		return failed(noCluster())
+		return failedOutcome(noCluster())
 	}
 	note, err := c.Session.notes.Read(c.Ctx, c.Step.ID.Owner.Namespace, model.NoteOf(c.ID()))
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	own := model.OwnOf(remove, note)
 	if len(own) == 0 {
@@ -55,14 +55,14 @@ func deregisterOwn(c *change, remove []model.Target, call func([]model.Target) e
 	gone := slices.DeleteFunc(own, func(t model.Target) bool {
 		return slices.ContainsFunc(o.Refused, func(r plan.Refusal) bool { return r.Member == t })
 	})
-	if err := renote(c, nil, gone); err != nil {
-		return failed(err)
+	if err := updateNote(c, nil, gone); err != nil {
+		return failedOutcome(err)
 	}
 	return o
 }
 
-// renote changes the note of the step's target group.
-func renote(c *change, add, remove []model.Target) error {
+// updateNote changes the note of the step's target group.
+func updateNote(c *change, add, remove []model.Target) error {
 	if c.Session.notes == nil {
 		return noCluster()
 	}

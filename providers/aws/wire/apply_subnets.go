@@ -21,7 +21,7 @@ func setClassicSubnets(c *change, spec model.Classic) plan.Outcome {
 	sent := false
 	for _, m := range subnetMoves(found.Subnets, spec.Subnets, c.Session.facts.subnetZones()) {
 		if err := m.call(c); err != nil {
-			o := failed(err)
+			o := failedOutcome(err)
 			if sent {
 				o.Sent = plan.MaybeSent // it is half of what it was, which only a read tells
 			}
@@ -40,8 +40,8 @@ type subnetMove struct {
 
 // subnetMoves are the calls from one set of subnets to another, in order.
 func subnetMoves(from, to []string, zones map[string]string) []subnetMove {
-	goes := without(from, to)
-	comes := without(to, from)
+	goes := subtractList(from, to)
+	comes := subtractList(to, from)
 	inZone := func(list []string, zone string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return zones[s] == "" || zones[s] != zone })
 	}
@@ -68,17 +68,17 @@ func subnetMoves(from, to []string, zones map[string]string) []subnetMove {
 	return slices.Concat(first, swaps, last)
 }
 
-// without are the members of a list that are not in the other one.
-func without(list, other []string) []string {
+// subtractList returns the members of a list that are not in the other one.
+func subtractList(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
 func (m subnetMove) call(c *change) error {
 	if m.attach {
-		_, err := writeCall(c.Ctx, c.Session.classic.AttachLoadBalancerToSubnets, &elb.AttachLoadBalancerToSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
+		_, err := writeCall(c.Ctx, c.Session.classic.AttachLoadBalancerToSubnets, &elb.AttachLoadBalancerToSubnetsInput{LoadBalancerName: balancerName(c), Subnets: m.subnets})
 		return err
 	}
-	_, err := writeCall(c.Ctx, c.Session.classic.DetachLoadBalancerFromSubnets, &elb.DetachLoadBalancerFromSubnetsInput{LoadBalancerName: balancer(c), Subnets: m.subnets})
+	_, err := writeCall(c.Ctx, c.Session.classic.DetachLoadBalancerFromSubnets, &elb.DetachLoadBalancerFromSubnetsInput{LoadBalancerName: balancerName(c), Subnets: m.subnets})
 	return err
 }
 
@@ -89,7 +89,7 @@ func setNetworkSubnets(c *change, spec model.Network) plan.Outcome {
 		EnablePrefixForIpv6SourceNat: elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)}
 	out, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	if len(out.AvailabilityZones) > 0 {
 		spec.Mappings = mappingsOf(out.AvailabilityZones)

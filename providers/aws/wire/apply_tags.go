@@ -68,11 +68,11 @@ func (t *tagging) write(places []int, before error) error {
 	}
 	if err != nil {
 		for _, i := range places {
-			t.outcomes[i] = failed(err)
+			t.outcomes[i] = failedOutcome(err)
 		}
 	}
 	for _, r := range refused {
-		t.outcomes[r.Member] = failed(r.Err)
+		t.outcomes[r.Member] = failedOutcome(r.Err)
 	}
 	return err
 }

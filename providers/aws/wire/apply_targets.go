@@ -19,10 +19,10 @@ func createTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 	in := &elbv2.CreateTargetGroupInput{
 		Name: &spec.Name, Protocol: elbv2types.ProtocolEnum(spec.Protocol), Port: &spec.Port, VpcId: &spec.VPC,
 		TargetType:          elbv2types.TargetTypeEnum(spec.TargetType),
-		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optional(spec.CheckPort), HealthCheckPath: checkPath(spec),
-		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
-		HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy),
-		IpAddressType: elbv2types.TargetGroupIpAddressTypeEnum(spec.Family), Matcher: matcher(spec),
+		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optionalText(spec.CheckPort), HealthCheckPath: checkPath(spec),
+		HealthCheckIntervalSeconds: optionalNumber(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
+		HealthyThresholdCount: optionalNumber(spec.Healthy), UnhealthyThresholdCount: optionalNumber(spec.Unhealthy),
+		IpAddressType: elbv2types.TargetGroupIpAddressTypeEnum(spec.Family), Matcher: healthMatcher(spec),
 		Tags: tagList(spec.Tags, networkTag),
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.CreateTargetGroup, in, onceNetwork)
@@ -30,24 +30,24 @@ func createTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 		err = noAnswer("CreateTargetGroup")
 	}
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	arn := awssdk.ToString(out.TargetGroups[0].TargetGroupArn)
 	o := c.Created(arn, stack.Tag, groupAfter(spec, out.TargetGroups[0]))
 	if c.Step.Reason == plan.Replaced {
-		o.Parts = emptied(o.After)
+		o.Parts = emptyGroupParts(o.After)
 	}
 	return o
 }
 
-// emptied are the inherent parts of a group that takes another one's place:
+// emptyGroupParts returns the inherent parts of a group that replaces another one:
 // without them those of the old group would stay known under the same keys.
-func emptied(group stack.Resource) []stack.Resource {
+func emptyGroupParts(group stack.Resource) []stack.Resource {
 	return []stack.Resource{inGroup(group, model.KindTargets, model.Targets{}), inGroup(group, model.KindTargetAttr, model.Attributes{})}
 }
 
-// number leaves values that are not set to AWS.
-func number(n int32) *int32 {
+// optionalNumber leaves values that are not set to AWS.
+func optionalNumber(n int32) *int32 {
 	if n == 0 {
 		return nil
 	}
@@ -59,12 +59,12 @@ func checkPath(t model.TargetGroup) *string {
 	if t.CheckProtocol == string(elbv2types.ProtocolEnumTcp) {
 		return nil
 	}
-	return optional(t.CheckPath)
+	return optionalText(t.CheckPath)
 }
 
-// matcher are the HTTP codes that count as healthy: a TCP check has none, and AWS refuses
-// them there.
-func matcher(t model.TargetGroup) *elbv2types.Matcher {
+// healthMatcher returns the HTTP codes that count as healthy: a TCP check has none, and
+// AWS refuses them there.
+func healthMatcher(t model.TargetGroup) *elbv2types.Matcher {
 	if t.Codes == "" || t.CheckProtocol == string(elbv2types.ProtocolEnumTcp) {
 		return nil
 	}
@@ -95,17 +95,17 @@ func groupAfter(t model.TargetGroup, answer elbv2types.TargetGroup) model.Target
 	return t
 }
 
-// updateTargetGroup writes the health check, which is all that can change on a group.
+// updateTargetGroup writes the health check, the only mutable part of a group.
 func updateTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 	in := &elbv2.ModifyTargetGroupInput{
 		TargetGroupArn:      awssdk.String(c.ID()),
-		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optional(spec.CheckPort), HealthCheckPath: checkPath(spec),
-		HealthCheckIntervalSeconds: number(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
-		HealthyThresholdCount: number(spec.Healthy), UnhealthyThresholdCount: number(spec.Unhealthy), Matcher: matcher(spec),
+		HealthCheckProtocol: elbv2types.ProtocolEnum(spec.CheckProtocol), HealthCheckPort: optionalText(spec.CheckPort), HealthCheckPath: checkPath(spec),
+		HealthCheckIntervalSeconds: optionalNumber(spec.CheckInterval), HealthCheckTimeoutSeconds: spec.CheckTimeout,
+		HealthyThresholdCount: optionalNumber(spec.Healthy), UnhealthyThresholdCount: optionalNumber(spec.Unhealthy), Matcher: healthMatcher(spec),
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroup, in)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	if len(out.TargetGroups) > 0 {
 		spec = groupAfter(spec, out.TargetGroups[0])
@@ -128,7 +128,7 @@ func registerTargets(c *change) plan.Outcome {
 	}
 	add, _ := plan.Members[model.Target](c.Step)
 	if err := noteAdded(c, add); err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	if podTargets(add) {
 		return c.Members(changePods(add, among[model.Target]{&c.Session.facts.suspects, group, targetText}, call))
@@ -150,7 +150,7 @@ func learnTargetQuota(c *change, group string) {
 	zones := c.Session.facts.zones()
 	inGroup, inZones := 0, map[string]int{}
 	for _, d := range out.TargetHealthDescriptions {
-		if d.Target != nil && (d.TargetHealth == nil || !leaving(*d.TargetHealth)) {
+		if d.Target != nil && (d.TargetHealth == nil || !isDraining(*d.TargetHealth)) {
 			inGroup++
 			inZones[zones[awssdk.ToString(d.Target.Id)]]++
 		}
@@ -188,7 +188,7 @@ func targetText(t model.Target) string {
 func wireTargets(targets []model.Target) []elbv2types.TargetDescription {
 	out := make([]elbv2types.TargetDescription, 0, len(targets))
 	for _, t := range targets {
-		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port), AvailabilityZone: optional(t.Zone), QuicServerId: optional(t.Server)})
+		out = append(out, elbv2types.TargetDescription{Id: awssdk.String(t.ID), Port: awssdk.Int32(t.Port), AvailabilityZone: optionalText(t.Zone), QuicServerId: optionalText(t.Server)})
 	}
 	return out
 }

@@ -21,7 +21,7 @@ import (
 // SDK gets to know that they succeeded, and sees nothing of the machines that they
 // list. Refusals pass through.
 func skipAnswers() []func(*middlewareStack) error {
-	step := answers("BerthUnread", func(body io.ReadCloser) (io.ReadCloser, error) {
+	step := changeAnswers("BerthUnread", func(body io.ReadCloser) (io.ReadCloser, error) {
 		_, err := io.Copy(io.Discard, body) // to its end, or the connection could not be used again
 		_ = body.Close()                    // nothing more is wanted of it
 		return http.NoBody, err
@@ -38,14 +38,14 @@ func skipAnswers() []func(*middlewareStack) error {
 // withoutMachines is an option of DescribeLoadBalancers for reads that do not need the
 // machines.
 func withoutMachines(o *elb.Options) {
-	o.APIOptions = append(o.APIOptions, answers("BerthWithoutMachines", func(body io.ReadCloser) (io.ReadCloser, error) {
+	o.APIOptions = append(o.APIOptions, changeAnswers("BerthWithoutMachines", func(body io.ReadCloser) (io.ReadCloser, error) {
 		return readCloser{newCutter(body, "<Instances>", "</Instances>"), body}, nil
 	}))
 }
 
-// answers returns a step that changes the bodies of responses to calls that succeeded.
-// It is added last, so that it is the first to see them.
-func answers(name string, change func(io.ReadCloser) (io.ReadCloser, error)) func(*middlewareStack) error {
+// changeAnswers returns a middleware step that changes the bodies of responses to calls
+// that succeeded. It is added last, so that it sees them first.
+func changeAnswers(name string, change func(io.ReadCloser) (io.ReadCloser, error)) func(*middlewareStack) error {
 	step := smithymiddleware.DeserializeMiddlewareFunc(name, func(ctx context.Context, in smithymiddleware.DeserializeInput, next smithymiddleware.DeserializeHandler) (smithymiddleware.DeserializeOutput, smithymiddleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
 		answer, ok := out.RawResponse.(*smithyhttp.Response)

@@ -68,7 +68,7 @@ func TestUnread(t *testing.T) {
 		if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Kind: sim.FaultLatency, Latency: 10 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
-		o := owner(1)
+		o := ownerOf(1)
 		r.arrive(o, r.classicWish(o).stack())
 		name := model.LoadBalancerName(o.UID)
 		machine := wireInstances([]string{r.seed.Nodes[0].InstanceID})
@@ -127,7 +127,7 @@ func TestWithoutMachines(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 30}})
 		for n := range 2 {
-			r.arrive(owner(n), r.classicWish(owner(n)).stack())
+			r.arrive(ownerOf(n), r.classicWish(ownerOf(n)).stack())
 		}
 		all, err := r.session.classic.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{})
 		if err != nil {

@@ -19,9 +19,9 @@ import (
 // runs once per attempt. Source: aws-sdk-go-v2:aws/retry/middleware.go.
 const retryStep = "Retry"
 
-// metered tells the observer of every attempt of every call, the repeated ones
-// included.
-func metered(observe providers.Observe) []func(*middlewareStack) error {
+// meterSteps reports every attempt of every call to the observer, including repeated
+// ones.
+func meterSteps(observe providers.Observe) []func(*middlewareStack) error {
 	if observe == nil {
 		return nil
 	}

@@ -62,9 +62,10 @@ func classOf(api, operation string) string {
 	return api + "/Change"
 }
 
-// limited lets every call wait for the rate of its class, and repeats what is
-// throttled all the same. The SDK's own repetitions and their pauses are part of a call.
-func limited(limits *kit.Limits) []func(*middlewareStack) error {
+// limitSteps makes every call wait for the rate of its class, and repeats calls that
+// are throttled despite that. The SDK's own repetitions and their pauses are part of a
+// call.
+func limitSteps(limits *kit.Limits) []func(*middlewareStack) error {
 	step := smithymiddleware.InitializeMiddlewareFunc("BerthLimit", func(ctx context.Context, in smithymiddleware.InitializeInput, next smithymiddleware.InitializeHandler) (smithymiddleware.InitializeOutput, smithymiddleware.Metadata, error) {
 		var (
 			out         smithymiddleware.InitializeOutput

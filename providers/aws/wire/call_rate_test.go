@@ -35,7 +35,7 @@ func TestBounded(t *testing.T) {
 		made.Add(1)
 		return nil, smithymiddleware.Metadata{}, ctx.Err()
 	})
-	options := limited(newLimits(providers.Env{Now: time.Now}, allowed))
+	options := limitSteps(newLimits(providers.Env{Now: time.Now}, allowed))
 	call := func(ctx context.Context) error { // with a stack of its own, as every call of the SDK
 		stack := smithymiddleware.NewStack("test", func() any { return nil })
 		for _, option := range options {
@@ -75,7 +75,7 @@ func TestThrottledReadIsWhole(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		var scopes []providers.Scope
 		for n := range services {
-			o := owner(n)
+			o := ownerOf(n)
 			r.arrive(o, r.networkWish(o).stack())
 			scopes = append(scopes, r.scope(o))
 		}

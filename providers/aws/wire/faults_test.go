@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// answer is an error as the SDK returns it.
-func answer(status int, code string) error {
+// sdkError returns an error as the SDK does.
+func sdkError(status int, code string) error {
 	return &smithy.OperationError{ServiceID: "test", OperationName: "Do", Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
 		Err:      &smithy.GenericAPIError{Code: code, Message: "said so"},
@@ -31,25 +31,25 @@ func TestFaultOf(t *testing.T) {
 		want fault.Meaning
 		sent plan.Sent
 	}{
-		{"absent balancer", answer(400, "LoadBalancerNotFound"), kit.Sent, fault.NotFound, plan.NotSent},
-		{"taken name", answer(400, "DuplicateTargetGroupName"), kit.Sent, fault.Exists, plan.NotSent},
-		{"rule there", answer(400, "InvalidPermission.Duplicate"), kit.Sent, fault.Exists, plan.NotSent},
-		{"group in use", answer(400, "DependencyViolation"), kit.Sent, fault.InUse, plan.NotSent},
-		{"target group in use", answer(400, "ResourceInUse"), kit.Sent, fault.InUse, plan.NotSent},
-		{"throttled elb", answer(400, "Throttling"), kit.Sent, fault.Throttled, plan.NotSent},
-		{"throttled ec2", answer(503, "RequestLimitExceeded"), kit.Sent, fault.Throttled, plan.NotSent},
-		{"busy", answer(400, "PriorRequestNotComplete"), kit.Sent, fault.Pending, plan.NotSent},
-		{"rules used up", answer(400, "RulesPerSecurityGroupLimitExceeded"), kit.Sent, fault.Quota, plan.NotSent},
-		{"balancers used up", answer(400, "TooManyLoadBalancers"), kit.Sent, fault.Quota, plan.NotSent},
-		{"not allowed", answer(403, "UnauthorizedOperation"), kit.Reading, fault.Denied, plan.NotSent},
-		{"deletion protection", answer(400, "OperationNotPermitted"), kit.Sent, fault.Denied, plan.NotSent},
-		{"no such certificate", answer(400, "CertificateNotFound"), kit.Sent, fault.Invalid, plan.NotSent},
-		{"ended instance", answer(400, "InvalidInstance"), kit.Sent, fault.Invalid, plan.NotSent},
-		{"unknown refusal", answer(400, "BrandNewCode"), kit.Sent, fault.Internal, plan.NotSent},
-		{"unknown refusal by status", answer(403, "BrandNewCode"), kit.Sent, fault.Denied, plan.NotSent},
-		{"server error of a read", answer(500, "InternalFailure"), kit.Reading, fault.Unavailable, plan.NotSent},
-		{"server error of a write", answer(500, "InternalFailure"), kit.Sent, fault.Ambiguous, plan.MaybeSent},
-		{"unknown server error of a write", answer(502, "BrandNewCode"), kit.Sent, fault.Ambiguous, plan.MaybeSent},
+		{"absent balancer", sdkError(400, "LoadBalancerNotFound"), kit.Sent, fault.NotFound, plan.NotSent},
+		{"taken name", sdkError(400, "DuplicateTargetGroupName"), kit.Sent, fault.Exists, plan.NotSent},
+		{"rule there", sdkError(400, "InvalidPermission.Duplicate"), kit.Sent, fault.Exists, plan.NotSent},
+		{"group in use", sdkError(400, "DependencyViolation"), kit.Sent, fault.InUse, plan.NotSent},
+		{"target group in use", sdkError(400, "ResourceInUse"), kit.Sent, fault.InUse, plan.NotSent},
+		{"throttled elb", sdkError(400, "Throttling"), kit.Sent, fault.Throttled, plan.NotSent},
+		{"throttled ec2", sdkError(503, "RequestLimitExceeded"), kit.Sent, fault.Throttled, plan.NotSent},
+		{"busy", sdkError(400, "PriorRequestNotComplete"), kit.Sent, fault.Pending, plan.NotSent},
+		{"rules used up", sdkError(400, "RulesPerSecurityGroupLimitExceeded"), kit.Sent, fault.Quota, plan.NotSent},
+		{"balancers used up", sdkError(400, "TooManyLoadBalancers"), kit.Sent, fault.Quota, plan.NotSent},
+		{"not allowed", sdkError(403, "UnauthorizedOperation"), kit.Reading, fault.Denied, plan.NotSent},
+		{"deletion protection", sdkError(400, "OperationNotPermitted"), kit.Sent, fault.Denied, plan.NotSent},
+		{"no such certificate", sdkError(400, "CertificateNotFound"), kit.Sent, fault.Invalid, plan.NotSent},
+		{"ended instance", sdkError(400, "InvalidInstance"), kit.Sent, fault.Invalid, plan.NotSent},
+		{"unknown refusal", sdkError(400, "BrandNewCode"), kit.Sent, fault.Internal, plan.NotSent},
+		{"unknown refusal by status", sdkError(403, "BrandNewCode"), kit.Sent, fault.Denied, plan.NotSent},
+		{"server error of a read", sdkError(500, "InternalFailure"), kit.Reading, fault.Unavailable, plan.NotSent},
+		{"server error of a write", sdkError(500, "InternalFailure"), kit.Sent, fault.Ambiguous, plan.MaybeSent},
+		{"unknown server error of a write", sdkError(502, "BrandNewCode"), kit.Sent, fault.Ambiguous, plan.MaybeSent},
 		{"cut after sending", cut, kit.Sent, fault.Ambiguous, plan.MaybeSent},
 		{"cut before sending", cut, kit.NotSent, fault.Unavailable, plan.NotSent},
 		{"cut read", cut, kit.Reading, fault.Unavailable, plan.NotSent},
@@ -73,7 +73,7 @@ func TestRetryer(t *testing.T) {
 		"Throttling": false, "RequestLimitExceeded": false, "PriorRequestNotComplete": false, "ResourceInUse": false,
 		"InternalFailure": true, "ServiceUnavailable": true,
 	} {
-		if got := r.IsErrorRetryable(answer(503, code)); got != want {
+		if got := r.IsErrorRetryable(sdkError(503, code)); got != want {
 			t.Errorf("%s: retried %v, want %v", code, got, want)
 		}
 	}

@@ -70,7 +70,7 @@ type instanceIdentity struct {
 // ownInstance reads the id of our own instance from the instance metadata service, and
 // the rest from EC2.
 func (s *Session) ownInstance(ctx context.Context, sdk awssdk.Config) (instanceIdentity, error) {
-	id, err := metadata(ctx, sdk, "instance-id")
+	id, err := readMetadata(ctx, sdk, "instance-id")
 	if err != nil {
 		return instanceIdentity{}, fmt.Errorf("own instance: the cloud configuration does not name both VPC and KubernetesClusterID, and the instance metadata is not readable: %w", err)
 	}
@@ -90,7 +90,7 @@ func (s *Session) ownInstance(ctx context.Context, sdk awssdk.Config) (instanceI
 	return instanceIdentity{}, fmt.Errorf("own instance %s: EC2 does not know it", id)
 }
 
-func metadata(ctx context.Context, sdk awssdk.Config, path string) (string, error) {
+func readMetadata(ctx context.Context, sdk awssdk.Config, path string) (string, error) {
 	out, err := imds.NewFromConfig(sdk).GetMetadata(ctx, &imds.GetMetadataInput{Path: path})
 	if err != nil {
 		return "", err

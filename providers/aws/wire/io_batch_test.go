@@ -23,7 +23,7 @@ import (
 func (r *rig) ruleSteps(action plan.Action, from, to int) []plan.Step {
 	var out []plan.Step
 	for n := from; n < to; n++ {
-		o := owner(n)
+		o := ownerOf(n)
 		target := sharedRule(r.nodeRule("tcp", int32(30000+n), "0.0.0.0/0", model.ClientDescription(model.LoadBalancerName(o.UID))))
 		out = append(out, plan.Step{ID: plan.StepID{Owner: o, Key: target.Key, Action: action}, Target: target, Batch: "sg/" + r.seed.NodeGroup})
 	}
@@ -110,7 +110,7 @@ func TestNodeRulesClaimedMeanwhile(t *testing.T) {
 		r := newRig(t, simaws.Options{})
 		noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 2)...))
 		gone := r.ruleSteps(plan.Delete, 1, 2)
-		r.book.Enter(owner(9), []stack.Resource{gone[0].Target})
+		r.book.Enter(ownerOf(9), []stack.Resource{gone[0].Target})
 		noErrors(t, r.apply(gone...))
 		if got := r.ruleCount(); got != 1 {
 			t.Errorf("rules: got %d, want 1", got)
@@ -155,7 +155,7 @@ func TestNodeRulesLostAnswer(t *testing.T) {
 	})
 }
 
-func merge(maps ...map[string]int) map[string]int {
+func mergeCounts(maps ...map[string]int) map[string]int {
 	out := map[string]int{}
 	for _, m := range maps {
 		for k, v := range m {
@@ -179,7 +179,7 @@ func noFaults(t testing.TB, found []providers.Found[*model.Facts]) {
 func TestMembersThatAreRefused(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 200}, ELBV2: manyNetwork()})
-		w := r.classicWish(owner(1))
+		w := r.classicWish(ownerOf(1))
 		w.instances = nil
 		r.arrive(w.owner, w.stack())
 		good := r.seed.InstanceIDs()
@@ -254,7 +254,7 @@ func (r *rig) ids(o stack.Owner) plan.Resolver {
 func TestNodeRulesFromMemory(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		noFaults(t, r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))}))
+		noFaults(t, r.session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))}))
 		write := func(action plan.Action, from, to int, want map[string]int) {
 			t.Helper()
 			r.reset()
@@ -289,7 +289,7 @@ func TestNodeRulesFromMemory(t *testing.T) {
 func TestReleaseWithoutNodes(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		w := r.classicWish(owner(1))
+		w := r.classicWish(ownerOf(1))
 		w.nodeGroup = r.seed.DefaultGroup // it has no tag of the cluster
 		r.walk(w.owner, w.stack())
 		trace := r.cloud.OwnedScope(r.identity(w.owner))

@@ -108,7 +108,7 @@ func (w classicWish) stack() *stack.Stack {
 func TestClassicRoundTrips(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
-		w := r.classicWish(owner(1))
+		w := r.classicWish(ownerOf(1))
 		https := model.ClassicPort{Balancer: w.lb.Name, Port: 443, Protocol: "SSL", InstancePort: 30443, InstanceProtocol: "TCP", Certificate: certificate}
 		for _, step := range []struct {
 			name   string
@@ -159,15 +159,15 @@ func TestClassicRoundTrips(t *testing.T) {
 		virtual.Step(t, "release", func() {
 			r.TB = t
 			r.arrive(w.owner, nil)
-			if left := mine(r.read(w.owner)); len(left) > 0 {
+			if left := ownedKeys(r.read(w.owner)); len(left) > 0 {
 				t.Errorf("left after the release: %v", left)
 			}
 		})
 	})
 }
 
-// mine are the keys of what is proven to be the Service's.
-func mine(s *stack.Stack) []string {
+// ownedKeys returns the keys of resources that are proven to belong to the Service.
+func ownedKeys(s *stack.Stack) []string {
 	var out []string
 	for _, res := range s.Resources {
 		if res.Proof != stack.None {

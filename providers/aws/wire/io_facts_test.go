@@ -19,7 +19,7 @@ func TestReadOfManyServices(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 20}, ELB: manyClassic(), ELBV2: manyNetwork()})
 		var scopes []providers.Scope
 		for n := range services {
-			scopes = append(scopes, r.scope(owner(n)))
+			scopes = append(scopes, r.scope(ownerOf(n)))
 		}
 		shared := map[string]int{
 			"ec2.DescribeSubnets": 1, "ec2.DescribeRouteTables": 1, "ec2.DescribeAvailabilityZones": 1, "ec2.DescribeInstances": 1,
@@ -34,7 +34,7 @@ func TestReadOfManyServices(t *testing.T) {
 			}
 		})
 		for n := range services {
-			o := owner(n)
+			o := ownerOf(n)
 			if n%2 == 0 {
 				w := r.classicWish(o)
 				w.nodeGroup = ""
@@ -55,12 +55,12 @@ func TestReadOfManyServices(t *testing.T) {
 			beside map[string]int
 		}{
 			{"shallow", providers.Shallow, services, map[string]int{"elb.DescribeLoadBalancers": 1, "elbv2.DescribeLoadBalancers": 1, "ec2.DescribeSecurityGroups": 1}},
-			{"deep", providers.Deep, services, merge(shared, map[string]int{
+			{"deep", providers.Deep, services, mergeCounts(shared, map[string]int{
 				"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 20,
 				"elbv2.DescribeTags": 1, "elbv2.DescribeLoadBalancerAttributes": 20, "elbv2.DescribeListeners": 20,
 				"elbv2.DescribeTargetHealth": 20, "elbv2.DescribeTargetGroupAttributes": 20, // the latter because the scopes ask for them
 			})},
-			{"one by name", providers.Deep, 1, merge(shared, map[string]int{"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 1})},
+			{"one by name", providers.Deep, 1, mergeCounts(shared, map[string]int{"elb.DescribeTags": 1, "elb.DescribeLoadBalancerAttributes": 1})},
 		} {
 			virtual.Step(t, tc.name, func() {
 				asked := slices.Clone(scopes[:tc.count])
@@ -83,7 +83,7 @@ func TestReadBeyondOneFilter(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1}})
 		var scopes []providers.Scope
 		for n := range filterValues + 1 {
-			scopes = append(scopes, r.scope(owner(n)))
+			scopes = append(scopes, r.scope(ownerOf(n)))
 		}
 		noFaults(t, r.session.Read(t.Context(), scopes))
 	})
@@ -94,7 +94,7 @@ func TestReadBeyondOneFilter(t *testing.T) {
 func TestFactsAreRemembered(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		scope := r.scope(owner(1))
+		scope := r.scope(ownerOf(1))
 		noFaults(t, r.session.Read(t.Context(), []providers.Scope{scope}))
 		noErrors(t, r.apply(r.ruleSteps(plan.Create, 1, 4)...))
 		noErrors(t, r.apply(r.ruleSteps(plan.Delete, 1, 2)...))

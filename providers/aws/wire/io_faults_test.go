@@ -23,7 +23,7 @@ import (
 )
 
 // TestFaultsOfCreation lets one call of a creation fail, in every way. The outcome
-// reports what is known, and the next run succeeds without leftovers.
+// reports how far the call got, and the next run succeeds without leftovers.
 func TestFaultsOfCreation(t *testing.T) {
 	for _, tc := range []struct {
 		service, operation string
@@ -48,7 +48,7 @@ func TestFaultsOfCreation(t *testing.T) {
 		} {
 			virtual.Run(t, tc.service+"/"+tc.operation+"/"+string(f.Kind)+f.Code, func(t *testing.T) {
 				r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-				o := owner(1)
+				o := ownerOf(1)
 				var want *stack.Stack
 				if tc.network {
 					want = r.networkWish(o).stack()
@@ -64,7 +64,7 @@ func TestFaultsOfCreation(t *testing.T) {
 				}
 				r.arrive(o, want)
 				r.arrive(o, nil)
-				if left := mine(r.read(o)); len(left) > 0 {
+				if left := ownedKeys(r.read(o)); len(left) > 0 {
 					t.Errorf("left after the release: %v", left)
 				}
 			})
@@ -106,22 +106,22 @@ func TestNotSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nobody := "http://" + listener.Addr().String()
+		unusedURL := "http://" + listener.Addr().String()
 		if err := listener.Close(); err != nil {
 			t.Fatal(err)
 		}
 		c := r.config
 		c.Overrides = slices.Clone(c.Overrides)
 		for i := range c.Overrides {
-			c.Overrides[i].URL = nobody
+			c.Overrides[i].URL = unusedURL
 		}
 		session, _, err := Open(t.Context(), c, providers.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := r.networkWish(owner(1)).stack()
+		want := r.networkWish(ownerOf(1)).stack()
 		lb, _ := want.Get(stack.Key{Kind: model.KindNetwork})
-		step := plan.Step{ID: plan.StepID{Owner: owner(1), Key: lb.Key, Action: plan.Create}, Target: lb}
+		step := plan.Step{ID: plan.StepID{Owner: ownerOf(1), Key: lb.Key, Action: plan.Create}, Target: lb}
 		o := session.Apply(t.Context(), plan.Batch{Steps: []plan.Step{step}})[0]
 		if !fault.Is(o.Err, fault.Unavailable) || o.Sent != plan.NotSent {
 			t.Errorf("got %v, sent %v, want Unavailable and not sent", o.Err, o.Sent)
@@ -133,7 +133,7 @@ func TestNotSent(t *testing.T) {
 func TestDenied(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		w := r.networkWish(owner(1))
+		w := r.networkWish(ownerOf(1))
 		r.arrive(w.owner, w.stack())
 		r.fault(sim.Fault{Service: "elb", Operation: "DescribeLoadBalancers", Kind: sim.FaultError, Code: "AccessDenied", Status: 403})
 		found := r.session.Read(t.Context(), []providers.Scope{r.scope(w.owner)})[0]
@@ -157,7 +157,7 @@ func TestGroupInUse(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, Clock: clock, ReleaseDelay: time.Minute})
-		w := r.classicWish(owner(1))
+		w := r.classicWish(ownerOf(1))
 		r.arrive(w.owner, w.stack())
 		report := r.walk(w.owner, nil)
 		if err := report.Err(); err != nil {
@@ -175,7 +175,7 @@ func TestGroupInUse(t *testing.T) {
 func TestBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		w := r.networkWish(owner(1))
+		w := r.networkWish(ownerOf(1))
 		r.fault(sim.Fault{Operation: "CreateListener", Kind: sim.FaultError, Code: "PriorRequestNotComplete", Status: 400, Count: 1})
 		report := r.walk(w.owner, w.stack())
 		if _, waits := report.Wait(); !waits || report.Err() != nil {
@@ -192,9 +192,9 @@ func TestForeign(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		for n, tags := range []model.Tags{
 			{model.TagServiceName: "shop/another"},
-			{model.TagServiceName: model.ServiceName(owner(1)), model.TagClusterPrefix + "another": "owned"},
+			{model.TagServiceName: model.ServiceName(ownerOf(1)), model.TagClusterPrefix + "another": "owned"},
 		} {
-			w := r.networkWish(owner(n))
+			w := r.networkWish(ownerOf(n))
 			w.lb.Tags = tags
 			if err := r.walk(w.owner, w.stack()).Err(); err != nil {
 				t.Fatal(err)
@@ -225,7 +225,7 @@ func TestOtherController(t *testing.T) {
 			"its tag alone":          {model.TagLBCCluster: "kubernetes"},
 			"and the cluster's tags": {r.config.Cluster.Key(): "owned", model.TagLBCCluster: "kubernetes"},
 		} {
-			w := r.networkWish(owner(len(tags)))
+			w := r.networkWish(ownerOf(len(tags)))
 			r.arrive(w.owner, w.stack())
 			theirs := r.theirGroup(model.ManagedGroupName("kubernetes", w.owner), tags)
 			have := r.read(w.owner)

@@ -18,7 +18,7 @@ import (
 func TestHealth(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		network, classic := r.networkWish(owner(1)), r.classicWish(owner(2))
+		network, classic := r.networkWish(ownerOf(1)), r.classicWish(ownerOf(2))
 		network.lb.Mappings = nil // every zone, or targets there are unused
 		for _, s := range slices.Sorted(slices.Values(r.seed.PublicSubnets())) {
 			network.lb.Mappings = append(network.lb.Mappings, model.Mapping{Subnet: s})
@@ -33,8 +33,8 @@ func TestHealth(t *testing.T) {
 			health []providers.MemberHealth
 			what   string
 		}{
-			{r.health(owner(1)), "target-group/tcp-80"},
-			{r.health(owner(2)), "classic-load-balancer"},
+			{r.health(ownerOf(1)), "target-group/tcp-80"},
+			{r.health(ownerOf(2)), "classic-load-balancer"},
 		} {
 			if len(c.health) < 2 {
 				t.Fatalf("%s: %d members: %v", c.what, len(c.health), c.health)

@@ -43,7 +43,7 @@ func readingCalls() []string {
 func TestInPlace(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		classic, network := r.classicWish(owner(1)), r.networkWish(owner(2))
+		classic, network := r.classicWish(ownerOf(1)), r.networkWish(ownerOf(2))
 		classic.ports = append(classic.ports, model.ClassicPort{Balancer: classic.lb.Name, Port: 443, Protocol: "SSL", InstancePort: 30443, InstanceProtocol: "TCP", Certificate: certificate})
 		r.arrive(classic.owner, classic.stack())
 		r.arrive(network.owner, network.stack())
@@ -108,7 +108,7 @@ func TestSubnetMoves(t *testing.T) {
 				if m.attach {
 					now = append(now, m.subnets...)
 				} else {
-					now = without(now, m.subnets)
+					now = subtractList(now, m.subnets)
 				}
 				seen := map[string]bool{}
 				for _, s := range now {
@@ -136,8 +136,8 @@ func TestTagsOfOneThatWent(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		var scopes []providers.Scope
 		for n := range 3 {
-			r.arrive(owner(n), r.classicWish(owner(n)).stack())
-			scopes = append(scopes, r.scope(owner(n)))
+			r.arrive(ownerOf(n), r.classicWish(ownerOf(n)).stack())
+			scopes = append(scopes, r.scope(ownerOf(n)))
 		}
 		r.fault(sim.Fault{Service: "elb", Operation: "DescribeTags", Kind: sim.FaultError, Code: "LoadBalancerNotFound", Status: 400, Count: 1})
 		noFaults(t, r.session.Read(t.Context(), scopes))
@@ -149,8 +149,8 @@ func TestTagsOfOneThatWent(t *testing.T) {
 func TestStoppedInstance(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		w := r.networkWish(owner(1))
-		r.read(owner(1)) // knows the instances as they run
+		w := r.networkWish(ownerOf(1))
+		r.read(ownerOf(1)) // knows the instances as they run
 		stopped := r.seed.InstanceIDs()[0]
 		if _, err := r.session.ec2.StopInstances(t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{stopped}}); err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestStoppedInstance(t *testing.T) {
 		if got := r.calls()["elbv2.RegisterTargets"]; got != 2 {
 			t.Errorf("calls that register: got %d, want 2", got)
 		}
-		found := r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))})[0]
+		found := r.session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))})[0]
 		if !found.Facts.Instances[stopped].Stopped {
 			t.Errorf("facts: %+v, want that it does not run", found.Facts.Instances[stopped])
 		}
@@ -179,13 +179,13 @@ func TestStoppedInstance(t *testing.T) {
 func TestTargetsBeyondTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 1100}})
-		w := r.networkWish(owner(1))
+		w := r.networkWish(ownerOf(1))
 		w.targets = slices.Sorted(slices.Values(r.seed.InstanceIDs()))
 		report := r.walk(w.owner, w.stack())
 		if err := report.Err(); !fault.Is(err, fault.Quota) {
 			t.Errorf("run: got %v, want the quota", err)
 		}
-		found := r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))})[0]
+		found := r.session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))})[0]
 		if _, ok := found.Have.Get(stack.Key{Kind: model.KindListener, Name: model.PortKey("tcp", 80)}); !ok {
 			t.Error("there is no listener")
 		}
@@ -204,7 +204,7 @@ func TestTargetsBeyondTheQuota(t *testing.T) {
 func TestGroupBeyondTheQuota(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		w := r.classicWish(owner(1))
+		w := r.classicWish(ownerOf(1))
 		w.ingress = nil
 		for n := range 35 {
 			cidr := "10." + model.Decimal(int32(n)) + ".0.0/16"

@@ -119,7 +119,7 @@ func (w networkWish) stack() *stack.Stack {
 func TestNetworkRoundTrips(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 5}})
-		w := r.networkWish(owner(1))
+		w := r.networkWish(ownerOf(1))
 		tags := w.lb.Tags
 		for _, step := range []struct {
 			name   string
@@ -172,7 +172,7 @@ func TestNetworkRoundTrips(t *testing.T) {
 		virtual.Step(t, "release", func() {
 			r.TB = t
 			r.arrive(w.owner, nil)
-			if left := mine(r.read(w.owner)); len(left) > 0 {
+			if left := ownedKeys(r.read(w.owner)); len(left) > 0 {
 				t.Errorf("left after the release: %v", left)
 			}
 		})
@@ -183,7 +183,7 @@ func TestNetworkRoundTrips(t *testing.T) {
 func TestNetworkWithGroup(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}, ELBV2: elbv2.Options{Delays: elbv2.Delays{Provisioning: time.Hour}}})
-		w := r.networkWish(owner(1))
+		w := r.networkWish(ownerOf(1))
 		w.managed = &model.Group{
 			Name: model.ManagedGroupName("kubernetes", w.owner), Description: model.ManagedGroupDescription, VPC: r.seed.VPC, Tags: r.owned(),
 		}

@@ -23,7 +23,7 @@ import (
 func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{})
-		gone, alive, foreign := owner(1), owner(2), owner(3)
+		gone, alive, foreign := ownerOf(1), ownerOf(2), ownerOf(3)
 		build := func(o stack.Owner, tags, group model.Tags) {
 			t.Helper()
 			r.network(o, tags)

@@ -31,7 +31,7 @@ func (r *rig) theirTargets(name string) string {
 // order AWS lists them in, and they are left where they are in the end.
 func TestSharedTraffic(t *testing.T) {
 	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-	w := r.networkWish(owner(1))
+	w := r.networkWish(ownerOf(1))
 	blue, green := r.theirTargets("blue"), r.theirTargets("green")
 	for _, step := range []struct {
 		name   string

@@ -65,8 +65,8 @@ func newRig(t testing.TB, opt simaws.Options) *rig {
 	return r
 }
 
-// owner is the n-th Service of a test.
-func owner(n int) stack.Owner {
+// ownerOf returns the n-th Service of a test.
+func ownerOf(n int) stack.Owner {
 	return stack.Owner{Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: fmt.Sprintf("%08d-1234-1234-1234-123456789012", n)}
 }
 

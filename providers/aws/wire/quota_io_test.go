@@ -25,7 +25,7 @@ func TestQuotaIsAsked(t *testing.T) {
 			calls["elb.DescribeAccountLimits"] = 0
 		}
 		for range 3 {
-			found := r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))})[0]
+			found := r.session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))})[0]
 			if found.Err != nil || found.Facts.Quota != want {
 				t.Errorf("denied %v: quotas %+v, want %+v: %v", denied, found.Facts.Quota, want, found.Err)
 			}
@@ -37,7 +37,7 @@ func TestQuotaIsAsked(t *testing.T) {
 		}
 	}
 	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 20}})
-	r.session.Read(t.Context(), []providers.Scope{r.scope(owner(1))})
+	r.session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))})
 	if got := r.calls()["elbv2.DescribeAccountLimits"]; got != 0 {
 		t.Errorf("%d calls in a small cluster", got)
 	}

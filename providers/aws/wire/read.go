@@ -116,7 +116,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 		for _, l := range scope.Own {
 			details[l] = true
 			for _, kind := range []stack.Kind{model.KindClassicAttr, model.KindListener, model.KindNetworkAttr} {
-				parts[partLookup{l, kind}] = parts[partLookup{l, kind}] || reads(scope, kind)
+				parts[partLookup{l, kind}] = parts[partLookup{l, kind}] || readsKind(scope, kind)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (r *read) describe() {
 func (r *read) values(kind stack.Kind, by string) []string {
 	var out []string
 	for _, scope := range r.scopes {
-		out = append(out, lookups(scope.Own, kind, by)...)
+		out = append(out, lookupValues(scope.Own, kind, by)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -172,8 +172,8 @@ type partLookup struct {
 	part stack.Kind
 }
 
-// reads reports whether a scope reads resources of the kind.
-func reads(scope providers.Scope, kind stack.Kind) bool {
+// readsKind reports whether a scope reads resources of the kind.
+func readsKind(scope providers.Scope, kind stack.Kind) bool {
 	return len(scope.Only) == 0 || slices.Contains(scope.Only, kind)
 }
 
@@ -182,7 +182,7 @@ func (r *read) deepPart(kind stack.Kind, by, value string, part stack.Kind) bool
 	return r.parts[partLookup{providers.Lookup{Kind: kind, By: by, Value: value}, part}]
 }
 
-func lookups(list []providers.Lookup, kind stack.Kind, by string) []string {
+func lookupValues(list []providers.Lookup, kind stack.Kind, by string) []string {
 	var out []string
 	for _, l := range list {
 		if l.Kind == kind && l.By == by {

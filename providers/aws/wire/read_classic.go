@@ -22,8 +22,8 @@ const (
 	tagsPerCall = 20
 )
 
-// contains looks up a sorted list.
-func contains(sorted []string, s string) bool {
+// containsSorted searches a sorted list.
+func containsSorted(sorted []string, s string) bool {
 	_, ok := slices.BinarySearch(sorted, s)
 	return ok
 }

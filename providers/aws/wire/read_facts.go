@@ -24,7 +24,7 @@ const (
 	ec2Page = 1000
 )
 
-func filter(name string, values ...string) ec2types.Filter {
+func ec2Filter(name string, values ...string) ec2types.Filter {
 	return ec2types.Filter{Name: awssdk.String(name), Values: values}
 }
 
@@ -35,20 +35,20 @@ func (s *Session) subnets(ctx context.Context) ([]model.Subnet, error) {
 		tables         []ec2types.RouteTable
 		zones          map[string]string
 		e1, e2, e3     error
-		inVPC          = []ec2types.Filter{filter("vpc-id", s.config.VPC)}
+		inVPC          = []ec2types.Filter{ec2Filter("vpc-id", s.config.VPC)}
 		subnetsRequest = &ec2.DescribeSubnetsInput{Filters: inVPC, MaxResults: awssdk.Int32(ec2Page)}
 		tablesRequest  = &ec2.DescribeRouteTablesInput{Filters: inVPC, MaxResults: awssdk.Int32(100)}
 	)
 	kit.Together(
 		func() {
-			e1 = pages(ctx, s.ec2.DescribeSubnets, subnetsRequest, func(o *ec2.DescribeSubnetsOutput) bool {
+			e1 = readPages(ctx, s.ec2.DescribeSubnets, subnetsRequest, func(o *ec2.DescribeSubnetsOutput) bool {
 				subnets = append(subnets, o.Subnets...)
 				subnetsRequest.NextToken = o.NextToken
 				return awssdk.ToString(o.NextToken) != ""
 			})
 		},
 		func() {
-			e2 = pages(ctx, s.ec2.DescribeRouteTables, tablesRequest, func(o *ec2.DescribeRouteTablesOutput) bool {
+			e2 = readPages(ctx, s.ec2.DescribeRouteTables, tablesRequest, func(o *ec2.DescribeRouteTablesOutput) bool {
 				tables = append(tables, o.RouteTables...)
 				tablesRequest.NextToken = o.NextToken
 				return awssdk.ToString(o.NextToken) != ""
@@ -146,8 +146,8 @@ func (s *Session) instancesByID(ctx context.Context, ids []string) (map[string]m
 		first error
 	)
 	kit.ForEach(slices.Collect(slices.Chunk(ids, filterValues)), func(chunk []string) {
-		in := &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{filter("instance-id", chunk...)}, MaxResults: awssdk.Int32(ec2Page)}
-		err := pages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) bool {
+		in := &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{ec2Filter("instance-id", chunk...)}, MaxResults: awssdk.Int32(ec2Page)}
+		err := readPages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) bool {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, r := range o.Reservations {
@@ -190,8 +190,8 @@ func instancesOf(list []ec2types.Instance) []model.Instance {
 	return out
 }
 
-// pages calls until more answers false; more notes the next page in the request.
-func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool, options ...func(*P)) error {
+// readPages calls until more returns false; more sets the next page in the request.
+func readPages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool, options ...func(*P)) error {
 	for {
 		out, err := readCall(ctx, op, in, options...)
 		if err != nil {
@@ -205,7 +205,7 @@ func pages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more 
 
 // groupsBy fetches security groups of our VPC by a filter.
 func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([]ec2types.SecurityGroup, error) {
-	return s.groupsWhere(ctx, name, values, filter("vpc-id", s.config.VPC))
+	return s.groupsWhere(ctx, name, values, ec2Filter("vpc-id", s.config.VPC))
 }
 
 // groupsWhere fetches security groups by a filter, in as many calls as its values need,
@@ -213,8 +213,8 @@ func (s *Session) groupsBy(ctx context.Context, name string, values []string) ([
 func (s *Session) groupsWhere(ctx context.Context, name string, values []string, besides ...ec2types.Filter) ([]ec2types.SecurityGroup, error) {
 	var out []ec2types.SecurityGroup
 	for chunk := range slices.Chunk(values, filterValues-len(besides)) {
-		in := &ec2.DescribeSecurityGroupsInput{Filters: append(slices.Clone(besides), filter(name, chunk...)), MaxResults: awssdk.Int32(ec2Page)}
-		err := pages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) bool {
+		in := &ec2.DescribeSecurityGroupsInput{Filters: append(slices.Clone(besides), ec2Filter(name, chunk...)), MaxResults: awssdk.Int32(ec2Page)}
+		err := readPages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) bool {
 			out = append(out, o.SecurityGroups...)
 			in.NextToken = o.NextToken
 			return awssdk.ToString(o.NextToken) != ""

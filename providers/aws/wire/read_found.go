@@ -70,10 +70,10 @@ type view struct {
 
 func (r *read) view(scope providers.Scope) *view {
 	v := &view{scope: scope, deep: scope.Depth == providers.Deep, own: map[string]stack.Key{}}
-	if names := lookups(scope.Own, model.KindClassic, model.ByName); len(names) > 0 {
+	if names := lookupValues(scope.Own, model.KindClassic, model.ByName); len(names) > 0 {
 		v.classic = names[0]
 	}
-	if names := lookups(scope.Own, model.KindNetwork, model.ByName); len(names) > 0 {
+	if names := lookupValues(scope.Own, model.KindNetwork, model.ByName); len(names) > 0 {
 		v.network = names[0]
 	}
 	v.balancer = r.balancerOf(scope)
@@ -149,14 +149,14 @@ func (r *read) factsOf(scope providers.Scope) *model.Facts {
 		return f
 	}
 	absent := eachOnce(append(r.facts.refused.lately(r.now()), r.missing...))
-	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: head(r.subnetList), groups: head(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
+	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: firstOf(r.subnetList), groups: firstOf(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
 	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope, absent) })
 	r.factsFor[digest] = f
 	return f
 }
 
-// head points to the beginning of a list.
-func head[T any](list []T) *T {
+// firstOf returns a pointer to the first element of a list.
+func firstOf[T any](list []T) *T {
 	if len(list) == 0 {
 		return nil
 	}

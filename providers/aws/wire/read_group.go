@@ -35,7 +35,7 @@ func (r *read) keepGroups(arns []string, byARN map[string]elbv2types.LoadBalance
 func (r *read) givenNames() []string {
 	var out []string
 	for _, s := range r.scopes {
-		out = append(out, lookups(s.Facts, model.KindSharedNetwork, model.ByName)...)
+		out = append(out, lookupValues(s.Facts, model.KindSharedNetwork, model.ByName)...)
 	}
 	return out
 }
@@ -66,8 +66,8 @@ func (r *read) keepGiven(all []elbv2types.LoadBalancer) {
 // groups are known: the groups that it names, and the groups whose load balancer has a
 // target group of its name.
 func (r *read) mayBeIn(scope providers.Scope) []string {
-	out := lookups(scope.Own, model.KindSharedNetwork, model.ByGroup)
-	prefixes := lookups(scope.Own, model.KindTargetGroup, model.ByPrefix)
+	out := lookupValues(scope.Own, model.KindSharedNetwork, model.ByGroup)
+	prefixes := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix)
 	for group, lb := range r.groupLBs {
 		if slices.ContainsFunc(r.attached[arnOf(lb)], func(t elbv2types.TargetGroup) bool { return hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) }) {
 			out = append(out, group)
@@ -78,7 +78,7 @@ func (r *read) mayBeIn(scope providers.Scope) []string {
 
 // groupsOf lists the groups in which a scope has something, or wants to.
 func (r *read) groupsOf(v *view) []string {
-	out := lookups(v.scope.Own, model.KindSharedNetwork, model.ByGroup)
+	out := lookupValues(v.scope.Own, model.KindSharedNetwork, model.ByGroup)
 	for _, t := range r.ownTargetGroups(v) {
 		if group := model.PlaceIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]); group != "" {
 			out = append(out, group)

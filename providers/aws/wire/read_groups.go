@@ -31,7 +31,7 @@ func (r *read) listGroups() error {
 func (r *read) groupStack(v *view) []stack.Resource {
 	var out []stack.Resource
 	var groups []ec2types.SecurityGroup
-	for _, name := range lookups(v.scope.Own, model.KindGroup, model.ByName) {
+	for _, name := range lookupValues(v.scope.Own, model.KindGroup, model.ByName) {
 		g, ok := r.ownGroups[name]
 		if !ok {
 			continue
@@ -98,7 +98,7 @@ func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.R
 // listSubnets reads the VPC's subnets if any scope has them as a fact.
 func (r *read) listSubnets() error {
 	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
-		return len(lookups(s.Facts, model.KindSubnets, model.ByVPC)) > 0
+		return len(lookupValues(s.Facts, model.KindSubnets, model.ByVPC)) > 0
 	})
 	if !wanted {
 		return nil
@@ -112,7 +112,7 @@ func (r *read) listSubnets() error {
 // and the cache will do; for full reads they are where a Service's rules are. A presence
 // check is built too, to know which shared rules it wants, and needs the same facts.
 func (r *read) listNodes() error {
-	ids, needed, anew := r.nodesOfScopes()
+	ids, needed, again := r.nodesOfScopes()
 	named := r.namedGroups()
 	if !needed {
 		return nil
@@ -128,7 +128,7 @@ func (r *read) listNodes() error {
 	if err := r.listPods(); err != nil {
 		return fmt.Errorf("network interfaces of pods: %w", err)
 	}
-	if known, ok := r.facts.nodeGroups(r.now(), r.machines, r.podGroups, named); ok && !anew {
+	if known, ok := r.facts.nodeGroups(r.now(), r.machines, r.podGroups, named); ok && !again {
 		r.groups, r.groupNames = known, r.facts.groupNames()
 		return nil
 	}
@@ -145,21 +145,21 @@ func (r *read) listNodes() error {
 func (r *read) namedGroups() []string {
 	var out []string
 	for _, s := range r.scopes {
-		out = append(out, lookups(s.Facts, model.KindGroup, model.ByWanted)...)
+		out = append(out, lookupValues(s.Facts, model.KindGroup, model.ByWanted)...)
 	}
 	return out
 }
 
 // nodesOfScopes are the instances whose groups matter. A released Service has no nodes;
 // its rules can be in the group of any.
-func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
+func (r *read) nodesOfScopes() (ids []string, needed, again bool) {
 	listed := map[string]bool{} // digests of node sets
 	for _, s := range r.scopes {
 		owns := len(s.Own) > 0 && s.Depth == providers.Deep
-		if !owns && len(lookups(s.Facts, model.KindNodeGroup, model.ByNodes)) == 0 {
+		if !owns && len(lookupValues(s.Facts, model.KindNodeGroup, model.ByNodes)) == 0 {
 			continue
 		}
-		needed, anew = true, anew || owns
+		needed, again = true, again || owns
 		if digest := s.Nodes.Digest(); !listed[digest] {
 			listed[digest] = true
 			ids = append(ids, instanceIDs(s.Nodes)...)
@@ -169,7 +169,7 @@ func (r *read) nodesOfScopes() (ids []string, needed, anew bool) {
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), needed, anew
+	return slices.Compact(ids), needed, again
 }
 
 // referringJobs find groups that let a released Service's own group in. They are groups
@@ -184,7 +184,7 @@ func (r *read) referringJobs() []kit.Detail {
 		if s.Depth != providers.Deep || s.Nodes.Len() > 0 {
 			continue
 		}
-		for _, name := range lookups(s.Own, model.KindGroup, model.ByName) {
+		for _, name := range lookupValues(s.Own, model.KindGroup, model.ByName) {
 			if g, ok := r.ownGroups[name]; ok {
 				own = append(own, awssdk.ToString(g.GroupId))
 			}

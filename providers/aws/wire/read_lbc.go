@@ -45,7 +45,7 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 		r.keepGiven(all)
 	}
 	for _, arn := range arns {
-		if name := r.facts.stackOf(arn); name != "" && contains(wanted, name) {
+		if name := r.facts.stackOf(arn); name != "" && containsSorted(wanted, name) {
 			lb := byARN[arn]
 			r.networkLBs[awssdk.ToString(lb.LoadBalancerName)] = lb
 			r.stackLBs[name] = awssdk.ToString(lb.LoadBalancerName)
@@ -94,7 +94,7 @@ func (s *Session) movedIn(tags model.Tags) string {
 // moved is the load balancer of a view that has been of kind LBC, and is found by that alone.
 func (r *read) moved(v *view) (elbv2types.LoadBalancer, bool) {
 	lb, ok := r.networkLBs[v.balancer]
-	return lb, ok && contains(lookups(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(lb)))
+	return lb, ok && containsSorted(lookupValues(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(lb)))
 }
 
 // hasMoved reports whether a security group is on such a load balancer.
@@ -124,17 +124,17 @@ func (r *read) movedPorts(v *view) map[int32]bool {
 // balancerOf is the name of the found Network Load Balancer of a scope, by the tags of kind
 // LBC before names, and by the tags of both kinds after them; empty if there is none.
 func (r *read) balancerOf(scope providers.Scope) string {
-	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByStack) {
+	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByStack) {
 		if lb, ok := r.stackLBs[name]; ok {
 			return lb
 		}
 	}
-	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByName) {
+	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByName) {
 		if _, ok := r.networkLBs[name]; ok {
 			return name
 		}
 	}
-	for _, name := range lookups(scope.Own, model.KindNetwork, model.ByMoved) {
+	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByMoved) {
 		if lb, ok := r.stackLBs[name]; ok {
 			return lb
 		}
@@ -142,9 +142,9 @@ func (r *read) balancerOf(scope providers.Scope) string {
 	return ""
 }
 
-// wants reports whether a scope asks for details that take calls of their own.
-func wants(scope providers.Scope, kind stack.Kind) bool {
-	return reads(scope, kind) && len(lookups(scope.Facts, kind, model.ByWanted)) > 0
+// wantsDetails reports whether a scope requests details that take calls of their own.
+func wantsDetails(scope providers.Scope, kind stack.Kind) bool {
+	return readsKind(scope, kind) && len(lookupValues(scope.Facts, kind, model.ByWanted)) > 0
 }
 
 // listenerJobs read what listeners do not show of themselves.
@@ -154,7 +154,7 @@ func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []ki
 		return nil
 	}
 	add := func(kind stack.Kind, arn string, run func() error) {
-		if name := string(kind) + " of " + arn; wants(scope, kind) && !planned[name] {
+		if name := string(kind) + " of " + arn; wantsDetails(scope, kind) && !planned[name] {
 			planned[name] = true
 			jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: run})
 		}
@@ -201,7 +201,7 @@ func (r *read) readCertificates(l elbv2types.Listener) error {
 	}
 	found := []string{}
 	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
-	err := pages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
 		for _, c := range o.Certificates {
 			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
 				found = append(found, arn)
@@ -250,7 +250,7 @@ func (r *read) listenerParts(listener stack.Resource) []stack.Resource {
 // delete.
 func (r *read) sharedStack(v *view) []stack.Resource {
 	var out []stack.Resource
-	for _, name := range lookups(v.scope.Own, model.KindSharedGroup, model.ByName) {
+	for _, name := range lookupValues(v.scope.Own, model.KindSharedGroup, model.ByName) {
 		g, ok := r.ownGroups[name]
 		if !ok {
 			continue
@@ -280,5 +280,5 @@ func (r *read) usedElsewhere(group string) bool {
 
 // controllerServes reports whether the scope asks for resources of kind LBC.
 func (v *view) controllerServes() bool {
-	return len(lookups(v.scope.Own, model.KindNetwork, model.ByStack)) > 0
+	return len(lookupValues(v.scope.Own, model.KindNetwork, model.ByStack)) > 0
 }

@@ -58,7 +58,7 @@ func (s *Session) accountLimits(ctx context.Context) (model.TargetQuota, error) 
 		}
 	}
 	network := &elbv2.DescribeAccountLimitsInput{}
-	err := pages(ctx, s.network.DescribeAccountLimits, network, func(o *elbv2.DescribeAccountLimitsOutput) bool {
+	err := readPages(ctx, s.network.DescribeAccountLimits, network, func(o *elbv2.DescribeAccountLimitsOutput) bool {
 		for _, l := range o.Limits {
 			note(l.Name, l.Max)
 		}
@@ -69,7 +69,7 @@ func (s *Session) accountLimits(ctx context.Context) (model.TargetQuota, error) 
 		return q, err
 	}
 	classic := &elb.DescribeAccountLimitsInput{}
-	return q, pages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
+	return q, readPages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
 		for _, l := range o.Limits {
 			note(l.Name, l.Max)
 		}

@@ -42,7 +42,7 @@ func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 func (r *read) markedClassic(m *marks, w *sweep) error {
 	var found []markedBalancer
 	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
 		for _, d := range o.LoadBalancerDescriptions {
 			found = append(found, markedBalancer{name: awssdk.ToString(d.LoadBalancerName), groups: d.SecurityGroups})
 		}
@@ -73,7 +73,7 @@ func (r *read) markedClassic(m *marks, w *sweep) error {
 func (r *read) markedNetwork(m *marks, w *sweep) error {
 	var found []markedBalancer
 	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
 		for _, lb := range o.LoadBalancers {
 			m.listed[arnOf(lb)] = true
 			if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
@@ -105,7 +105,7 @@ func (r *read) markedNetwork(m *marks, w *sweep) error {
 func (r *read) markedTargets(m *marks, _ *sweep) error {
 	var free []string
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
-	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
 		for _, t := range o.TargetGroups {
 			if !strings.HasPrefix(awssdk.ToString(t.TargetGroupName), namePrefix) {
 				continue

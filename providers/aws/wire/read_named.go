@@ -23,8 +23,8 @@ const (
 func (r *read) listNamedGroups() error {
 	var names, ids []string
 	for _, s := range r.scopes {
-		names = append(names, lookups(s.Facts, model.KindGroup, model.ByTagName)...)
-		ids = append(ids, lookups(s.Facts, model.KindGroup, model.ByWanted)...)
+		names = append(names, lookupValues(s.Facts, model.KindGroup, model.ByTagName)...)
+		ids = append(ids, lookupValues(s.Facts, model.KindGroup, model.ByWanted)...)
 	}
 	if len(names) > 0 {
 		found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))

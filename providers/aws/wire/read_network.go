@@ -33,7 +33,7 @@ func (r *read) listNetwork() error {
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
 	}
 	listed := map[string]bool{}
-	err := pages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
 		for _, lb := range o.LoadBalancers {
 			listed[arnOf(lb)] = true
 		}
@@ -41,7 +41,7 @@ func (r *read) listNetwork() error {
 			all = append(all, o.LoadBalancers...)
 		}
 		for _, lb := range o.LoadBalancers {
-			if name := awssdk.ToString(lb.LoadBalancerName); contains(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
+			if name := awssdk.ToString(lb.LoadBalancerName); containsSorted(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
 				r.networkLBs[name] = lb
 			}
 		}
@@ -82,8 +82,8 @@ func (r *read) networkJobs() []kit.Detail {
 		shared, members := r.sharedBalancers(scope)
 		tagged = append(append(tagged, shared...), members...)
 		for _, lb := range shared {
-			add(reads(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
-			add(reads(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+			add(readsKind(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+			add(readsKind(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 		}
 		found, ok := r.networkLBs[r.balancerOf(scope)]
 		lb := arnOf(found)
@@ -91,8 +91,8 @@ func (r *read) networkJobs() []kit.Detail {
 			continue
 		}
 		tagged = append(append(tagged, lb), r.mayBeForOthers(scope, on[lb])...)
-		add(reads(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
-		add(reads(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+		add(readsKind(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
+		add(readsKind(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 	}
 	for _, t := range r.targetGroups {
 		if len(t.LoadBalancerArns) == 0 {
@@ -125,7 +125,7 @@ func (r *read) readNetworkTags(arns []string) error {
 func (r *read) readListeners(lb string) error {
 	var all []elbv2types.Listener
 	in := &elbv2.DescribeListenersInput{LoadBalancerArn: &lb, PageSize: awssdk.Int32(balancerPage)}
-	err := pages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) bool {
 		all = append(all, o.Listeners...)
 		in.Marker = o.NextMarker
 		return awssdk.ToString(o.NextMarker) != ""

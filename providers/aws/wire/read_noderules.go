@@ -73,8 +73,8 @@ func (r *read) judge(v *view) judge {
 	j.client, j.health = model.ClientDescription(v.network), model.HealthDescription(v.network)
 	lb, found := r.networkLBs[v.network]
 	j.sharesWithLB = found && r.proofOf(v.scope.Owner, r.tags[arnOf(lb)]) != stack.None ||
-		len(lookups(v.scope.Facts, model.KindNetwork, model.ByWanted)) > 0 || r.describes(j.client, j.health)
-	j.released = len(lookups(v.scope.Facts, model.KindSubnets, model.ByVPC)) == 0
+		len(lookupValues(v.scope.Facts, model.KindNetwork, model.ByWanted)) > 0 || r.describes(j.client, j.health)
+	j.released = len(lookupValues(v.scope.Facts, model.KindSubnets, model.ByVPC)) == 0
 	j.clients = r.clients(j.client)
 	return j
 }

@@ -15,7 +15,7 @@ import (
 // another one, by its tags, which never change; empty: it was not.
 func (r *read) otherIn(v *view, arn string) string {
 	tags := r.tags[arn]
-	if len(lookups(v.scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 || !model.LBCMarks(r.cluster, v.scope.Owner, tags) {
+	if len(lookupValues(v.scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 || !model.LBCMarks(r.cluster, v.scope.Owner, tags) {
 		return ""
 	}
 	service, port, ported := strings.Cut(tags[model.TagLBCResource], ":")
@@ -58,7 +58,7 @@ func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
 // that may have been created to send to another Service: they have the name of one of
 // the namespace.
 func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup) []string {
-	own, all := lookups(scope.Own, model.KindTargetGroup, model.ByPrefix), lookups(scope.Own, model.KindTargetGroup, model.ByNamespace)
+	own, all := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix), lookupValues(scope.Own, model.KindTargetGroup, model.ByNamespace)
 	var out []string
 	for _, t := range on {
 		if name := awssdk.ToString(t.TargetGroupName); hasPrefix(name, all) && !hasPrefix(name, own) {
@@ -71,7 +71,7 @@ func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup
 // mixed are the target groups of a scope behind listeners that send to several: only their tags
 // tell which of them are for other Services.
 func (r *read) mixed(scope providers.Scope) []string {
-	if len(lookups(scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 {
+	if len(lookupValues(scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 {
 		return nil
 	}
 	own := r.ownARNs(r.view(scope))

@@ -113,11 +113,11 @@ func (r *read) askClassic(names ...string) error {
 func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
 	var there []string
 	in, calls := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(int32(r.classicPage()))}, 0
-	err := pages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
 		for _, d := range o.LoadBalancerDescriptions {
 			name := awssdk.ToString(d.LoadBalancerName)
 			there = append(there, name)
-			if contains(names, name) {
+			if containsSorted(names, name) {
 				r.keepClassic(name, d)
 			}
 		}

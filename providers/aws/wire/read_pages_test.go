@@ -21,7 +21,7 @@ func (r *rig) readMany(owners ...int) (complete, calls int) {
 	r.Helper()
 	var scopes []providers.Scope
 	for _, n := range owners {
-		scopes = append(scopes, r.scope(owner(n)))
+		scopes = append(scopes, r.scope(ownerOf(n)))
 	}
 	r.reset()
 	found := r.session.Read(r.Context(), scopes)
@@ -47,7 +47,7 @@ func TestReadByName(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		for n := range 3 {
-			r.arrive(owner(n), r.classicWish(owner(n)).stack())
+			r.arrive(ownerOf(n), r.classicWish(ownerOf(n)).stack())
 		}
 		type answer struct{ Complete, Calls int }
 		check := func(when string, want answer) {
@@ -60,15 +60,15 @@ func TestReadByName(t *testing.T) {
 		check("nobody has listed the account yet", answer{3, 1})
 		r.session.facts.classic.calls = 20 // as if there were thousands
 		check("all are there", answer{3, 1})
-		name := model.LoadBalancerName(owner(1).UID)
+		name := model.LoadBalancerName(ownerOf(1).UID)
 		if _, err := r.session.classic.DeleteLoadBalancer(t.Context(), &elb.DeleteLoadBalancerInput{LoadBalancerName: &name}); err != nil {
 			t.Fatal(err)
 		}
 		check("one was deleted by hand", answer{2, 4})
 		check("of which it is known", answer{2, 2})
-		r.arrive(owner(1), r.classicWish(owner(1)).stack())
+		r.arrive(ownerOf(1), r.classicWish(ownerOf(1)).stack())
 		check("it is made anew", answer{3, 1})
-		r.arrive(owner(2), nil)
+		r.arrive(ownerOf(2), nil)
 		check("one was deleted by us", answer{2, 2})
 	})
 }
@@ -79,7 +79,7 @@ func TestReadLean(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		for n := range 3 {
-			r.arrive(owner(n), r.classicWish(owner(n)).stack())
+			r.arrive(ownerOf(n), r.classicWish(ownerOf(n)).stack())
 		}
 		var machines []string
 		for i := range 5000 {
@@ -119,8 +119,8 @@ func TestReadWithoutMachines(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		var scopes []providers.Scope
 		for n := range 2 {
-			r.arrive(owner(n), r.classicWish(owner(n)).stack())
-			s := r.scope(owner(n))
+			r.arrive(ownerOf(n), r.classicWish(ownerOf(n)).stack())
+			s := r.scope(ownerOf(n))
 			s.Depth = providers.Shallow
 			scopes = append(scopes, s)
 		}
@@ -137,7 +137,7 @@ func TestReadWithoutMachines(t *testing.T) {
 			if depth == providers.Deep {
 				want = 3
 			}
-			if got := len(in.classicMachines[model.LoadBalancerName(owner(1).UID)]); got != want {
+			if got := len(in.classicMachines[model.LoadBalancerName(ownerOf(1).UID)]); got != want {
 				t.Errorf("depth %v: got %d machines, want %d", depth, got, want)
 			}
 		}
@@ -148,7 +148,7 @@ func TestReadWithoutMachines(t *testing.T) {
 func TestFactsAreKept(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		scope := r.scope(owner(1))
+		scope := r.scope(ownerOf(1))
 		scope.Own = nil // as for a build alone
 		read := func(of providers.Scope) *model.Facts {
 			t.Helper()

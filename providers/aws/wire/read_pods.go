@@ -44,7 +44,7 @@ func (r *read) listPods() error {
 func (r *read) podAddresses() []string {
 	var out []string
 	for _, s := range r.scopes {
-		for _, value := range lookups(s.Facts, model.KindNodeGroup, model.ByAddress) {
+		for _, value := range lookupValues(s.Facts, model.KindNodeGroup, model.ByAddress) {
 			machine, addresses, _ := strings.Cut(value, " ")
 			if machine == model.NoMachine || r.machines[machine].Trunk {
 				out = append(out, strings.Fields(addresses)...)
@@ -69,9 +69,9 @@ func (s *Session) groupsByAddress(ctx context.Context, addresses []string) (map[
 	for _, by := range slices.Sorted(maps.Keys(families)) {
 		for chunk := range slices.Chunk(families[by], filterValues-1) {
 			in := &ec2.DescribeNetworkInterfacesInput{
-				Filters: []ec2types.Filter{filter("vpc-id", s.config.VPC), filter(by, chunk...)}, MaxResults: awssdk.Int32(ec2Page),
+				Filters: []ec2types.Filter{ec2Filter("vpc-id", s.config.VPC), ec2Filter(by, chunk...)}, MaxResults: awssdk.Int32(ec2Page),
 			}
-			err := pages(ctx, s.ec2.DescribeNetworkInterfaces, in, func(o *ec2.DescribeNetworkInterfacesOutput) bool {
+			err := readPages(ctx, s.ec2.DescribeNetworkInterfaces, in, func(o *ec2.DescribeNetworkInterfacesOutput) bool {
 				for _, i := range o.NetworkInterfaces {
 					learnInterface(out, i)
 				}

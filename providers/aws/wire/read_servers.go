@@ -24,8 +24,8 @@ const (
 func (r *read) listServers() error {
 	uids, selectors := []string{}, []string{}
 	for _, s := range r.scopes {
-		uids = append(uids, lookups(s.Facts, model.KindPods, model.ByUID)...)
-		selectors = append(selectors, lookups(s.Facts, model.KindPods, model.BySelector)...)
+		uids = append(uids, lookupValues(s.Facts, model.KindPods, model.ByUID)...)
+		selectors = append(selectors, lookupValues(s.Facts, model.KindPods, model.BySelector)...)
 	}
 	if len(uids) == 0 {
 		return nil

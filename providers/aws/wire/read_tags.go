@@ -45,5 +45,5 @@ func (r *read) tagJobs() []kit.Detail {
 // kind.
 func (r *read) tagsFollow(scope providers.Scope) bool {
 	lb, found := r.networkLBs[r.balancerOf(scope)]
-	return wants(scope, model.KindTargetGroup) || found && wants(scope, model.KindNetwork) && r.facts.stackOf(arnOf(lb)) != ""
+	return wantsDetails(scope, model.KindTargetGroup) || found && wantsDetails(scope, model.KindNetwork) && r.facts.stackOf(arnOf(lb)) != ""
 }

@@ -28,7 +28,7 @@ func (r *read) listTargetGroups() error {
 	}
 	var all []elbv2types.TargetGroup
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
-	err := pages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
 		for _, t := range o.TargetGroups {
 			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
 				r.targetGroups = append(r.targetGroups, t)
@@ -78,7 +78,7 @@ func (r *read) deepPrefixes() []string {
 	var out []string
 	for _, s := range r.scopes {
 		if s.Depth == providers.Deep {
-			out = append(append(out, lookups(s.Own, model.KindTargetGroup, model.ByPrefix)...), lookups(s.Own, model.KindTargetGroup, model.ByNamespace)...)
+			out = append(append(out, lookupValues(s.Own, model.KindTargetGroup, model.ByPrefix)...), lookupValues(s.Own, model.KindTargetGroup, model.ByNamespace)...)
 		}
 	}
 	return out
@@ -95,10 +95,10 @@ func (r *read) describeTargets() {
 	planned := map[string]bool{}
 	for _, scope := range r.scopes {
 		namespace := ""
-		if wants(scope, model.KindTargets) {
+		if wantsDetails(scope, model.KindTargets) {
 			namespace = scope.Owner.Namespace
 		}
-		attributes := reads(scope, model.KindTargetAttr) && len(lookups(scope.Facts, model.KindTargetAttr, model.ByWanted))+len(lookups(scope.Own, model.KindTargetAttr, model.ByWanted)) > 0
+		attributes := readsKind(scope, model.KindTargetAttr) && len(lookupValues(scope.Facts, model.KindTargetAttr, model.ByWanted))+len(lookupValues(scope.Own, model.KindTargetAttr, model.ByWanted)) > 0
 		for _, t := range r.ownTargetGroups(r.view(scope)) {
 			arn := awssdk.ToString(t.TargetGroupArn)
 			if !planned[arn] {
@@ -118,16 +118,16 @@ func (r *read) describeTargets() {
 	r.Details(jobs)
 }
 
-// ownTargetGroups are those that belong to the Service's load balancer and have a name
-// of its kind, and those on no load balancer whose tags name the Service. A group of
+// ownTargetGroups returns the target groups that belong to the Service's load balancer
+// and have a name of its kind, and groups without one whose tags name the Service. A group of
 // another name was attached by another owner and is left alone, unless it was made for
 // this Service to send to another one of its namespace.
 func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
-	prefixes := lookups(v.scope.Own, model.KindTargetGroup, model.ByPrefix)
+	prefixes := lookupValues(v.scope.Own, model.KindTargetGroup, model.ByPrefix)
 	if !v.deep || len(prefixes) == 0 {
 		return nil
 	}
-	lb, others := arnOf(r.networkLBs[v.balancer]), lookups(v.scope.Own, model.KindTargetGroup, model.ByNamespace)
+	lb, others := arnOf(r.networkLBs[v.balancer]), lookupValues(v.scope.Own, model.KindTargetGroup, model.ByNamespace)
 	var out []elbv2types.TargetGroup
 	for _, t := range r.targetGroups {
 		arn, attached := awssdk.ToString(t.TargetGroupArn), lb != "" && slices.Contains(t.LoadBalancerArns, lb)
@@ -148,10 +148,10 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 // marks reports whether the tags name this Service of this cluster.
 func (r *read) marks(v *view, arn string) bool {
 	tags := r.tags[arn]
-	if len(lookups(v.scope.Own, model.KindTargetGroup, model.ByStack)) > 0 && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
+	if len(lookupValues(v.scope.Own, model.KindTargetGroup, model.ByStack)) > 0 && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
 		return true
 	}
-	names := append(lookups(v.scope.Own, model.KindTargetGroup, model.ByServiceName), model.ServiceName(v.scope.Owner))
+	names := append(lookupValues(v.scope.Own, model.KindTargetGroup, model.ByServiceName), model.ServiceName(v.scope.Owner))
 	return slices.Contains(names, tags[model.TagServiceName]) && r.config.Cluster.Marks(tags)
 }
 
@@ -165,7 +165,7 @@ func (r *read) readTargets(group, namespace string) error {
 	}
 	found := []model.Target{}
 	for _, d := range out.TargetHealthDescriptions {
-		if d.Target == nil || d.TargetHealth != nil && leaving(*d.TargetHealth) {
+		if d.Target == nil || d.TargetHealth != nil && isDraining(*d.TargetHealth) {
 			continue
 		}
 		t := model.Target{ID: awssdk.ToString(d.Target.Id), Port: awssdk.ToInt32(d.Target.Port), Server: awssdk.ToString(d.Target.QuicServerId)}
@@ -190,7 +190,7 @@ func (r *read) readTargets(group, namespace string) error {
 	return nil
 }
 
-func leaving(h elbv2types.TargetHealth) bool {
+func isDraining(h elbv2types.TargetHealth) bool {
 	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
 }
 

@@ -22,7 +22,7 @@ func TestRefusedNames(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
 		const nowhere, group = "arn:aws:acm:us-east-1:123456789012:certificate/nowhere", "sg-0123456789abcdef0"
 		absent := func() map[string]bool {
-			scope := r.scope(owner(2))
+			scope := r.scope(ownerOf(2))
 			for _, id := range []string{group, r.seed.DefaultGroup, group} {
 				scope.Facts = append(scope.Facts, providers.Lookup{Kind: model.KindGroup, By: model.ByWanted, Value: id})
 			}
@@ -30,7 +30,7 @@ func TestRefusedNames(t *testing.T) {
 			noFaults(t, found)
 			return found[0].Facts.Absent
 		}
-		want := r.classicWish(owner(1))
+		want := r.classicWish(ownerOf(1))
 		want.ports[0].Protocol, want.ports[0].Certificate = "SSL", nowhere
 		report := r.walk(want.owner, want.stack())
 		if !report.Learned() || !fault.Is(report.Err(), fault.Invalid) {
@@ -61,7 +61,7 @@ func TestRefusedNames(t *testing.T) {
 func TestNotYetIsNoRefusal(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 3}})
-		want := r.classicWish(owner(1))
+		want := r.classicWish(ownerOf(1))
 		want.lb.Groups = append(want.lb.Groups, stack.RefID(r.seed.DefaultGroup))
 		r.fault(sim.Fault{Kind: sim.FaultError, Count: 1, Status: 400, Service: "elb", Operation: "CreateLoadBalancer", Code: "InvalidSecurityGroup", Message: "Security group 'sg-new' does not exist"})
 		if report := r.walk(want.owner, want.stack()); report.Learned() {

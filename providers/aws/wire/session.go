@@ -45,14 +45,14 @@ type Session struct {
 // read from the environment and, last, from the instance metadata service and our own
 // instance. The returned configuration contains everything that was found.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s, err := open(ctx, c, env)
+	s, err := openSession(ctx, c, env)
 	if err != nil {
 		return nil, c, fmt.Errorf("aws: %w", err)
 	}
 	return s, s.config, nil
 }
 
-func open(ctx context.Context, c model.Config, env providers.Env) (*Session, error) {
+func openSession(ctx context.Context, c model.Config, env providers.Env) (*Session, error) {
 	if env.Now == nil {
 		env.Now = time.Now
 	}
@@ -73,9 +73,9 @@ func open(ctx context.Context, c model.Config, env providers.Env) (*Session, err
 func loadSDK(ctx context.Context, c model.Config, env providers.Env) (awssdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRetryer(newRetryer),
-		config.WithHTTPClient(client()),
+		config.WithHTTPClient(httpClient()),
 		config.WithLogger(logging.Nop{}), // failures are reported by errors; these lines would stand between the user's
-		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limited(newLimits(env, inFlight)), metered(env.Calls), askFence(), skipAnswers())),
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limitSteps(newLimits(env, inFlight)), meterSteps(env.Calls), askFence(), skipAnswers())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
@@ -95,9 +95,9 @@ func loadSDK(ctx context.Context, c model.Config, env providers.Env) (awssdk.Con
 	return withRole(sdk, c), nil
 }
 
-// client is the SDK's own, with enough connections for many Services at once, that are
-// made the way all others of the program are.
-func client() *awshttp.BuildableClient {
+// httpClient returns the SDK's own client, with enough connections for many Services at
+// once, which are created like all others of the program.
+func httpClient() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = kit.KeptConnections
 		kit.Alive(t)

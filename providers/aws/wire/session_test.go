@@ -100,7 +100,7 @@ func TestOpenWithRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noFaults(t, session.Read(t.Context(), []providers.Scope{r.scope(owner(1))}))
+	noFaults(t, session.Read(t.Context(), []providers.Scope{r.scope(ownerOf(1))}))
 	want := map[string]string{"X-Amz-Source-Arn": c.SourceARN, "X-Amz-Source-Account": "123456789012", "key": "ASIA"}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)

@@ -51,7 +51,7 @@ func TestSuspectsGoAlone(t *testing.T) {
 	r := newRig(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: nodes}})
 	all := slices.Sorted(slices.Values(r.seed.InstanceIDs()))
 	r.elsewhere([]string{all[0], all[20], all[40]})
-	w := r.networkWish(owner(1))
+	w := r.networkWish(ownerOf(1))
 	w.targets = slices.Clone(all[:nodes-1])
 	members := func() int {
 		found, _ := r.read(w.owner).Get(stack.Key{Kind: model.KindTargets, Name: model.PortKey("tcp", 80)})

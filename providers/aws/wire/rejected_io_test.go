@@ -15,10 +15,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestGuiltyNodeRules: the rules of many Services in the group of the nodes, of which
+// TestRejectedNodeRules: the rules of many Services in the group of the nodes, of which
 // some are for a deleted group.
-func TestGuiltyNodeRules(t *testing.T) {
-	props.Guilty(t, func(t *testing.T) props.Shared {
+func TestRejectedNodeRules(t *testing.T) {
+	props.RejectedMembers(t, func(t *testing.T) props.Shared {
 		r := newRig(t, simaws.Options{EC2: ec2.Options{Limits: ec2.Limits{RulesPerGroup: 1000}}})
 		const gone = "sg-0bad0bad0bad0bad0"
 		return props.Shared{
