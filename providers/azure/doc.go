@@ -29,8 +29,8 @@
 //	    gateway-addresses                addresses of pods by those of nodes                > gateway-service
 //
 // The load balancer and the security group are written whole, once for many
-// Services: the edits of all of them are put onto the object as just read, and
-// whatever is in there besides goes back unchanged. No object or entry is written
+// Services: the edits of all of them are applied to the object as just read, and
+// all other content is written back unchanged. No object or entry is written
 // that is not proven to be the Service's: the name holds the UID, or tags name the
 // Service.
 //

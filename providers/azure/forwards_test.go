@@ -24,11 +24,11 @@ import (
 // forwardCases are Services whose packets take different ways.
 func forwardCases() []props.Case {
 	ranges := func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.2.0.0/16", "192.0.2.0/24"} }
-	return append(cases(),
-		service("dual", nil, func(s *corev1.ServiceSpec) { props.Dual(s); ranges(s) }),
-		service("floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, ranges),
-		service("internal-deny", map[string]string{"load-balancer-internal": "true", "deny-all-except-load-balancer-source-ranges": "true"}, ranges),
-		service("all-ports", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
+	return append(propsCases(),
+		serviceCase("dual", nil, func(s *corev1.ServiceSpec) { props.Dual(s); ranges(s) }),
+		serviceCase("floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, ranges),
+		serviceCase("internal-deny", map[string]string{"load-balancer-internal": "true", "deny-all-except-load-balancer-source-ranges": "true"}, ranges),
+		serviceCase("all-ports", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
 	)
 }
 
@@ -37,7 +37,7 @@ func forwardCases() []props.Case {
 func TestFlowsAreForwards(t *testing.T) {
 	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
 		virtual.Run(t, string(pools), func(t *testing.T) {
-			s, ok := fresh(simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true})(t).(subject)
+			s, ok := newSubject(simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true})(t).(subject)
 			if !ok {
 				t.Fatal("not the subject of this package")
 			}

@@ -19,20 +19,20 @@ func TestMistaken(t *testing.T) {
 	internal := func(name string, change func(*corev1.ServiceSpec), more map[string]string) props.Case {
 		values := map[string]string{"load-balancer-internal": "true"}
 		maps.Copy(values, more)
-		return service(name, values, change)
+		return serviceCase(name, values, change)
 	}
-	public := service("public", nil, nil)
+	public := serviceCase("public", nil, nil)
 	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
 		t.Run(fmt.Sprint("pools ", pools), func(t *testing.T) {
 			mistaken := func(c props.Case, key, value string) {
-				props.Mistaken(t, fresh(simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true}), c, prefix+key, value)
+				props.Mistaken(t, newSubject(simazure.SeedOptions{Nodes: 3, Pools: pools, DualStack: true}), c, prefix+key, value)
 			}
 			mistaken(internal("internal", nil, nil), subnet, "nowhere")
 			mistaken(internal("subnet", props.Local, map[string]string{subnet: "internal"}), subnet, "nowhere")
 			mistaken(internal("dual", props.Dual, nil), subnet, "nowhere")
 			mistaken(public, "pip-name", "nowhere")
 			mistaken(public, "load-balancer-resource-group", "nowhere")
-			mistaken(service("named", map[string]string{"load-balancer-resource-group": "rg-network"}, nil), "load-balancer-resource-group", "nowhere")
+			mistaken(serviceCase("named", map[string]string{"load-balancer-resource-group": "rg-network"}, nil), "load-balancer-resource-group", "nowhere")
 			mistaken(public, "load-balancer-ipv4", "192.0.2.1")
 			if pools == simazure.NodeNIC {
 				mistaken(internal("link", nil, map[string]string{"pls-create": "true", linkSubnet: "links"}), linkSubnet, "nowhere")
@@ -45,7 +45,7 @@ func TestMistaken(t *testing.T) {
 // TestMisspelt: a misspelt wish for an internal load balancer takes nothing away from a live
 // public one.
 func TestMisspelt(t *testing.T) {
-	cloud, start := providers.EntryOf(azure.Cloud()), fresh(simazure.SeedOptions{Nodes: 3, DualStack: true})
-	props.Misspelt(t, start, cloud, service("public", nil, nil), "azure-load-balancer-internal", "true")
-	props.Misspelt(t, start, cloud, service("public", nil, nil), prefix+"load-balancer-internal", "yes")
+	cloud, start := providers.EntryOf(azure.Cloud()), newSubject(simazure.SeedOptions{Nodes: 3, DualStack: true})
+	props.Misspelt(t, start, cloud, serviceCase("public", nil, nil), "azure-load-balancer-internal", "true")
+	props.Misspelt(t, start, cloud, serviceCase("public", nil, nil), prefix+"load-balancer-internal", "yes")
 }

@@ -24,7 +24,7 @@ func TestMistakes(t *testing.T) {
 		return func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }
 	}
 	props.Mistakes(t, func(t testing.TB) props.Subject {
-		s, ok := fresh(simazure.SeedOptions{Nodes: 2})(t).(subject)
+		s, ok := newSubject(simazure.SeedOptions{Nodes: 2})(t).(subject)
 		s.beside = ok
 		return s
 	}, []props.Mistake{

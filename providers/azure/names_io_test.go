@@ -10,6 +10,6 @@ import (
 
 // TestNamesRefused verifies that a policy that lets nothing be named holds while a process runs.
 func TestNamesRefused(t *testing.T) {
-	start := fresh(simazure.SeedOptions{Nodes: 3, DualStack: true})
-	props.NamesRefused(t, start, azure.Cloud().Annotations, service("public", nil, nil), service("internal", map[string]string{"load-balancer-internal": "true"}, nil))
+	start := newSubject(simazure.SeedOptions{Nodes: 3, DualStack: true})
+	props.NamesRefused(t, start, azure.Cloud().Annotations, serviceCase("public", nil, nil), serviceCase("internal", map[string]string{"load-balancer-internal": "true"}, nil))
 }

@@ -14,11 +14,11 @@ import (
 // addresses and of the interfaces of all sorts of machines, and with a private link service
 // that has a connection when it is deleted.
 func TestPermissions(t *testing.T) {
-	link := service("link", map[string]string{"load-balancer-internal": "true", "pls-create": "true"}, nil)
-	walks := []permissions.Walk{{Fresh: fresh(simazure.SeedOptions{Nodes: 6}), Cases: append(cases(), cases()[1])}}
+	link := serviceCase("link", map[string]string{"load-balancer-internal": "true", "pls-create": "true"}, nil)
+	walks := []permissions.Walk{{Fresh: newSubject(simazure.SeedOptions{Nodes: 6}), Cases: append(propsCases(), propsCases()[1])}}
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM, simazure.Flex} {
 		walks = append(walks, permissions.Walk{
-			Fresh: fresh(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), Cases: []props.Case{cases()[0], cases()[1], link, cases()[1]},
+			Fresh: newSubject(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), Cases: []props.Case{propsCases()[0], propsCases()[1], link, propsCases()[1]},
 			Then: func(t *testing.T, s props.Subject, c props.Case) {
 				if c.Name == link.Name {
 					connectTo(t, s)

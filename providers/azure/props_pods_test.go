@@ -36,13 +36,13 @@ func (p podded) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {
 }
 
 func freshPods(t testing.TB) props.Subject {
-	s, _ := fresh(simazure.SeedOptions{Nodes: 3, Pools: simazure.PodIP})(t).(subject)
+	s, _ := newSubject(simazure.SeedOptions{Nodes: 3, Pools: simazure.PodIP})(t).(subject)
 	s.SetRole(t, props.Role(t, "azure-pods.json"))
 	return podded{s}
 }
 
-// targets gives ports their target ports.
-func targets(s *corev1.ServiceSpec) {
+// setTargetPorts gives ports their target ports.
+func setTargetPorts(s *corev1.ServiceSpec) {
 	for i := range s.Ports {
 		s.Ports[i].TargetPort = intstr.FromInt32(8080 + int32(i))
 	}
@@ -50,9 +50,9 @@ func targets(s *corev1.ServiceSpec) {
 
 func podCases() []props.Case {
 	return []props.Case{
-		service("tcp", map[string]string{"load-balancer-tcp-idle-timeout": "10"}, targets),
-		service("udp-local", nil, func(s *corev1.ServiceSpec) { targets(s); props.UDP(s); props.Local(s) }),
-		service("other-ports", nil, func(s *corev1.ServiceSpec) { targets(s); s.Ports = s.Ports[1:]; s.Ports[0].Port = 8443 }),
+		serviceCase("tcp", map[string]string{"load-balancer-tcp-idle-timeout": "10"}, setTargetPorts),
+		serviceCase("udp-local", nil, func(s *corev1.ServiceSpec) { setTargetPorts(s); props.UDP(s); props.Local(s) }),
+		serviceCase("other-ports", nil, func(s *corev1.ServiceSpec) { setTargetPorts(s); s.Ports = s.Ports[1:]; s.Ports[0].Port = 8443 }),
 	}
 }
 

@@ -77,7 +77,7 @@ func (s subject) SetRole(t testing.TB, role []byte) {
 	props.Judge(t, role, simazure.ParseRole, s.running.Cloud.SetRole)
 }
 
-func fresh(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
+func newSubject(seed simazure.SeedOptions) props.New { return freshWith(seed, "") }
 
 func freshWith(seed simazure.SeedOptions, more string) props.New {
 	return func(t testing.TB) props.Subject {
@@ -90,21 +90,21 @@ func freshWith(seed simazure.SeedOptions, more string) props.New {
 
 const prefix = "service.beta.kubernetes.io/azure-"
 
-// service has annotations of the cloud.
-func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
+// serviceCase returns a case with annotations of the cloud.
+func serviceCase(name string, annotations map[string]string, change func(*corev1.ServiceSpec)) props.Case {
 	return props.Service(name, props.Prefixed(prefix, annotations), change)
 }
 
-func cases() []props.Case {
+func propsCases() []props.Case {
 	return []props.Case{
-		service("public", nil, nil),
-		service("internal", map[string]string{"load-balancer-internal": "true"}, nil),
-		service("public-udp-local", nil, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
-		service("internal-local-ranges", map[string]string{"load-balancer-internal": "true", "load-balancer-internal-subnet": "internal"}, func(s *corev1.ServiceSpec) {
+		serviceCase("public", nil, nil),
+		serviceCase("internal", map[string]string{"load-balancer-internal": "true"}, nil),
+		serviceCase("public-udp-local", nil, func(s *corev1.ServiceSpec) { props.Local(s); props.UDP(s) }),
+		serviceCase("internal-local-ranges", map[string]string{"load-balancer-internal": "true", "load-balancer-internal-subnet": "internal"}, func(s *corev1.ServiceSpec) {
 			props.Local(s)
 			s.LoadBalancerSourceRanges = []string{"10.2.0.0/16", "192.0.2.0/24"}
 		}),
-		service("public-everything", map[string]string{
+		serviceCase("public-everything", map[string]string{
 			"dns-label-name": "shop-web", "load-balancer-tcp-idle-timeout": "10", "pip-tags": "team=shop,stage=test",
 			"load-balancer-health-probe-interval": "10", "load-balancer-health-probe-num-of-probe": "3",
 		}, nil),
@@ -112,14 +112,14 @@ func cases() []props.Case {
 }
 
 func TestProperties(t *testing.T) {
-	props.Run(t, fresh(simazure.SeedOptions{Nodes: 6}), cases())
+	props.Run(t, newSubject(simazure.SeedOptions{Nodes: 6}), propsCases())
 }
 
 // TestPropertiesInterfaces has pools of network interfaces, of all sorts of machines.
 func TestPropertiesInterfaces(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM, simazure.Flex} {
 		t.Run(string(as), func(t *testing.T) {
-			props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), cases()[:2])
+			props.Run(t, newSubject(simazure.SeedOptions{Nodes: 3, NodesAs: as, Pools: simazure.NodeNIC}), propsCases()[:2])
 		})
 	}
 }
@@ -127,19 +127,19 @@ func TestPropertiesInterfaces(t *testing.T) {
 // TestPropertiesBesideOutbound uses a load balancer that existed before, with frontend,
 // pools and outbound rules of AKS, and the nodes in its pools.
 func TestPropertiesBesideOutbound(t *testing.T) {
-	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, Outbound: true}), cases()[:3])
+	props.Run(t, newSubject(simazure.SeedOptions{Nodes: 3, Outbound: true}), propsCases()[:3])
 	t.Run("interfaces", func(t *testing.T) {
-		props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, NodesAs: simazure.VMSS, Pools: simazure.NodeNIC, Outbound: true}), cases()[:2])
+		props.Run(t, newSubject(simazure.SeedOptions{Nodes: 3, NodesAs: simazure.VMSS, Pools: simazure.NodeNIC, Outbound: true}), propsCases()[:2])
 	})
 }
 
 // TestPropertiesDual has Services with both families.
 func TestPropertiesDual(t *testing.T) {
-	props.Run(t, fresh(simazure.SeedOptions{Nodes: 3, DualStack: true}), []props.Case{
-		service("public", nil, props.Dual),
-		service("internal", map[string]string{"load-balancer-internal": "true"}, props.Dual),
-		service("one-family", nil, nil),
-		service("public-floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, func(s *corev1.ServiceSpec) { props.Dual(s); props.Local(s) }),
+	props.Run(t, newSubject(simazure.SeedOptions{Nodes: 3, DualStack: true}), []props.Case{
+		serviceCase("public", nil, props.Dual),
+		serviceCase("internal", map[string]string{"load-balancer-internal": "true"}, props.Dual),
+		serviceCase("one-family", nil, nil),
+		serviceCase("public-floating-off", map[string]string{"disable-load-balancer-floating-ip": "true"}, func(s *corev1.ServiceSpec) { props.Dual(s); props.Local(s) }),
 	})
 }
 
@@ -151,9 +151,9 @@ const several = `"multipleStandardLoadBalancerConfigurations": [{"name": "kubern
 func TestPropertiesSeveral(t *testing.T) {
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 6}, several), []props.Case{
 		// Each names its load balancer: one that names none stays where it is.
-		service("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, props.Local),
-		service("named", map[string]string{"load-balancer-configurations": "second"}, nil),
-		service("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, props.Local),
+		serviceCase("internal-local", map[string]string{"load-balancer-internal": "true", "load-balancer-configurations": "second"}, props.Local),
+		serviceCase("named", map[string]string{"load-balancer-configurations": "second"}, nil),
+		serviceCase("named-other", map[string]string{"load-balancer-configurations": "kubernetes"}, props.Local),
 	})
 }
 
@@ -168,7 +168,7 @@ func TestPodsMatter(t *testing.T) {
 		}
 		r.SetNodes(s.Nodes())
 		r.AllKnown()
-		for _, c := range []props.Case{service("cluster", nil, nil), service("local", nil, props.Local)} {
+		for _, c := range []props.Case{serviceCase("cluster", nil, nil), serviceCase("local", nil, props.Local)} {
 			svc := c.Service
 			svc.Name, svc.UID = c.Name, types.UID("5a0c1f6e-0000-4000-8000-00000000"+fmt.Sprintf("%04x", len(c.Name)))+"0000"
 			job := func(node string) reconcile.Job {
@@ -200,9 +200,9 @@ func TestPodsMatter(t *testing.T) {
 func TestPropertiesSettings(t *testing.T) {
 	const settings = `"disableOutboundSNAT": true, "clusterServiceLoadBalancerHealthProbeMode": "shared", "excludeMasterFromStandardLB": false,`
 	props.Run(t, freshWith(simazure.SeedOptions{Nodes: 2}, settings), []props.Case{
-		service("public", nil, nil),
-		service("internal-ha", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
-		service("local", nil, props.Local),
+		serviceCase("public", nil, nil),
+		serviceCase("internal-ha", map[string]string{"load-balancer-internal": "true", "load-balancer-enable-high-availability-ports": "true"}, nil),
+		serviceCase("local", nil, props.Local),
 	})
 }
 
@@ -210,15 +210,15 @@ func TestPropertiesSettings(t *testing.T) {
 // Service's annotations, also during deletion.
 func TestPropertiesElsewhere(t *testing.T) {
 	group := simtest.Start(t, simazure.Options{}).Cloud.Seed.NetworkGroup
-	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{service("address", map[string]string{"load-balancer-resource-group": group}, nil)})
+	props.Run(t, newSubject(simazure.SeedOptions{Nodes: 2}), []props.Case{serviceCase("address", map[string]string{"load-balancer-resource-group": group}, nil)})
 }
 
 // TestLinkElsewhere releases a private link service in a group of the user, by a
 // process that has never seen it.
 func TestLinkElsewhere(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		s, _ := fresh(simazure.SeedOptions{Nodes: 2, Pools: simazure.NodeNIC})(t).(subject)
-		svc := service("link", map[string]string{
+		s, _ := newSubject(simazure.SeedOptions{Nodes: 2, Pools: simazure.NodeNIC})(t).(subject)
+		svc := serviceCase("link", map[string]string{
 			"load-balancer-internal": "true", "pls-create": "true", "pls-resource-group": s.running.Cloud.Seed.NetworkGroup,
 		}, nil).Service
 		run := func(release bool) reconcile.Result {
@@ -253,9 +253,9 @@ func TestLinkElsewhere(t *testing.T) {
 func TestPropertiesOtherKeys(t *testing.T) {
 	running := simtest.Start(t, simazure.Options{})
 	prefixID := "/subscriptions/" + running.Cloud.Seed.Subscription + "/resourceGroups/" + running.Cloud.Seed.ResourceGroup + "/providers/Microsoft.Network/publicIPPrefixes/" + running.Cloud.Seed.PublicIPPrefix
-	props.Run(t, fresh(simazure.SeedOptions{Nodes: 2}), []props.Case{
-		service("prefix", map[string]string{"pip-prefix-id": prefixID, "dns-label-name": "shop"}, nil),
-		service("internal-tags-and-deny", map[string]string{
+	props.Run(t, newSubject(simazure.SeedOptions{Nodes: 2}), []props.Case{
+		serviceCase("prefix", map[string]string{"pip-prefix-id": prefixID, "dns-label-name": "shop"}, nil),
+		serviceCase("internal-tags-and-deny", map[string]string{
 			"load-balancer-internal": "true", "allowed-service-tags": "AzureCloud,Storage", "allowed-ip-ranges": "10.0.0.0/8",
 			"deny-all-except-load-balancer-source-ranges": "true", "load-balancer-disable-tcp-reset": "true",
 		}, func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }),
@@ -289,8 +289,8 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	refused := service("refused", map[string]string{"load-balancer-tcp-idle-timeout": "1"}, nil)
-	props.Planned(t, fresh(simazure.SeedOptions{Nodes: 3}), cases(), refused, 60,
+	refused := serviceCase("refused", map[string]string{"load-balancer-tcp-idle-timeout": "1"}, nil)
+	props.Planned(t, newSubject(simazure.SeedOptions{Nodes: 3}), propsCases(), refused, 60,
 		67, 171, 177, 304, 315, 333, 342, 345, 384, 451, 464, 489, // a neighbour has taken the node out of the pool before
 		107, 159, 178, 181, 261, 284, 306, 311, 372, 374, 383, 416) // a refused neighbour keeps what another one has left over
 }

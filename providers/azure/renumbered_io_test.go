@@ -11,9 +11,9 @@ import (
 func TestRenumbered(t *testing.T) {
 	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
 		t.Run(string(pools), func(t *testing.T) {
-			start := fresh(simazure.SeedOptions{Nodes: 3, Pools: pools})
-			props.Renumbered(t, start, service("public", nil, nil))
-			props.Renumbered(t, start, service("internal", map[string]string{"load-balancer-internal": "true"}, nil))
+			start := newSubject(simazure.SeedOptions{Nodes: 3, Pools: pools})
+			props.Renumbered(t, start, serviceCase("public", nil, nil))
+			props.Renumbered(t, start, serviceCase("internal", map[string]string{"load-balancer-internal": "true"}, nil))
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 func TestSwitched(t *testing.T) {
 	for _, pools := range []simazure.PoolType{simazure.NodeIP, simazure.NodeNIC} {
 		t.Run(string(pools), func(t *testing.T) {
-			start := fresh(simazure.SeedOptions{Nodes: 3, Pools: pools})
-			public, internal := service("public", nil, nil), service("internal", map[string]string{"load-balancer-internal": "true"}, nil)
+			start := newSubject(simazure.SeedOptions{Nodes: 3, Pools: pools})
+			public, internal := serviceCase("public", nil, nil), serviceCase("internal", map[string]string{"load-balancer-internal": "true"}, nil)
 			props.Switched(t, start, public, internal)
 			props.Switched(t, start, internal, public)
 		})

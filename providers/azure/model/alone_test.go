@@ -65,7 +65,7 @@ func (w aloneWorld) existing(t testing.TB, was, svc *corev1.Service) (cases.Effe
 		}
 		have = a.have(before.Owner)
 	}
-	want, more, err := build(in, a.read(), have)
+	want, more, err := buildStack(in, a.read(), have)
 	if err != nil {
 		t.Fatal(err)
 	}

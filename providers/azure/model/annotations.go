@@ -26,45 +26,45 @@ const (
 const (
 	groupPlace   = "Public or internal, and where"
 	groupAddress = "Addresses"
-	groupAccess  = "Who may connect"
+	groupAccess  = "Client access"
 	groupRules   = "Rules"
 	groupHealth  = "Health probes"
 	groupLink    = "Private link service"
 	groupObjects = "On other objects"
 )
 
-// declared puts all declarations together. An error is a fault of theirs, which
-// the tests rule out.
-func declared() (*annotations.Set, error) {
-	return annotations.Collect("azure", []string{azurePrefix, portPrefix}, checks(),
+// declareAnnotations collects all declarations. An error is a mistake in a declaration,
+// which the tests rule out.
+func declareAnnotations() (*annotations.Set, error) {
+	return annotations.Collect("azure", []string{azurePrefix, portPrefix}, annotationChecks(),
 		placeKeys(), addressKeys(), accessKeys(), ruleKeys(), healthKeys(), linkKeys(), objectKeys())
 }
 
 // Annotations is the set of all keys that the official controller reads.
 func Annotations() *annotations.Set {
-	set, _ := declared() // a set at fault says so on every Service
+	set, _ := declareAnnotations() // a set at fault says so on every Service
 	return set
 }
 
 func onPublic() []string   { return []string{Public} }
 func onInternal() []string { return []string{Internal} }
 
-// truth reads every boolean in one way: "true" in any case is true, blanks around
+// boolType reads every boolean in one way: "true" in any case is true, blanks around
 // it do not count. The official controller has three readers that disagree, so
 // that "True" makes a public load balancer with a closed security group there.
-func truth() annotations.Type[bool] {
+func boolType() annotations.Type[bool] {
 	return annotations.BoolWords([]string{"true"}, []string{"false", ""}, true).Trimmed().Legally(`"true" or "false", in any case`)
 }
 
-// flag is a boolean that is false by default; other texts are false too, with a
-// warning.
-func flag(source string, kinds ...string) []annotations.Form[bool] {
-	return []annotations.Form[bool]{{Kinds: kinds, Type: truth(), Bad: annotations.AsAbsent, Source: source}}
+// boolForm declares a boolean that is false by default; other texts are false too, with
+// a warning.
+func boolForm(source string, kinds ...string) []annotations.Form[bool] {
+	return []annotations.Form[bool]{{Kinds: kinds, Type: boolType(), Bad: annotations.AsAbsent, Source: source}}
 }
 
-// words is a text of a resource's name: blanks around it do not count, and an
-// empty one is none.
-func words(defaults, source string, kinds ...string) []annotations.Form[string] {
+// nameForm declares the name of a resource: surrounding blanks are ignored, and an
+// empty text counts as absent.
+func nameForm(defaults, source string, kinds ...string) []annotations.Form[string] {
 	return []annotations.Form[string]{{
 		Kinds: kinds, Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent, DefaultDoc: defaults, Source: source,
 	}}

@@ -28,7 +28,7 @@ var (
 		Doc: "Addresses that may connect; kube-proxy lets others pass.",
 		Forms: []annotations.Form[[]netip.Prefix]{{
 			Type: strictRanges(), DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
-			Doc: "Entries that are no ranges, and an empty value, are refused and what is there stays; the official controller closes the Service with them.",
+			Doc: "Entries that are no ranges, and an empty value, are refused, and the existing rules stay; the official controller denies all clients with them.",
 		}},
 	}
 	rangesKey = &annotations.Key[[]netip.Prefix]{
@@ -40,18 +40,18 @@ var (
 	}
 	denyAllKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "deny-all-except-load-balancer-source-ranges", Group: groupAccess, Example: "true",
-		Doc:   "Closes the Service for everybody else, the virtual network included, while ranges are given.",
-		Forms: flag("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
+		Doc:   "Denies all other clients, including the virtual network, while ranges are given.",
+		Forms: boolForm("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
 	}, annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()})
 	noAccessKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "disable-load-balancer-nsg-rule", Group: groupAccess, Example: "true",
 		Doc:   "Writes nothing for the Service into the network security group.",
-		Forms: flag(cpaHelpers),
+		Forms: boolForm(cpaHelpers),
 	}, annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()})
 	sharedRuleKey = &annotations.Key[bool]{
 		Name: azurePrefix + "shared-securityrule", Group: groupAccess, Example: "true", Doc: "Shares security rules between Services.",
 		Forms: []annotations.Form[bool]{{
-			Type: truth(), Bad: annotations.AsAbsent, Support: annotations.Accepted, Source: cpaDocs,
+			Type: boolType(), Bad: annotations.AsAbsent, Support: annotations.Accepted, Source: cpaDocs,
 			Reason: "rules of the same protocol, sources and ports are always shared, as in the official controller today",
 		}},
 	}
@@ -67,7 +67,7 @@ func strictRanges() annotations.Type[[]netip.Prefix] {
 			p, err := netip.ParsePrefix(strings.TrimSpace(part))
 			switch {
 			case strings.TrimSpace(raw) == "":
-				return nil, errors.New("is empty, which would close the Service for everybody")
+				return nil, errors.New("is empty, which would deny all clients")
 			case err != nil:
 				return nil, fmt.Errorf("has the entry %q, which is no range", strings.TrimSpace(part))
 			case p != p.Masked():

@@ -73,7 +73,7 @@ var (
 		Name: azurePrefix + "pip-ip-tags", Names: annotations.NamesNothing(), Group: groupAddress, Example: "RoutingPreference=Internet", Doc: "IP tags of a public IP that is made for the Service.",
 		Forms: []annotations.Form[Tags]{{
 			Kinds: onPublic(), Type: tagMap(), DefaultDoc: "left as they are", Change: annotations.Replaced, Source: cpaBalancer,
-			Doc: "Azure cannot change them: the public IP is deleted and made again, with another address, unless others use it. " +
+			Doc: "Azure cannot change them: the public IP is deleted and recreated, with another address, unless others use it. " +
 				"With enableIPTagMutationForExistingPublicIP in the cloud configuration they are changed in place.",
 		}},
 	}
@@ -108,7 +108,7 @@ func pipPrefix() []annotations.Form[string] {
 func dnsLabel() annotations.Type[string] {
 	const legal = "3 to 63 letters, digits and hyphens that begin with a letter and end with no hyphen, or the empty text"
 	return annotations.Custom("dns label", legal, func(raw string) (string, error) {
-		raw = lower(strings.TrimSpace(raw))
+		raw = lowerCase(strings.TrimSpace(raw))
 		if ok, _ := regexp.MatchString(`^[a-z][a-z0-9-]{1,61}[a-z0-9]$`, raw); raw != "" && !ok {
 			return "", errors.New("is not " + legal)
 		}

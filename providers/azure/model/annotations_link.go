@@ -14,24 +14,24 @@ var (
 		Name: azurePrefix + "pls-create", Names: annotations.NamesBy(annotations.ThingLink, unnamedLink), Group: groupLink, Example: "true",
 		Doc: "Makes a private link service on the IPv4 frontend.",
 		Forms: []annotations.Form[bool]{{
-			Type: truth(), Bad: annotations.AsAbsent, Source: cpaLink,
-			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller leaves it until the frontend goes.",
+			Type: boolType(), Bad: annotations.AsAbsent, Source: cpaLink,
+			Doc: "Without it a private link service that carries the Service's mark is deleted; the official controller keeps it until the frontend is deleted.",
 		}},
 	}
 	linkGroupKey = annotations.Needing(annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "pls-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupLink, Example: "links",
 		Doc:   "Resource group of the private link service.",
-		Forms: words("", cpaLink),
+		Forms: nameForm("", cpaLink),
 	}, annotations.EmptyAbsent, "privateLinkServiceResourceGroup", "resourceGroup"), needsLink())
 	linkNameKey = annotations.Needing(&annotations.Key[string]{
 		Name: azurePrefix + "pls-name", Names: annotations.NamesThe(annotations.ThingLink), Group: groupLink, Example: "shop-link",
 		Doc:   "Name of the private link service; it cannot change.",
-		Forms: words("pls-<frontend>", cpaLink),
+		Forms: nameForm("pls-<frontend>", cpaLink),
 	}, needsLink())
 	linkSubnetKey = annotations.Needing(annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "pls-ip-configuration-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupLink, Example: "links",
 		Doc:   "Subnet that the translated addresses are from.",
-		Forms: words("", cpaLink),
+		Forms: nameForm("", cpaLink),
 	}, annotations.EmptyAbsent, azurePrefix+"load-balancer-internal-subnet", "subnetName"), needsLink())
 	linkCountKey = annotations.Needing(&annotations.Key[int]{
 		Name: azurePrefix + "pls-ip-configuration-ip-address-count", Group: groupLink, Example: "2", Doc: "Number of translated addresses.",
@@ -51,7 +51,7 @@ var (
 	linkProxyKey = annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "pls-proxy-protocol", Group: groupLink, Example: "true",
 		Doc:   "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.",
-		Forms: flag(cpaLink),
+		Forms: boolForm(cpaLink),
 	}, needsLink())
 	linkVisibilityKey = annotations.Needing(&annotations.Key[[]string]{
 		Name: azurePrefix + "pls-visibility", Names: annotations.NamesThe(annotations.ThingSubscription), Exposes: annotations.ToAccounts, Group: groupLink, Example: "*",

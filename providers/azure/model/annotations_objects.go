@@ -19,8 +19,8 @@ const (
 	labelNamespace = "kubernetes.io/metadata.name"
 )
 
-// on declares a key that does not stand on Services.
-func on[T any](place annotations.Place, name, doc, example string, f annotations.Form[T]) *annotations.Key[T] {
+// objectKey declares a key of objects other than Services.
+func objectKey[T any](place annotations.Place, name, doc, example string, f annotations.Form[T]) *annotations.Key[T] {
 	return &annotations.Key[T]{Name: name, On: place, Group: groupObjects, Doc: doc, Example: example, Forms: []annotations.Form[T]{f}}
 }
 
@@ -29,41 +29,41 @@ func objectKeys() []annotations.Declaration {
 	control := annotations.Form[bool]{Type: annotations.Presence(), DefaultDoc: "a worker", Source: cpaStandard,
 		Doc: "Unless excludeMasterFromStandardLB of the cloud configuration is false; never a member of pools of addresses."}
 	return []annotations.Declaration{
-		on(annotations.NodeLabel, labelManaged, "Keeps the node out of all load balancers with the value false.", "false", annotations.Form[bool]{
+		objectKey(annotations.NodeLabel, labelManaged, "Keeps the node out of all load balancers with the value false.", "false", annotations.Form[bool]{
 			Type: annotations.BoolWords([]string{"true"}, []string{"false"}, true), Default: true, Bad: annotations.AsAbsent, Source: cpaNodes,
 		}),
-		on(annotations.NodeLabel, labelGroup, "Resource group of the node; nodes of other groups than the cluster's are kept out.", "other", annotations.Form[string]{
+		objectKey(annotations.NodeLabel, labelGroup, "Resource group of the node; nodes of other groups than the cluster's are kept out.", "other", annotations.Form[string]{
 			Type: annotations.String(), DefaultDoc: "the cluster's", Source: cpaNodes,
 		}),
-		on(annotations.NodeLabel, corev1.LabelNodeExcludeBalancers, "Keeps the node out of all load balancers, with any value.", "true", annotations.Form[bool]{
+		objectKey(annotations.NodeLabel, corev1.LabelNodeExcludeBalancers, "Keeps the node out of all load balancers, with any value.", "true", annotations.Form[bool]{
 			Type: annotations.Presence(), Source: cpaNodes,
 		}),
-		on(annotations.NodeLabel, labelControl, "Keeps the node out as one of the control plane.", "", control),
-		on(annotations.NodeLabel, labelMaster, "Keeps the node out as one of the control plane; an older name.", "", control),
-		on(annotations.NodeLabel, labelRole, `Keeps the node out as one of the control plane with the value "master"; the oldest name.`, "master", annotations.Form[string]{
+		objectKey(annotations.NodeLabel, labelControl, "Keeps the node out as one of the control plane.", "", control),
+		objectKey(annotations.NodeLabel, labelMaster, "Keeps the node out as one of the control plane; an older name.", "", control),
+		objectKey(annotations.NodeLabel, labelRole, `Keeps the node out as one of the control plane with the value "master"; the oldest name.`, "master", annotations.Form[string]{
 			Type: annotations.String(), DefaultDoc: "a worker", Source: cpaNodes,
 		}),
-		on(annotations.NodeLabel, corev1.LabelTopologyZone, "Zone of the node.", "westeurope-1", annotations.Form[string]{
+		objectKey(annotations.NodeLabel, corev1.LabelTopologyZone, "Zone of the node.", "westeurope-1", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Accepted, Source: cpaNodes, Reason: "zones of load balancers are those of the region, not of nodes",
 		}),
-		on(annotations.NodeLabel, labelHostname, "Name of the machine.", "node-1", annotations.Form[string]{
+		objectKey(annotations.NodeLabel, labelHostname, "Name of the machine.", "node-1", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Accepted, Source: cpaStandard, Reason: "the provider id says which machine a node is",
 		}),
-		on(annotations.NodeLabel, "<any label selected by nodeSelector of a multipleStandardLoadBalancerConfigurations entry>",
+		objectKey(annotations.NodeLabel, "<any label selected by nodeSelector of a multipleStandardLoadBalancerConfigurations entry>",
 			"Puts the node on the load balancers whose nodeSelector it fits.", "", annotations.Form[string]{
 				Type: annotations.String(), DefaultDoc: "load balancers without nodeSelector", Source: cpaBalancer,
-				Doc: "The scale set of primaryVMSet counts before it. A node that fits nowhere is on no load balancer, and the user is told.",
+				Doc: "The scale set of primaryVMSet counts before it. A node that matches none is on no load balancer, and a warning names it.",
 			}),
-		annotations.Naming(on(annotations.ServiceLabel, "<any label selected by serviceLabelSelector of a multipleStandardLoadBalancerConfigurations entry>",
+		annotations.Naming(objectKey(annotations.ServiceLabel, "<any label selected by serviceLabelSelector of a multipleStandardLoadBalancerConfigurations entry>",
 			"Limits the load balancers that the Service may be on to those whose selector it fits.", "", annotations.Form[string]{
 				Type: annotations.String(), DefaultDoc: "load balancers without selectors", Source: cpaBalancer,
 				Doc: "serviceNamespaceSelector does the same with the labels of the namespace.",
 			}), annotations.NamesNothing()),
-		on(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
+		objectKey(annotations.OtherObject, labelSlice, "Service that an endpoint slice belongs to.", "web", annotations.Form[string]{
 			Type: annotations.String(), Source: cpaLocal,
 			Doc: "Where there are several load balancers, pools of Services with externalTrafficPolicy Local have the nodes with endpoints; a single load balancer has all nodes, and the probe takes those without out. Pools of pods have the ready endpoints themselves.",
 		}),
-		on(annotations.PodLabel, labelEgress, "Gateway that a pod's connections leave by.", "egress-1", annotations.Form[string]{
+		objectKey(annotations.PodLabel, labelEgress, "Gateway that a pod's connections leave by.", "egress-1", annotations.Form[string]{
 			Type: annotations.String(), Support: annotations.Accepted, Source: "kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go",
 			Reason: "it gives pods NAT gateways, which are no load balancers; what others enter into the service gateway for them stays",
 		}),

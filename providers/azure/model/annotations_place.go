@@ -12,7 +12,7 @@ var (
 		Name: azurePrefix + "load-balancer-internal", Group: groupPlace, Example: "true", Exposes: annotations.ToInternet,
 		Doc: "Gives the Service an address of the virtual network instead of a public one.",
 		Forms: []annotations.Form[bool]{{
-			Type: truth(), Bad: annotations.AsAbsent, Change: annotations.Replaced, Source: cpaBalancer,
+			Type: boolType(), Bad: annotations.AsAbsent, Change: annotations.Replaced, Source: cpaBalancer,
 			Doc: `"True" means internal here. The official controller makes a public load balancer of it whose security group stays closed. ` +
 				"After a change the Service is on the new load balancer before it leaves the old one; its address changes.",
 		}},
@@ -23,7 +23,7 @@ var (
 		Forms: []annotations.Form[string]{{
 			Kinds: onInternal(), Type: annotations.String().Trimmed(), Empty: annotations.EmptyAbsent,
 			Or: []string{"subnetName"}, Change: annotations.Brief, Source: cpaBalancer,
-			Doc: "It is a part of the names of the frontend, rules and probes, so they are made anew, in one write.",
+			Doc: "It is part of the names of the frontend, rules and probes, so they are recreated in one write.",
 		}},
 	}
 	configurationsKey = &annotations.Key[[]string]{
@@ -37,7 +37,7 @@ var (
 	groupKey = annotations.Configured(&annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-resource-group", Names: annotations.NamesThe(annotations.ThingResourceGroup), Group: groupPlace, Example: "network-group",
 		Doc:   "Resource group of the public IP; the load balancer is never moved by it.",
-		Forms: words("", cpaBalancer, Public),
+		Forms: nameForm("", cpaBalancer, Public),
 	}, annotations.EmptyAbsent, "resourceGroup")
 	modeKey = &annotations.Key[string]{
 		Name: azurePrefix + "load-balancer-mode", Names: annotations.NamesNothing(), Group: groupPlace, Example: "__auto__", Doc: "Which Basic load balancer the Service is on.",

@@ -23,30 +23,30 @@ var (
 	noResetKey = &annotations.Key[bool]{
 		Name: azurePrefix + "load-balancer-disable-tcp-reset", Group: groupRules, Example: "true",
 		Doc:   "Sends no TCP reset when an idle flow ends.",
-		Forms: flag(cpaHelpers),
+		Forms: boolForm(cpaHelpers),
 	}
 	haKey = &annotations.Key[bool]{
 		Name: azurePrefix + "load-balancer-enable-high-availability-ports", Group: groupRules, Example: "true",
 		Doc:   "One rule for all ports and protocols instead of one for each port.",
-		Forms: flag(cpaBalancer, Internal),
+		Forms: boolForm(cpaBalancer, Internal),
 	}
 	noFloatingKey = &annotations.Key[bool]{
 		Name: azurePrefix + "disable-load-balancer-floating-ip", Group: groupRules, Example: "true",
 		Doc: "Sends to node ports of the nodes' own addresses instead of keeping the destination.",
 		Forms: []annotations.Form[bool]{{
-			Type: truth(), Bad: annotations.AsAbsent, Change: annotations.Brief, Source: cpaBalancer,
+			Type: boolType(), Bad: annotations.AsAbsent, Change: annotations.Brief, Source: cpaBalancer,
 			Doc: "The security group then opens the node ports of every node; not with high availability ports.",
 		}},
 	}
 	noRuleKey = &annotations.Key[bool]{
 		Name: portPrefix + "{port}_no_lb_rule", Group: groupRules, Example: "true",
 		Doc:   "Makes no rule and no probe for the port; the security group opens it nevertheless.",
-		Forms: flag(cpaHelpers),
+		Forms: boolForm(cpaHelpers),
 	}
 	noProbeKey = &annotations.Key[bool]{
 		Name: portPrefix + "{port}_no_probe_rule", Group: groupHealth, Example: "true",
 		Doc:   "Makes the rule of the port without a probe.",
-		Forms: flag(cpaHelpers),
+		Forms: boolForm(cpaHelpers),
 	}
 )
 
@@ -170,8 +170,8 @@ func probePort() annotations.Type[int] {
 // longestProbe is what interval times number must stay below, in seconds.
 const longestProbe = 119
 
-// checks judge keys together.
-func checks() []annotations.Check {
+// annotationChecks returns checks of several keys together.
+func annotationChecks() []annotations.Check {
 	return []annotations.Check{checkProbeTime, checkLink}
 }
 

@@ -22,7 +22,7 @@ func TestEveryKeyIsDeclared(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	set, err := declared()
+	set, err := declareAnnotations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestOneTruth(t *testing.T) {
 	keys := []*annotations.Key[bool]{internalKey, noFloatingKey, noResetKey, denyAllKey, noAccessKey, linkCreateKey, linkProxyKey, haKey}
 	for value, want := range tests {
 		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{internalKey.Name: value}}}
-		if got := choose(svc).Kind == Internal; got != want {
+		if got := chooseKind(svc).Kind == Internal; got != want {
 			t.Errorf("choose with %q: internal %t, want %t", value, got, want)
 		}
 		for _, key := range keys {
@@ -103,7 +103,7 @@ func TestSelect(t *testing.T) {
 		node("control", map[string]string{labelControl: ""}, machine), node("old", map[string]string{labelRole: "master"}, machine),
 	}
 	got := func(c Config) []string {
-		in, _ := inputOf(c, "kubernetes", service(0, nil, 80), nodes)
+		in, _ := inputOf(c, "kubernetes", testService(0, nil, 80), nodes)
 		return in.Backends.Nodes.Names()
 	}
 	c := testConfig()

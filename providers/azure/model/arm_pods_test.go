@@ -44,7 +44,7 @@ func (a *arm) applyContainer(s plan.Step, spec Container) map[int]error {
 	if s.ID.Action == plan.Delete {
 		for _, service := range a.gateway.Services {
 			for _, pool := range service.Props().List(listGatewayPools) {
-				if strings.HasPrefix(lower(pool.Text("id")), lower(id)+"/") {
+				if strings.HasPrefix(lowerCase(pool.Text("id")), lowerCase(id)+"/") {
 					return map[int]error{0: fault.New(fault.InUse, "load balancer %s: the gateway sends to it", name)}
 				}
 			}
@@ -125,8 +125,8 @@ func (a *arm) updateService(r Object) error {
 	name := entry.Text("name")
 	i := Named(a.gateway.Services, name)
 	if r.Flag("isDelete") {
-		if pods := a.podWorld().pods[lower(name)]; len(pods) > 0 || i < 0 || a.lbs[lower(name)] != nil {
-			return fault.New(fault.InUse, "service %s: index %d, pods %v, load balancer %t", name, i, pods, a.lbs[lower(name)] != nil)
+		if pods := a.podWorld().pods[lowerCase(name)]; len(pods) > 0 || i < 0 || a.lbs[lowerCase(name)] != nil {
+			return fault.New(fault.InUse, "service %s: index %d, pods %v, load balancer %t", name, i, pods, a.lbs[lowerCase(name)] != nil)
 		}
 		a.gateway.Services = slices.Delete(a.gateway.Services, i, i+1)
 		return nil

@@ -118,7 +118,7 @@ func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Ledger) plan.Plan
 	if tn == nil {
 		book.Leave(owner)
 	} else {
-		built, problems, err := build(tn.in, a.read(), have)
+		built, problems, err := buildStack(tn.in, a.read(), have)
 		if err != nil {
 			a.t.Fatal(err)
 		}

@@ -93,14 +93,14 @@ func (a *arm) putLB(o Object) {
 				a.t.Fatalf("%s: rule %s refers to %s %q, which is not there", name, r.Text("name"), list, ref)
 			}
 		}
-		port := fmt.Sprint(lower(r.Ref(toFrontend)), r.Props().Text("protocol"), r.Props().number("frontendPort"))
+		port := fmt.Sprint(lowerCase(r.Ref(toFrontend)), r.Props().Text("protocol"), r.Props().number("frontendPort"))
 		if ports[port] {
 			a.t.Fatalf("%s: %s is there twice", name, port)
 		}
 		ports[port] = true
 	}
-	a.checkFrontends(a.lbs[lower(name)], o)
-	a.lbs[lower(name)] = o
+	a.checkFrontends(a.lbs[lowerCase(name)], o)
+	a.lbs[lowerCase(name)] = o
 	a.checkIPs()
 }
 
@@ -127,7 +127,7 @@ func (a *arm) checkIPs() {
 	for _, lb := range a.lbs {
 		for _, f := range lb.Props().List(ListFrontends) {
 			where := f.Text("id")
-			for _, place := range []string{lower(f.Ref("publicIPAddress")), f.Props().Text("privateIPAddress")} {
+			for _, place := range []string{lowerCase(f.Ref("publicIPAddress")), f.Props().Text("privateIPAddress")} {
 				if place == "" {
 					continue
 				}
@@ -149,7 +149,7 @@ func (a *arm) foundIP(name string) FoundIP {
 	for _, lb := range a.lbs {
 		for _, f := range lb.Props().List(ListFrontends) {
 			if PublicIPKeyOf(f.Ref("publicIPAddress")).Name == name {
-				out.Attached = lower(f.Text("id"))
+				out.Attached = lowerCase(f.Text("id"))
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 		}
 	}
 	version := func(k stack.Key) string { return a.pips[k.Name].Props().Text("publicIPAddressVersion") }
-	edit := MergeBalancer(LBMerge{Config: a.c, Cluster: a.cluster, Name: name, Version: version}, a.lbs[lower(name)], b)
+	edit := MergeBalancer(LBMerge{Config: a.c, Cluster: a.cluster, Name: name, Version: version}, a.lbs[lowerCase(name)], b)
 	switch {
 	case edit.Delete:
 		for _, m := range a.members {
@@ -288,7 +288,7 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 				a.t.Fatalf("load balancer %s is deleted with members %s", name, m.Key)
 			}
 		}
-		delete(a.lbs, lower(name))
+		delete(a.lbs, lowerCase(name))
 	case edit.Changed:
 		edit.Object["name"] = cmp.Or(edit.Object.Text("name"), name)
 		a.putLB(edit.Object)
@@ -298,11 +298,11 @@ func (a *arm) applyLB(b plan.Batch) map[int]error {
 		if !ok || a.c.PoolType != PoolNodeIP {
 			continue
 		}
-		pool, changed := MergePool(a.lbs[lower(name)], spec.Name, b)
+		pool, changed := MergePool(a.lbs[lowerCase(name)], spec.Name, b)
 		if changed {
-			pools := a.lbs[lower(name)].Props().List(ListPools)
+			pools := a.lbs[lowerCase(name)].Props().List(ListPools)
 			pools[Named(pools, spec.Name)] = a.wire(pool)
-			a.lbs[lower(name)].Props().SetList(ListPools, pools)
+			a.lbs[lowerCase(name)].Props().SetList(ListPools, pools)
 		}
 	}
 	return edit.Refused
@@ -383,7 +383,7 @@ func (a *arm) release(key string, s plan.Step, b plan.Batch) {
 func (a *arm) applyOne(s plan.Step) {
 	switch spec := s.Target.Spec.(type) {
 	case Link:
-		key := lower(spec.Group + "/" + spec.Name)
+		key := lowerCase(spec.Group + "/" + spec.Name)
 		if s.ID.Action == plan.Delete {
 			delete(a.links, key)
 			return
@@ -392,9 +392,9 @@ func (a *arm) applyOne(s plan.Step) {
 		o["name"], o["id"] = spec.Name, ARMID("sub", spec.Group, "privateLinkServices", spec.Name)
 		a.links[key] = a.wire(o)
 	case Policy:
-		f := a.facts.Subnets[lower(spec.Subnet)]
+		f := a.facts.Subnets[lowerCase(spec.Subnet)]
 		f.PolicyDisabled = true
-		a.facts.Subnets[lower(spec.Subnet)] = f
+		a.facts.Subnets[lowerCase(spec.Subnet)] = f
 	case NICs, ScaleSet:
 		if s.ID.Action == plan.Delete {
 			delete(a.members, s.ID.Key)

@@ -12,15 +12,15 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// build computes the desired stack of the Service. If a problem is an error there is no
+// buildStack computes the desired stack of the Service. If a problem is an error there is no
 // stack, and the last valid one stays in force. Choices of Azure, and settings where a
 // change has no benefit, are adopted from the observed state.
 //
 // Values that are unknown before the first write, such as the address of a new public IP,
 // are left out and added by the next build. Until then, entries in the security group for
 // the previous address are retained; later holds the forecast of the missing values.
-func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-	if beyond := capability(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
+func buildStack(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	if beyond := capabilityOf(in.Kind).Exceeds(sizeOf(in)); len(beyond) > 0 {
 		return nil, beyond, nil
 	}
 	if in.Config.PodIP() {
@@ -41,7 +41,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 }
 
 func (b *builder) stack() (*stack.Stack, annotations.Problems) {
-	b.problems = append(b.problems, validate(b.in)...)
+	b.problems = append(b.problems, validateService(b.in)...)
 	b.balancer()
 	if b.problems.Errors() {
 		return nil, b.distinct()
@@ -57,7 +57,7 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	if b.problems.Errors() {
 		return nil, b.distinct()
 	}
-	if b.anew {
+	if b.recreate {
 		b.out.Resources = nil
 		return b.out, b.distinct()
 	}
@@ -92,9 +92,9 @@ type builder struct {
 	entries  Entries
 	// addresses are those of the frontends, as far as they are known.
 	addresses map[corev1.IPFamily]string
-	// anew reports that a public IP must be deleted, with all its users, before it can be
-	// recreated. The next build creates them again.
-	anew bool
+	// recreate reports that a public IP must be deleted, with all its users, before it can
+	// be recreated. The next build creates them again.
+	recreate bool
 	// foresees: what follows once the addresses are known is put in as well; see later.
 	foresees bool
 	// places are those of the nodes, once they are known; see placed.

@@ -24,11 +24,11 @@ type whoMay struct {
 	deny   bool           // denies all other clients, the virtual network included
 }
 
-// clients computes the permitted clients. Ranges that cover a whole family stand for the
+// permittedClients computes the permitted clients. Ranges that cover a whole family stand for the
 // Internet, in that family alone. An internal Service without ranges has no rule, since the
 // network's own default admits the network. Source:
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go.
-func clients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
+func permittedClients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
 	all := slices.Concat(spec, allowed)
 	w := whoMay{tags: tags, ranges: mergeRanges(all), deny: denyAll && len(all) > 0}
 	everybody := slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Bits() == 0 })
@@ -56,20 +56,22 @@ func mergeRanges(in []netip.Prefix) []netip.Prefix {
 			continue // the wider one of two is sorted first
 		}
 		out = append(out, p)
-		for n := len(out); n > 1 && siblings(out[n-2], out[n-1]); n = len(out) {
-			out = append(out[:n-2], parent(out[n-2]))
+		for n := len(out); n > 1 && areSiblings(out[n-2], out[n-1]); n = len(out) {
+			out = append(out[:n-2], parentPrefix(out[n-2]))
 		}
 	}
 	return out
 }
 
-// siblings reports whether two ranges are the halves of one.
-func siblings(a, b netip.Prefix) bool {
-	return a.Bits() == b.Bits() && a.Bits() > 0 && parent(a) == parent(b)
+// areSiblings reports whether two ranges are the halves of one.
+func areSiblings(a, b netip.Prefix) bool {
+	return a.Bits() == b.Bits() && a.Bits() > 0 && parentPrefix(a) == parentPrefix(b)
 }
 
-// parent is the range of twice the size.
-func parent(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Bits()-1).Masked() }
+// parentPrefix returns the range of twice the size.
+func parentPrefix(p netip.Prefix) netip.Prefix {
+	return netip.PrefixFrom(p.Addr(), p.Bits()-1).Masked()
+}
 
 // access wants the entries of the security group.
 func (b *builder) access() {
@@ -86,7 +88,7 @@ func (b *builder) access() {
 		return
 	}
 	tags := serviceTagsKey.Get(b.in.Values)
-	who := clients(b.in.Kind, tags, spec, allowed, denyAllKey.Get(b.in.Values))
+	who := permittedClients(b.in.Kind, tags, spec, allowed, denyAllKey.Get(b.in.Values))
 	if len(tags) > 0 && len(spec) > 0 {
 		b.report(serviceTagsKey.Warning(b.in.Values, "lets clients in that kube-proxy turns away, because spec.loadBalancerSourceRanges is set", ""))
 	}
@@ -218,7 +220,7 @@ func (b *builder) openPorts(protocol string) []string {
 			port = p.NodePort
 		}
 		if wire == protocol && port != 0 {
-			out = append(out, string(number(port)))
+			out = append(out, string(jsonNumber(port)))
 		}
 	}
 	slices.Sort(out)

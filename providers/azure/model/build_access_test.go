@@ -45,7 +45,7 @@ func TestClients(t *testing.T) {
 		{"deny with tags alone", Public, tags, nil, nil, true, answer{}},
 	}
 	for _, tt := range tests {
-		w := clients(tt.kind, tt.tags, tt.spec, tt.allowed, tt.deny)
+		w := permittedClients(tt.kind, tt.tags, tt.spec, tt.allowed, tt.deny)
 		if got := (answer{w.open, w.deny, len(w.ranges)}); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}

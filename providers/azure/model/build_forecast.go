@@ -13,9 +13,9 @@ import (
 // unknownAddress stands for an address that Azure has not chosen yet.
 func unknownAddress(family corev1.IPFamily) string { return "the " + string(family) + " address" }
 
-// forecast says which rules of the security group follow once Azure has chosen the
-// addresses. They cannot be in the plan: an entry is known by its address.
-func forecast(in input, facts *Facts, have *stack.Stack) []string {
+// forecastRules returns the security group's rules that follow once Azure has chosen
+// the addresses. They cannot be in the plan: an entry is identified by its address.
+func forecastRules(in input, facts *Facts, have *stack.Stack) []string {
 	if facts == nil || in.Config.PodIP() {
 		return nil
 	}
@@ -43,7 +43,7 @@ func forecast(in input, facts *Facts, have *stack.Stack) []string {
 // inWords says what an entry does.
 func (a Access) inWords() string {
 	if a.Deny {
-		return "security group " + a.Security + " denies it to everybody else"
+		return "security group " + a.Security + " denies all other clients"
 	}
 	protocol := strings.ToUpper(a.Protocol) + " "
 	if a.Protocol == "*" {

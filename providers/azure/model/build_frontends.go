@@ -57,7 +57,7 @@ func (b *builder) nameFor(family corev1.IPFamily) string {
 // is used only if no other frontend has it, since a status can be stale.
 func (b *builder) privateFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
 	name := subnetName(b.in)
-	subnet, ok := b.facts.Subnets[lower(name)]
+	subnet, ok := b.facts.Subnets[lowerCase(name)]
 	if !ok {
 		b.fail(subnetKey.Name, name, "is no subnet of the virtual network "+b.in.Config.VNet, "the name of a subnet")
 		return f, false
@@ -121,7 +121,7 @@ func (s FoundSubnet) holds(address string) bool {
 
 // publicFrontend finds or makes the public IP of a family.
 func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, bool) {
-	group := lower(groupKey.Or(b.in.Values, b.in.Config.Group))
+	group := lowerCase(groupKey.Or(b.in.Values, b.in.Config.Group))
 	if !b.there(groupKey, b.facts.Groups) {
 		return f, false
 	}
@@ -150,7 +150,7 @@ func (b *builder) publicFrontend(f Frontend, family corev1.IPFamily) (Frontend, 
 // if it does not. Without a name it is the configuration's.
 func (b *builder) there(key *annotations.Key[string], exist []string) bool {
 	said := key.Get(b.in.Values)
-	ok := said == "" || slices.Contains(exist, lower(said))
+	ok := said == "" || slices.Contains(exist, lowerCase(said))
 	if !ok {
 		b.fail(key.Name, said, "is not found, or the controller's credentials may not read it", "the name of a resource group that they may read")
 	}

@@ -31,16 +31,16 @@ func (b *builder) link() {
 		b.report(linkCreateKey.Refusal(b.in.Values, "needs pools of interfaces: Azure has no private link services on load balancers with pools of addresses (loadBalancerBackendPoolConfigurationType "+PoolNodeIP+")", ""))
 		return
 	}
-	group := lower(linkGroupKey.Or(b.in.Values, b.in.Config.linkGroup()))
+	group := lowerCase(linkGroupKey.Or(b.in.Values, b.in.Config.linkGroup()))
 	if !b.there(linkGroupKey, b.facts.LinkGroups) {
 		return
 	}
-	name, mine := b.linkName(group, lower(b.lb+"/"+frontend.Name), frontend.Name)
+	name, mine := b.linkName(group, lowerCase(b.lb+"/"+frontend.Name), frontend.Name)
 	if !mine {
 		return
 	}
 	subnet := linkSubnet(b.in)
-	if _, ok := b.facts.Subnets[lower(subnet)]; !ok {
+	if _, ok := b.facts.Subnets[lowerCase(subnet)]; !ok {
 		b.fail(linkSubnetKey.Name, subnet, "is no subnet of the virtual network "+b.in.Config.VNet, "the name of a subnet")
 		return
 	}
@@ -49,16 +49,16 @@ func (b *builder) link() {
 		Group: b.in.Config.NetworkGroup(), Network: b.in.Config.VNet, Subnet: subnet, Disabled: true,
 	}})
 	b.out.Put(stack.Resource{Key: LinkKey(), Spec: Link{
-		Group: group, Name: name, Entries: stack.RefTo(EntriesKey(b.lb)), Frontend: lower(b.lb + "/" + frontend.Name), On: frontend.place(),
+		Group: group, Name: name, Entries: stack.RefTo(EntriesKey(b.lb)), Frontend: lowerCase(b.lb + "/" + frontend.Name), On: frontend.place(),
 		Subnet: stack.RefTo(policy), IPs: b.linkIPs(subnet, name), FQDNs: linkNamesKey.Get(b.in.Values),
-		ProxyProtocol: linkProxyKey.Get(b.in.Values), Visibility: everybody(linkVisibilityKey.Get(b.in.Values)),
+		ProxyProtocol: linkProxyKey.Get(b.in.Values), Visibility: reduceToStar(linkVisibilityKey.Get(b.in.Values)),
 		AutoApproval: linkApprovalKey.Get(b.in.Values), Tags: b.linkTags(),
 	}})
 }
 
 // linked reports whether the frontend already has a private link service.
 func (b *builder) linked(frontend string) bool {
-	return slices.ContainsFunc(b.facts.Links, func(l FoundLink) bool { return slices.Contains(l.Frontends, lower(b.lb+"/"+frontend)) })
+	return slices.ContainsFunc(b.facts.Links, func(l FoundLink) bool { return slices.Contains(l.Frontends, lowerCase(b.lb+"/"+frontend)) })
 }
 
 // linkName is the name of the private link service; false: there is one already
@@ -124,8 +124,8 @@ func (b *builder) linkIPs(subnet, link string) []LinkIP {
 	return out
 }
 
-// everybody reduces a list that contains a star to the star, which matches all.
-func everybody(list []string) []string {
+// reduceToStar reduces a list that contains a star to the star, which matches all.
+func reduceToStar(list []string) []string {
 	if slices.Contains(list, "*") {
 		return []string{"*"}
 	}

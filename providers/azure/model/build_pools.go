@@ -69,7 +69,7 @@ func (b *builder) nodes() func(func(nodeports.Node) bool) {
 	on := b.shareOut().on
 	return func(yield func(nodeports.Node) bool) {
 		for n := range b.in.Backends.Nodes.All() {
-			if strings.EqualFold(on[n.Name], strings.TrimSuffix(lower(b.lb), suffixInternal)) && !yield(n) {
+			if strings.EqualFold(on[n.Name], strings.TrimSuffix(lowerCase(b.lb), suffixInternal)) && !yield(n) {
 				return
 			}
 		}
@@ -83,7 +83,7 @@ func (b *builder) machines(pool string) {
 	sets := map[string]ScaleSet{}
 	var unknown, out []string
 	for n := range b.in.Backends.Nodes.All() {
-		m, ok := b.facts.Machines[lower(n.ProviderID)]
+		m, ok := b.facts.Machines[lowerCase(n.ProviderID)]
 		if !ok {
 			unknown = append(unknown, n.Name)
 			continue
@@ -92,14 +92,14 @@ func (b *builder) machines(pool string) {
 			out = append(out, n.Name+" ("+m.Out+")")
 			continue
 		}
-		set := ScaleSet{ID: lower(m.ScaleSet), Flex: m.Flex, Pool: ref}
+		set := ScaleSet{ID: lowerCase(m.ScaleSet), Flex: m.Flex, Pool: ref}
 		if had, ok := sets[set.ID]; ok {
 			set = had
 		}
 		if m.ScaleSet != "" && !m.Flex {
 			set.Instances = append(set.Instances, Instance{Node: n.Name, ID: m.Instance})
 		} else if m.NIC != "" {
-			nics.Members = append(nics.Members, NIC{Node: n.Name, ID: lower(m.NIC)})
+			nics.Members = append(nics.Members, NIC{Node: n.Name, ID: lowerCase(m.NIC)})
 		}
 		if m.ScaleSet != "" {
 			sets[set.ID] = set
@@ -170,7 +170,7 @@ func (b *builder) keepMembers(pool string, nics *NICs, sets map[string]ScaleSet,
 	for _, r := range b.members(pool) {
 		switch spec := r.Spec.(type) {
 		case ScaleSet:
-			id := lower(spec.ID)
+			id := lowerCase(spec.ID)
 			if _, wanted := sets[id]; wanted && !keepAll {
 				continue
 			}

@@ -22,7 +22,7 @@ func (b *builder) fits(ip FoundIP, family corev1.IPFamily) bool {
 		return true
 	}
 	if b.mine(ip) && strings.EqualFold(ip.Name, publicIPName(b.cluster, b.base, "", b.suffix(family))) {
-		b.anew = true // the name is the same for either family alone
+		b.recreate = true // the name is the same for either family alone
 		return true
 	}
 	b.fail("public IP "+ip.Group+"/"+ip.Name, ip.Version, "is its version, and the Service needs "+string(family), "")
@@ -66,7 +66,7 @@ func (b *builder) managedIP(ip FoundIP, family corev1.IPFamily) {
 		case b.in.Config.MutateIPTag:
 			spec.IPTags = &tags
 		case b.mine(ip):
-			b.anew = true
+			b.recreate = true
 			b.report(pipIPTagsKey.Warning(b.in.Values, "needs another public IP, since Azure cannot change IP tags: the address changes", ""))
 		default:
 			b.report(annotations.NotApplied(pipIPTagsKey.Warning(b.in.Values, "is not applied while other Services use the public IP "+ip.Name+", whose IP tags Azure cannot change; name another public IP", ""))...)
@@ -125,7 +125,7 @@ func (b *builder) publicIPTags(found Tags) Tags {
 	wanted := Tags{}
 	maps.Copy(wanted, b.in.Config.Tags)
 	for k, v := range pipTagsKey.Get(b.in.Values) {
-		if marks(k, v) {
+		if isServiceTag(k, v) {
 			b.report(pipTagsKey.Warning(b.in.Values, "sets "+k+", which says whose the public IP is: that one is left out", ""))
 			continue
 		}

@@ -72,7 +72,7 @@ func (b *builder) refuseTaken() {
 	for _, rule := range b.entries.Rules {
 		for _, f := range lb.Frontends {
 			for i, p := range f.Serves {
-				if i >= len(f.Users) || ownedBy(b.base, f.Users[i]) || !strings.EqualFold(f.Name, rule.Frontend) || !overlaps(rule, p.Protocol, p.Port, p.Port) {
+				if i >= len(f.Users) || ownedBy(b.base, f.Users[i]) || !strings.EqualFold(f.Name, rule.Frontend) || !rulesOverlap(rule, p.Protocol, p.Port, p.Port) {
 					continue
 				}
 				b.report(annotations.Problem{
@@ -187,7 +187,7 @@ func (b *builder) probeProtocol(port nodeports.ServicePort) (protocol string, gu
 		return p, false
 	}
 	if port.AppProtocol != "" {
-		switch lower(strings.TrimSpace(port.AppProtocol)) {
+		switch lowerCase(strings.TrimSpace(port.AppProtocol)) {
 		case "http":
 			return probeHTTP, true
 		case "https":

@@ -6,9 +6,9 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// capabilities are what the kinds can do. Those of the SKU Service can do less; see
-// build_pods.go.
-func capabilities() []providers.Capability {
+// kindCapabilities returns what the kinds support. Those of the SKU Service support
+// less; see build_pods.go.
+func kindCapabilities() []providers.Capability {
 	both := []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 	public := []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}
 	limits := providers.Limits{Ports: mostRules, Ranges: mostPrefixes, Rules: mostSecurityRules}
@@ -24,8 +24,8 @@ func capabilities() []providers.Capability {
 	}
 }
 
-// capability is what the kind of a Service can do.
-func capability(kind string) providers.Capability {
-	c, _ := providers.CapabilityOf(capabilities(), kind)
+// capabilityOf returns the capability of one kind.
+func capabilityOf(kind string) providers.Capability {
+	c, _ := providers.CapabilityOf(kindCapabilities(), kind)
 	return c
 }

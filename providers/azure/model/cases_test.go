@@ -25,30 +25,30 @@ func TestCases(t *testing.T) {
 			if c.world.Deleted {
 				first, refused := a.settle(owner, nil, book)
 				c.Check(t, "plan.golden", planText(first))
-				c.Check(t, "after.golden", told(refused)+a.state())
+				c.Check(t, "after.golden", formatRefusals(refused)+a.state())
 				return
 			}
-			want, problems, err := build(tn.in, a.read(), a.have(owner))
+			want, problems, err := buildStack(tn.in, a.read(), a.have(owner))
 			if err != nil {
 				t.Fatal(err)
 			}
 			out := cases.Told(append(parsed, problems...))
 			if want == nil || parsed.Errors() {
-				c.Check(t, "stack.golden", out+"nothing is built; what is there stays\n")
+				c.Check(t, "stack.golden", out+"nothing is built; existing resources stay\n")
 				return
 			}
-			c.Check(t, "stack.golden", out+text(want))
+			c.Check(t, "stack.golden", out+renderStack(want))
 			first, refused := a.settle(owner, tn, book)
 			if c.world.Expect == "empty" && !first.Empty() {
 				t.Errorf("the plan is not empty:\n%s", planText(first))
 			}
 			c.Check(t, "plan.golden", planText(first))
-			c.Check(t, "after.golden", told(refused)+a.state())
+			c.Check(t, "after.golden", formatRefusals(refused)+a.state())
 		})
 	}
 }
 
-func told(refused []error) string {
+func formatRefusals(refused []error) string {
 	var b strings.Builder
 	for _, err := range refused {
 		b.WriteString("refused: " + err.Error() + "\n")
@@ -56,13 +56,13 @@ func told(refused []error) string {
 	return b.String()
 }
 
-// good are the cases that can be built and stay.
-func good(t *testing.T) []testCase {
+// buildableCases returns the cases that can be built and stay.
+func buildableCases(t *testing.T) []testCase {
 	t.Helper()
 	return slices.DeleteFunc(loadCases(t), func(c testCase) bool {
 		a, _ := c.arm(t)
 		tn := c.tenant(c.service)
-		want, problems, err := build(tn.in, a.read(), a.have(tn.in.Owner))
+		want, problems, err := buildStack(tn.in, a.read(), a.have(tn.in.Owner))
 		return err != nil || c.world.Deleted || want == nil || problems.Errors() || tn.problems.Errors()
 	})
 }
@@ -70,7 +70,7 @@ func good(t *testing.T) []testCase {
 // TestIdempotent: once everything is made, building again wants the same, there
 // is nothing to do, and a release leaves nothing of the Service.
 func TestIdempotent(t *testing.T) {
-	for _, c := range good(t) {
+	for _, c := range buildableCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			a, book := c.arm(t)
 			tn := c.tenant(c.service)
@@ -80,8 +80,8 @@ func TestIdempotent(t *testing.T) {
 			if p := a.plan(tn.in.Owner, tn, book); !p.Empty() {
 				t.Errorf("plan is not empty:\n%s", planText(p))
 			}
-			first, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
-			again, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
+			first, _, _ := buildStack(tn.in, a.read(), a.have(tn.in.Owner))
+			again, _, _ := buildStack(tn.in, a.read(), a.have(tn.in.Owner))
 			if d := cmp.Diff(first.Resources, again.Resources); d != "" {
 				t.Errorf("build differs (-first +again):\n%s", d)
 			}
@@ -100,21 +100,21 @@ func TestIdempotent(t *testing.T) {
 // that names the rule for all ports.
 func TestOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, c := range good(t) {
+	for _, c := range buildableCases(t) {
 		if c.service.Annotations[haKey.Name] != "" {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			a, _ := c.arm(t)
 			tn := c.tenant(c.service)
-			want, _, _ := build(tn.in, a.read(), a.have(tn.in.Owner))
+			want, _, _ := buildStack(tn.in, a.read(), a.have(tn.in.Owner))
 			nodes, svc := slices.Clone(c.world.Nodes), c.service.DeepCopy()
 			rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 			slices.Reverse(svc.Spec.Ports)
 			shuffled := c
 			shuffled.world.Nodes = nodes
 			in := shuffled.tenant(svc).in
-			got, _, err := build(in, a.read(), a.have(tn.in.Owner))
+			got, _, err := buildStack(in, a.read(), a.have(tn.in.Owner))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestOrder(t *testing.T) {
 // TestMoves: from whatever one case leaves to whatever another wants the way ends
 // with nothing to do, and a release then leaves nothing of the Service.
 func TestMoves(t *testing.T) {
-	cases := slices.DeleteFunc(good(t), func(c testCase) bool {
+	cases := slices.DeleteFunc(buildableCases(t), func(c testCase) bool {
 		return len(c.world.Balancers)+len(c.world.Before)+len(c.world.PublicIPs)+len(c.world.Links) > 0 || c.world.Security != nil || c.config.PreConfigured != ""
 	})
 	for _, from := range cases {
@@ -161,11 +161,11 @@ func TestMoves(t *testing.T) {
 
 // TestNothingHeld: no plan between cases has a circle or holds a step.
 func TestNothingHeld(t *testing.T) {
-	for _, c := range good(t) {
+	for _, c := range buildableCases(t) {
 		a, book := c.arm(t)
 		tn := c.tenant(c.service)
 		have := a.have(tn.in.Owner)
-		want, _, _ := build(tn.in, a.read(), have)
+		want, _, _ := buildStack(tn.in, a.read(), have)
 		for _, h := range diff.Compare(want, matchFound(want, have), Rules(), book).Blocked {
 			t.Errorf("%s: held by %s: %s: %s", c.Name, h.By, h.Step.ID, h.Why)
 		}

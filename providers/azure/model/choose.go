@@ -6,8 +6,9 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// choose says which kind a Service asks for: one annotation, read as everywhere.
-func choose(service *corev1.Service) providers.Choice {
+// chooseKind returns the kind that a Service asks for: one annotation, read as
+// everywhere.
+func chooseKind(service *corev1.Service) providers.Choice {
 	internal, _, _ := internalKey.Read("", service.Annotations)
 	if internal {
 		return providers.Choice{Kind: Internal}

@@ -126,19 +126,19 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if err := file.check(c); err != nil {
 		return Config{}, nil, fmt.Errorf("cloud config: %w", err)
 	}
-	return c, append(strayKeys(all), file.idleWithPods(c)...), nil
+	return c, append(unknownKeys(all), file.idleWithPods(c)...), nil
 }
 
 func (f configFile) config() Config {
 	c := Config{
 		Cloud: cmp.Or(f.Cloud, "AzurePublicCloud"), Endpoint: f.ResourceManagerEndpoint, NotStack: f.DisableAzureStackCloud, Auth: f.auth(),
 		Subscription: f.SubscriptionID, NetworkTenant: f.NetworkResourceTenantID, NetworkSubscription: f.NetworkResourceSubscriptionID,
-		Group: lower(f.ResourceGroup), Location: f.Location,
+		Group: lowerCase(f.ResourceGroup), Location: f.Location,
 		ExtendedLocation: ExtendedLocation{f.ExtendedLocationName, f.ExtendedLocationType},
 		VNet:             f.VnetName, VNetGroup: f.VnetResourceGroup, Subnet: f.SubnetName,
 		Security: f.SecurityGroupName, SecurityGroup: f.SecurityGroupResourceGroup,
 		BalancerName: f.LoadBalancerName, BalancerGroup: f.LoadBalancerResourceGroup, LinkGroup: f.PrivateLinkServiceResourceGroup,
-		PoolType: poolNIC, Migrate: f.EnableMigrateToIPBasedBackendPoolAPI, PreConfigured: lower(f.PreConfiguredBackendPoolLoadBalancerTypes),
+		PoolType: poolNIC, Migrate: f.EnableMigrateToIPBasedBackendPoolAPI, PreConfigured: lowerCase(f.PreConfiguredBackendPoolLoadBalancerTypes),
 		WithMasters: f.ExcludeMasterFromStandardLB != nil && !*f.ExcludeMasterFromStandardLB,
 		NoSNAT:      f.DisableOutboundSNAT != nil && *f.DisableOutboundSNAT,
 		SharedProbe: strings.EqualFold(f.ClusterServiceLoadBalancerHealthProbeMode, probeShared),
@@ -172,16 +172,16 @@ func (f configFile) auth() Auth {
 func (c Config) SubscriptionOfNetwork() string { return cmp.Or(c.NetworkSubscription, c.Subscription) }
 
 // NetworkGroup is the resource group of the virtual network.
-func (c Config) NetworkGroup() string { return lower(cmp.Or(c.VNetGroup, c.Group)) }
+func (c Config) NetworkGroup() string { return lowerCase(cmp.Or(c.VNetGroup, c.Group)) }
 
 // GroupOfBalancers is the resource group of the load balancers.
-func (c Config) GroupOfBalancers() string { return lower(cmp.Or(c.BalancerGroup, c.Group)) }
+func (c Config) GroupOfBalancers() string { return lowerCase(cmp.Or(c.BalancerGroup, c.Group)) }
 
 // securityGroup is the resource group of the security group.
-func (c Config) securityGroup() string { return lower(cmp.Or(c.SecurityGroup, c.Group)) }
+func (c Config) securityGroup() string { return lowerCase(cmp.Or(c.SecurityGroup, c.Group)) }
 
 // linkGroup is the resource group of private link services.
-func (c Config) linkGroup() string { return lower(cmp.Or(c.LinkGroup, c.Group)) }
+func (c Config) linkGroup() string { return lowerCase(cmp.Or(c.LinkGroup, c.Group)) }
 
 // Balancers lists the exact names of the load balancers that can have parts of
 // Services. The official controller also takes any other load balancer of the

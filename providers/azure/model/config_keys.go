@@ -94,7 +94,7 @@ func (m multiFile) config() MultiBalancer {
 func withoutEffect() map[string]string {
 	const (
 		limits   = "has no effect: there are no such calls here"
-		caches   = "has no effect: what is read is kept as long as it is right"
+		caches   = "has no effect: Berth caches reads for as long as they are valid"
 		routes   = "has no effect on load balancers"
 		retries  = "has no effect: failed calls are tried again by the queue"
 		machines = "has no effect: what a node is, its provider id says"
@@ -126,19 +126,19 @@ func withRates(out map[string]string, limits, retries string) map[string]string 
 	return out
 }
 
-// strayKeys lists keys that nothing reads, and keys without effect.
-func strayKeys(all map[string]any) annotations.Problems {
+// unknownKeys lists keys that nothing reads, and keys without effect.
+func unknownKeys(all map[string]any) annotations.Problems {
 	known := map[string]bool{}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[configFile]()) {
-		known[lower(field.Tag.Get("json"))] = true
+		known[lowerCase(field.Tag.Get("json"))] = true
 	}
 	reasons := withoutEffect()
 	var out annotations.Problems
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if known[lower(key)] {
+		if known[lowerCase(key)] {
 			continue
 		}
-		message, heard := reasons[lower(key)]
+		message, heard := reasons[lowerCase(key)]
 		if !heard {
 			message = "is not known, so it has no effect"
 		}
@@ -150,15 +150,15 @@ func strayKeys(all map[string]any) annotations.Problems {
 // check refuses what cannot be served, so that a wrong mode is found at the start
 // and not with the first Service.
 func (f configFile) check(c Config) error {
-	switch sku := lower(f.LoadBalancerSku); sku {
+	switch sku := lowerCase(f.LoadBalancerSku); sku {
 	case "", skuStandard, skuService:
 	case skuBasic:
 		return errors.New(`loadBalancerSku: "basic" is retired by Azure and not supported; "standard" and "service" are`)
 	default:
 		return fmt.Errorf(`loadBalancerSku: %q is not supported; "standard" and "service" are`, sku)
 	}
-	switch pool := lower(f.LoadBalancerBackendPoolConfigurationType); pool {
-	case "", lower(poolNIC), lower(PoolNodeIP), lower(poolPodIP):
+	switch pool := lowerCase(f.LoadBalancerBackendPoolConfigurationType); pool {
+	case "", lowerCase(poolNIC), lowerCase(PoolNodeIP), lowerCase(poolPodIP):
 	default:
 		return fmt.Errorf("loadBalancerBackendPoolConfigurationType: %q is none of %s, %s, %s", pool, poolNIC, PoolNodeIP, poolPodIP)
 	}
@@ -185,12 +185,12 @@ func (c Config) checkMulti() error {
 	names, sets := map[string]bool{}, map[string]bool{}
 	for i, m := range c.Multi {
 		switch {
-		case m.Name == "" || names[lower(m.Name)]:
-			return fmt.Errorf("%s[%d].name: %q is empty or there twice", key, i, m.Name)
-		case m.PrimaryVMSet == "" || sets[lower(m.PrimaryVMSet)]:
-			return fmt.Errorf("%s[%d].primaryVMSet: %q is empty or there twice", key, i, m.PrimaryVMSet)
+		case m.Name == "" || names[lowerCase(m.Name)]:
+			return fmt.Errorf("%s[%d].name: %q is empty or listed twice", key, i, m.Name)
+		case m.PrimaryVMSet == "" || sets[lowerCase(m.PrimaryVMSet)]:
+			return fmt.Errorf("%s[%d].primaryVMSet: %q is empty or listed twice", key, i, m.PrimaryVMSet)
 		}
-		names[lower(m.Name)], sets[lower(m.PrimaryVMSet)] = true, true
+		names[lowerCase(m.Name)], sets[lowerCase(m.PrimaryVMSet)] = true, true
 		if err := m.checkSelectors(); err != nil {
 			return fmt.Errorf("%s[%d].%w", key, i, err)
 		}

@@ -73,8 +73,8 @@ func TestConfigRefused(t *testing.T) {
 		`{"loadBalancerBackendPoolConfigurationType": "x"}`:                                                     `loadBalancerBackendPoolConfigurationType: "x" is none of nodeIPConfiguration, nodeIP, podIP`,
 		`{"preConfiguredBackendPoolLoadBalancerTypes": "some"}`:                                                 `preConfiguredBackendPoolLoadBalancerTypes: "some" is none of internal, external, all`,
 		`{"multipleStandardLoadBalancerConfigurations": [{"name": "a"}]}`:                                       `multipleStandardLoadBalancerConfigurations: needs pools of the type nodeIP`,
-		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                         `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or there twice`,
-		multi(`{"name": "a"}`): `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or there twice`,
+		multi(`{"name": "a", "primaryVMSet": "v"}, {"name": "A", "primaryVMSet": "w"}`):                         `multipleStandardLoadBalancerConfigurations[1].name: "A" is empty or listed twice`,
+		multi(`{"name": "a"}`): `multipleStandardLoadBalancerConfigurations[0].primaryVMSet: "" is empty or listed twice`,
 		multi(`{"name": "a", "primaryVMSet": "v", "serviceNamespaceSelector": {"matchExpressions": [{ }]}}`): `multipleStandardLoadBalancerConfigurations[0].serviceNamespaceSelector: "" is not a valid label selector operator`,
 	}
 	for text, want := range tests {

@@ -22,8 +22,8 @@ package model
 // Resources whose accepted operation failed (provisioningState Failed) are read with
 // Trouble, which is never desired: the next plan writes them again.
 //
-// The lists may be some seconds old, unless something that the user names is asked
-// for, a release, or a Service that has looked for what it owns since they were read.
+// The lists may be some seconds old. They are read again for a resource that the user
+// names, for a release, and for a Service that has read its own resources since then.
 // They hold what the session itself has written since.
 //
 // A group that does not exist (404) is empty. A list that is refused (403) makes
@@ -75,7 +75,7 @@ package model
 //
 // Batch "nics": one lane for all; Apply groups by interface: one list where there are
 // many, else GET; merge pool ids of all pools, PUT with etag, interfaces in parallel;
-// those that fail are Refused members. Batch vmss/<id>: the same for its machines, all
+// failed ones are Refused members. Batch vmss/<id>: the same for its machines, all
 // pools at once; the model (only its interfaces in the PUT, etag) before machines that
 // join and after machines that leave. A machine that no longer exists counts as
 // removed. Deletion asks Claims first, and leaves everything where PoolInUse(load
@@ -110,7 +110,7 @@ package model
 //
 // # security-rule-entry
 //
-// Read: AccessOf(the security group, who): entries whose destination is the
+// Read: AccessOf(the security group, the Service): entries whose destination is the
 // Service's alone, or is shared and fits its rules: Proof Derived; entries whose
 // destination is in use by no Service, or whose port no rule of the frontend forwards:
 // Proof Leftover; looked up destinations: Proof None (adopt proves
@@ -143,13 +143,13 @@ package model
 // Everything is Owned, Proof Name (PodWorld.stack); a service of the gateway that is
 // of another type than inbound has no proof.
 //
-// container-public-ip: GET, PUT if it is not there; what is there of the name is the
+// container-public-ip: GET, PUT if it does not exist; an existing one of the name is the
 // Service's. container-load-balancer: GET, ContainerBody, PUT with etag, again as
 // above. Neither shares calls.
 //
 // gateway-service, gateway-service-pool, gateway-addresses: one batch for all. Apply:
 // the list of services as it is now, MergeServices, one partial update; then the list
 // of locations, MergeAddresses, one partial update; no call where nothing changes. A
-// call that is refused for what it says of some is made for each alone. There are no
-// etags: what somebody else writes to the same address between the read and the write
-// is lost.
+// call that is refused because of some members is repeated for each alone. There are no
+// etags: a write of another controller to the same address between the read and the
+// write is lost.

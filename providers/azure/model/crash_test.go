@@ -11,7 +11,7 @@ import (
 // TestCrash: a process stops after each of its calls. The next process, which has no state,
 // reaches a stable state, and a release then, or at once, leaves nothing behind.
 func TestCrash(t *testing.T) {
-	for _, c := range good(t) {
+	for _, c := range buildableCases(t) {
 		if c.config.PreConfigured != "" || len(c.world.Balancers)+len(c.world.Links) > 0 {
 			continue
 		}
@@ -39,7 +39,7 @@ func TestCrash(t *testing.T) {
 						}
 					}
 					for _, o := range c.world.PublicIPs {
-						delete(a.pips, lower(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name")))
+						delete(a.pips, lowerCase(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name")))
 					}
 					if c.config.PodIP() {
 						if got := a.state(); !made && got != others {

@@ -15,7 +15,7 @@ func Rules() diff.Rules {
 	kinds := balancerRules()
 	maps.Copy(kinds, otherRules())
 	maps.Copy(kinds, podRules())
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), podEdges())}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), podEdges())}
 }
 
 // balancerRules are for what is in load balancers.
@@ -105,8 +105,8 @@ func otherRules() map[stack.Kind]diff.Rule {
 	}
 }
 
-// edges returns the orders that follow neither from references nor from roles.
-func edges() []diff.Edge {
+// orderEdges returns the orders that follow neither from references nor from roles.
+func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	var out []diff.Edge
 	add := func(first, then diff.Match, same bool, reason string) {
@@ -162,9 +162,9 @@ func followsRule(r stack.Resource) bool {
 func balancerBatch(r stack.Resource, _ plan.Action, _ string) string {
 	switch spec := r.Spec.(type) {
 	case Entries:
-		return "lb/" + spec.Group + "/" + lower(spec.Balancer)
+		return "lb/" + spec.Group + "/" + lowerCase(spec.Balancer)
 	case Pool:
-		return "lb/" + spec.Group + "/" + lower(spec.Balancer)
+		return "lb/" + spec.Group + "/" + lowerCase(spec.Balancer)
 	}
 	return ""
 }
@@ -173,7 +173,7 @@ func publicIPBatch(r stack.Resource, _ plan.Action, _ string) string { return "p
 
 func scaleSetBatch(r stack.Resource, _ plan.Action, _ string) string {
 	if s, ok := r.Spec.(ScaleSet); ok {
-		return "vmss/" + lower(s.ID)
+		return "vmss/" + lowerCase(s.ID)
 	}
 	return ""
 }
@@ -236,7 +236,7 @@ func sameTags(want, have Tags) bool {
 func foldKeys(t Tags) map[string]string {
 	out := make(map[string]string, len(t))
 	for k, v := range t {
-		out[lower(k)] = v
+		out[lowerCase(k)] = v
 	}
 	return out
 }

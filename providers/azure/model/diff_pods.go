@@ -42,11 +42,11 @@ func gatewayBatch(stack.Resource, plan.Action, string) string { return "gateway/
 func podEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	return []diff.Edge{
-		{First: step(plan.Create, KindContainer), Then: step(plan.Create, KindRegistered), Reason: "the gateway takes a service when its pool is there"},
+		{First: step(plan.Create, KindContainer), Then: step(plan.Create, KindRegistered), Reason: "the gateway accepts a service only when its pool exists"},
 		{First: step(plan.Create, KindAttached), Then: step(plan.Create, KindPods), Reason: "pods come to a service that has its pool"},
-		{First: step(plan.Delete, KindPods), Then: step(plan.Delete, KindAttached), Reason: "the gateway lets go of a service when no pod is under it"},
+		{First: step(plan.Delete, KindPods), Then: step(plan.Delete, KindAttached), Reason: "the gateway releases a service only when it has no pod"},
 		{First: step(plan.Delete, KindPods), Then: step(plan.Delete, KindRegistered), Reason: "the gateway refuses to let a service go that has pods"},
-		{First: step(plan.Delete, KindContainer), Then: step(plan.Delete, KindRegistered), Reason: "the service stays known until its load balancer is gone"},
+		{First: step(plan.Delete, KindContainer), Then: step(plan.Delete, KindRegistered), Reason: "the service stays registered until its load balancer is deleted"},
 	}
 }
 

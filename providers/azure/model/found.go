@@ -70,9 +70,9 @@ func EntriesOf(c Config, lb Object, base string, address addressOf) (Entries, bo
 }
 
 func (e *Entries) sort() {
-	slices.SortFunc(e.Frontends, func(a, b Frontend) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
-	slices.SortFunc(e.Rules, func(a, b Rule) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
-	slices.SortFunc(e.Probes, func(a, b Probe) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
+	slices.SortFunc(e.Frontends, func(a, b Frontend) int { return cmp.Compare(lowerCase(a.Name), lowerCase(b.Name)) })
+	slices.SortFunc(e.Rules, func(a, b Rule) int { return cmp.Compare(lowerCase(a.Name), lowerCase(b.Name)) })
+	slices.SortFunc(e.Probes, func(a, b Probe) int { return cmp.Compare(lowerCase(a.Name), lowerCase(b.Name)) })
 	slices.Sort(e.Pools)
 }
 
@@ -139,7 +139,7 @@ func usedByOthers(lb Object, frontend, base string) bool {
 // UsersOf lists the load balancing rules of a frontend, and reports whether something else
 // holds it.
 func UsersOf(lb Object, frontend string) (rules []string, held bool) {
-	use := usesOf(lb)[lower(frontend)]
+	use := usesOf(lb)[lowerCase(frontend)]
 	return use.rules, use.held
 }
 
@@ -155,12 +155,12 @@ type frontendUse struct {
 func usesOf(lb Object) map[string]frontendUse {
 	p, out := lb.Props(), map[string]frontendUse{}
 	hold := func(name string) {
-		use := out[lower(name)]
+		use := out[lowerCase(name)]
 		use.held = true
-		out[lower(name)] = use
+		out[lowerCase(name)] = use
 	}
 	for _, r := range p.List(ListRules) {
-		name := lower(r.refName(toFrontend))
+		name := lowerCase(r.refName(toFrontend))
 		use := out[name]
 		use.rules = append(use.rules, r.Text("name"))
 		use.ports = append(use.ports, ruleOf(r).servedPort())
@@ -200,7 +200,7 @@ func BalancerOf(lb Object, address addressOf) FoundBalancer {
 	uses := usesOf(lb)
 	for _, f := range p.List(ListFrontends) {
 		found := FoundFrontend{Frontend: frontendOf(f, address)}
-		use := uses[lower(found.Name)]
+		use := uses[lowerCase(found.Name)]
 		found.Users, found.Held, found.Serves = use.rules, use.held, use.ports
 		out.Frontends = append(out.Frontends, found)
 	}
@@ -215,12 +215,12 @@ func MembersOf(lb Object) []string {
 	used := map[string]bool{}
 	for _, r := range lb.Props().List(ListRules) {
 		if BaseOf(r.Text("name")) != "" {
-			used[lower(PoolOf(r))] = true
+			used[lowerCase(PoolOf(r))] = true
 		}
 	}
 	var out []string
 	for _, pool := range lb.Props().List(ListPools) {
-		if !used[lower(pool.Text("name"))] {
+		if !used[lowerCase(pool.Text("name"))] {
 			continue
 		}
 		for _, a := range pool.Props().List("loadBalancerBackendAddresses") {
@@ -278,9 +278,9 @@ func poolHasOwnAddresses(pool Object) bool {
 	})
 }
 
-// HasStrangers reports whether a load balancer has users other than Services: it has
+// HasForeign reports whether a load balancer has users other than Services: it has
 // frontends of other names, or outbound or NAT rules, as those of AKS have.
-func HasStrangers(lb Object) bool {
+func HasForeign(lb Object) bool {
 	p := lb.Props()
 	if len(p.List(listOutbound))+len(p.List(listNAT))+len(p.List(listNATPools)) > 0 {
 		return true
@@ -303,7 +303,7 @@ func IsClusterPool(cluster, pool string) bool {
 // is theirs as well.
 func PoolProof(cluster, base string, lb Object, pool string, there bool) stack.Proof {
 	theirs := PoolInUse(lb, pool, base) && !PoolOwned(lb, pool, base)
-	if !there || theirs || IsClusterPool(cluster, pool) && HasStrangers(lb) {
+	if !there || theirs || IsClusterPool(cluster, pool) && HasForeign(lb) {
 		return stack.None
 	}
 	return stack.Derived
@@ -331,7 +331,7 @@ func PoolInUse(lb Object, name, base string) bool {
 
 // StateOf reads the provisioning state of a resource.
 func StateOf(o Object) stack.State {
-	switch lower(o.Props().Text("provisioningState")) {
+	switch lowerCase(o.Props().Text("provisioningState")) {
 	case "", "succeeded":
 		return stack.Ready
 	case "failed", "canceled":

@@ -25,7 +25,7 @@ func ContentOf(r Object) (Access, bool) {
 		a.Deny, a.Rule = true, denyName(a.Family)
 		return a, strings.EqualFold(p.Text("access"), "Deny")
 	}
-	a.Sources, a.Ports = prefixes(r, "sourceAddressPrefix"), portsOf(p)
+	a.Sources, a.Ports = prefixField(r, "sourceAddressPrefix"), portsOf(p)
 	for _, port := range a.Ports {
 		if strings.ContainsAny(port, "-*") {
 			return Access{}, false
@@ -45,8 +45,8 @@ func portsOf(p Object) []string {
 	return out
 }
 
-// prefixes is a field that has a singular and a plural form.
-func prefixes(r Object, field string) []string {
+// prefixField reads a field that has a singular and a plural form.
+func prefixField(r Object, field string) []string {
 	out := r.Props().Texts(field + "es")
 	if one := r.Props().Text(field); one != "" {
 		out = append(out, one)
@@ -55,7 +55,7 @@ func prefixes(r Object, field string) []string {
 }
 
 // Destinations are the addresses to which a rule lets in.
-func Destinations(r Object) []string { return prefixes(r, "destinationAddressPrefix") }
+func Destinations(r Object) []string { return prefixField(r, "destinationAddressPrefix") }
 
 // AccessSeeker is whose entries are looked for in a security group.
 type AccessSeeker struct {
@@ -219,7 +219,7 @@ func (s AccessSeeker) proof(a Access) (stack.Proof, bool) {
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/azure_loadbalancer.go.
 func (s AccessSeeker) ofNodes(a Access) bool {
 	tells := func(r Rule) bool {
-		six := strings.HasSuffix(lower(r.Pool), lower(SuffixIPv6))
+		six := strings.HasSuffix(lowerCase(r.Pool), lowerCase(SuffixIPv6))
 		at, err := netip.ParseAddr(r.Frontend)
 		internal := err == nil && at.IsPrivate()
 		return toNode(r) && (s.Going || six == (a.Family == IPv6) && !(six && internal))
@@ -255,5 +255,5 @@ func (s AccessSeeker) serves(a Access) bool {
 // admits reports whether the entry is for a port of a rule. Port 0 is every port.
 func (a Access) admits(protocol string, port int32) bool {
 	same := protocol == protocolAll || a.Protocol == "*" || strings.EqualFold(protocol, a.Protocol)
-	return same && (port == 0 || slices.Contains(a.Ports, string(number(port))))
+	return same && (port == 0 || slices.Contains(a.Ports, string(jsonNumber(port))))
 }

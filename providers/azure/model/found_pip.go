@@ -15,7 +15,7 @@ func PublicIPOf(o Object) FoundIP {
 		Group: GroupOf(o.Text("id")), Name: o.Text("name"), Address: Canonical(p.Text("ipAddress")),
 		Version: cmp.Or(p.Text("publicIPAddressVersion"), ipv4), SKU: o.In("sku").Text("name"), Tags: tags,
 		DNSLabel: p.In("dnsSettings").Text("domainNameLabel"), IPTags: Tags{},
-		Attached: lower(cmp.Or(p.In("ipConfiguration").Text("id"), p.In("natGateway").Text("id"))),
+		Attached: lowerCase(cmp.Or(p.In("ipConfiguration").Text("id"), p.In("natGateway").Text("id"))),
 		Services: slices.Clip(tags.owners()), Cluster: tags.Cluster(), DNSService: tags.dnsService(),
 	}
 	for _, t := range p.List("ipTags") {
@@ -66,17 +66,17 @@ func (f FoundIP) GivenUp(cluster string, owner stack.Owner) bool {
 // IP, such as that of another cluster.
 func (f FoundIP) onOther(c Config, balancers []FoundBalancer) bool {
 	return SegmentAfter(f.Attached, "loadbalancers") != "" && !slices.ContainsFunc(balancers, func(lb FoundBalancer) bool {
-		return strings.HasPrefix(f.Attached, lower(c.BalancerID(lb.Name))+"/")
+		return strings.HasPrefix(f.Attached, lowerCase(c.BalancerID(lb.Name))+"/")
 	})
 }
 
 // BaseIn is the part of its name that is of the Service it was made for.
 func (f FoundIP) BaseIn(cluster string) string {
-	name, _ := strings.CutPrefix(lower(f.Name), lower(cluster)+"-")
+	name, _ := strings.CutPrefix(lowerCase(f.Name), lowerCase(cluster)+"-")
 	return name
 }
 
-// withoutBinding returns the tags except those that bindings write.
+// withoutBinding returns the tags without the ones that bindings write.
 func withoutBinding(t Tags) Tags {
 	out := Tags{}
 	for k, v := range t {

@@ -34,13 +34,13 @@ type GatewayLists struct {
 // PodWorldOf is what the lists of load balancers, of public IPs of the group, and of
 // the gateway show.
 func PodWorldOf(balancers, ips []Object, gateway GatewayLists) PodWorld {
-	w := PodWorld{balancers: keyed(balancers), ips: keyed(ips), services: keyed(gateway.Services), pods: map[string][]PodAddress{}}
+	w := PodWorld{balancers: keyByName(balancers), ips: keyByName(ips), services: keyByName(gateway.Services), pods: map[string][]PodAddress{}}
 	for _, location := range gateway.Locations {
 		at := Canonical(location.Text(fieldLocation))
 		for _, address := range location.List(FieldAddresses) {
 			place := PodAddress{Location: at, Address: Canonical(address.Text(fieldAddress))}
 			for _, service := range address.Texts(FieldServices) {
-				w.pods[lower(service)] = append(w.pods[lower(service)], place)
+				w.pods[lowerCase(service)] = append(w.pods[lowerCase(service)], place)
 			}
 		}
 	}
@@ -50,10 +50,10 @@ func PodWorldOf(balancers, ips []Object, gateway GatewayLists) PodWorld {
 	return w
 }
 
-func keyed(list []Object) map[string]Object {
+func keyByName(list []Object) map[string]Object {
 	out := make(map[string]Object, len(list))
 	for _, o := range list {
-		out[lower(o.Text("name"))] = o
+		out[lowerCase(o.Text("name"))] = o
 	}
 	return out
 }
@@ -102,7 +102,7 @@ func ContainerOf(c Config, lb Object, uid string) Container {
 	for _, r := range lb.Props().List(ListRules) {
 		out.Rules = append(out.Rules, ruleOf(r))
 	}
-	slices.SortFunc(out.Rules, func(a, b Rule) int { return cmp.Compare(lower(a.Name), lower(b.Name)) })
+	slices.SortFunc(out.Rules, func(a, b Rule) int { return cmp.Compare(lowerCase(a.Name), lowerCase(b.Name)) })
 	for _, p := range lb.Props().List(ListPools) {
 		out.Pools = append(out.Pools, p.Text("name"))
 	}

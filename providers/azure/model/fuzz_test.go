@@ -15,10 +15,10 @@ import (
 
 type fuzzed = cases.Fuzzed[Config, *Facts]
 
-// fuzzer changes the Services of the cases. Desired shared resources are observed
-// unchanged; a claim that ends is no change.
-func fuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
-	all := live(t)
+// newFuzzer returns a fuzzer of the Services of the cases. Desired shared resources are
+// observed unchanged; a claim that ends is no change.
+func newFuzzer(t testing.TB) cases.Fuzzer[Config, *Facts] {
+	all := liveCases(t)
 	return cases.Fuzzer[Config, *Facts]{
 		Cloud: bundle(), Cases: len(all), Case: func(t testing.TB, i int) fuzzed { return all[i].fuzzed(t) },
 		Sized:   slices.IndexFunc(all, func(c testCase) bool { return c.Name == "public-basic" }),
@@ -38,16 +38,16 @@ func (c testCase) fuzzed(t testing.TB) fuzzed {
 	}
 }
 
-// live are the cases of Services that are not released.
-func live(t testing.TB) []testCase {
+// liveCases returns the cases of Services that are not released.
+func liveCases(t testing.TB) []testCase {
 	return slices.DeleteFunc(loadCases(t), func(c testCase) bool { return c.world.Deleted })
 }
 
-func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
+func FuzzBuild(f *testing.F) { newFuzzer(f).Build(f) }
 
-func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
+func FuzzCompare(f *testing.F) { newFuzzer(f).Compare(f) }
 
-func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
+func FuzzRead(f *testing.F) { newFuzzer(f).Read(f) }
 
 // FuzzConfig reads any cloud configuration without a panic.
 func FuzzConfig(f *testing.F) {
@@ -58,9 +58,9 @@ func FuzzConfig(f *testing.F) {
 }
 
 // TestGrowth: ten times the ports x ranges are at most ten times the work.
-func TestGrowth(t *testing.T) { fuzzer(t).Growth(t) }
+func TestGrowth(t *testing.T) { newFuzzer(t).Growth(t) }
 
 // TestLargest: the largest Service of the kind takes little, and ends with its time.
-func TestLargest(t *testing.T) { fuzzer(t).Largest(t) }
+func TestLargest(t *testing.T) { newFuzzer(t).Largest(t) }
 
-func BenchmarkSizes(b *testing.B) { fuzzer(b).Measure(b) }
+func BenchmarkSizes(b *testing.B) { newFuzzer(b).Measure(b) }

@@ -43,7 +43,7 @@ func toNodes(have *stack.Stack, r stack.Resource) bool {
 	return ok && slices.ContainsFunc(have.Of(KindEntries), func(found stack.Resource) bool {
 		e, _ := found.Spec.(Entries)
 		return found.Proof != stack.None && slices.ContainsFunc(e.Rules, func(rule Rule) bool {
-			return toNode(rule) && (a.Deny || slices.Contains(a.Ports, string(number(rule.BackendPort))))
+			return toNode(rule) && (a.Deny || slices.Contains(a.Ports, string(jsonNumber(rule.BackendPort))))
 		})
 	})
 }
@@ -57,7 +57,7 @@ func isWanted(in input, have *stack.Stack, r stack.Resource) bool {
 		return Canonical(strings.TrimSpace(text)) == a.Destination
 	})
 	return ok && named && !slices.ContainsFunc(a.Ports, func(port string) bool {
-		return !slices.ContainsFunc(in.Service.Spec.Ports, func(p corev1.ServicePort) bool { return string(number(p.Port)) == port })
+		return !slices.ContainsFunc(in.Service.Spec.Ports, func(p corev1.ServicePort) bool { return string(jsonNumber(p.Port)) == port })
 	})
 }
 
@@ -81,7 +81,7 @@ func followPools(in input, facts *Facts, have *stack.Stack, e Entries, out *stac
 			continue
 		}
 		family := corev1.IPv4Protocol
-		if strings.HasSuffix(lower(name), lower(SuffixIPv6)) {
+		if strings.HasSuffix(lowerCase(name), lowerCase(SuffixIPv6)) {
 			family = corev1.IPv6Protocol
 		}
 		b.fill(found, name, family)

@@ -235,7 +235,7 @@ func (f Frontend) place() Place {
 	if !f.PublicIP.IsZero() {
 		return Place{PublicIP: f.PublicIP.To}
 	}
-	return Place{Subnet: lower(f.Subnet), Address: Canonical(f.Address)}
+	return Place{Subnet: lowerCase(f.Subnet), Address: Canonical(f.Address)}
 }
 
 // Canonical is an address as netip writes it; other texts stay as they are.

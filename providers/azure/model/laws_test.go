@@ -133,7 +133,7 @@ func lawsFacts(w *laws.World, _ providers.Input[Config]) *Facts {
 	f.Machines = map[string]Machine{}
 	for _, day := range []laws.Day{laws.Before, laws.Today} {
 		for _, n := range lawsNodes(day) {
-			f.Machines[lower(n.Spec.ProviderID)] = Machine{NIC: "/nics/" + n.Name}
+			f.Machines[lowerCase(n.Spec.ProviderID)] = Machine{NIC: "/nics/" + n.Name}
 		}
 	}
 	f.Security, f.Groups, f.Balancers, f.PublicIPs = true, []string{"rg"}, balancersIn(w), publicIPsIn(w)
@@ -209,7 +209,7 @@ func poolProofIn(w *laws.World, me stack.Owner, mine []Entries, pool stack.Key) 
 			}
 		}
 	}
-	if slices.ContainsFunc(mine, func(e Entries) bool { return strings.HasPrefix(pool.Name, lower(e.Balancer)+"/") }) {
+	if slices.ContainsFunc(mine, func(e Entries) bool { return strings.HasPrefix(pool.Name, lowerCase(e.Balancer)+"/") }) {
 		return stack.Derived
 	}
 	return stack.None

@@ -14,7 +14,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 	out := have.Clone()
 	for i := range out.Resources {
 		r := &out.Resources[i]
-		if r.Proof != stack.None || !claimable(r.Key.Kind) {
+		if r.Proof != stack.None || !isClaimable(r.Key.Kind) {
 			continue
 		}
 		if _, wanted := want.Get(r.Key); wanted {
@@ -24,7 +24,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-func claimable(k stack.Kind) bool {
+func isClaimable(k stack.Kind) bool {
 	switch k {
 	case KindEntries, KindPool, KindNICs, KindScaleSet, KindAccess, KindPublicIP:
 		return true

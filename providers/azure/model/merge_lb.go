@@ -147,7 +147,7 @@ func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 	base := BaseName(s.ID.Owner.UID)
 	for _, pool := range want.Expect {
 		if Named(g.found.Props().List(ListPools), pool) < 0 {
-			return fault.New(fault.Conflict, "load balancer %s: pool %s is gone", g.Name, pool)
+			return fault.New(fault.Conflict, "load balancer %s: pool %s is deleted", g.Name, pool)
 		}
 	}
 	names, err := g.frontendNames(base, want)
@@ -156,7 +156,7 @@ func (g *lbMerge) writeEntries(s plan.Step, want Entries) error {
 	}
 	rules := slices.Clone(want.Rules)
 	for i := range rules {
-		rules[i].Frontend = cmp.Or(names[lower(rules[i].Frontend)], rules[i].Frontend)
+		rules[i].Frontend = cmp.Or(names[lowerCase(rules[i].Frontend)], rules[i].Frontend)
 	}
 	if err := cmp.Or(g.conflict(base, rules), g.fits(base, rules, names)); err != nil {
 		return err
@@ -220,9 +220,9 @@ func (g *lbMerge) putRules(rules []Rule) {
 }
 
 func (g *lbMerge) fillRule(p Object, r Rule) {
-	p["protocol"], p["frontendPort"], p["backendPort"] = r.Protocol, number(r.FrontendPort), number(r.BackendPort)
+	p["protocol"], p["frontendPort"], p["backendPort"] = r.Protocol, jsonNumber(r.FrontendPort), jsonNumber(r.BackendPort)
 	p["enableFloatingIP"], p["loadDistribution"] = r.FloatingIP, r.Distribution
-	p["idleTimeoutInMinutes"], p["disableOutboundSnat"] = number(r.IdleTimeout), r.NoSNAT
+	p["idleTimeoutInMinutes"], p["disableOutboundSnat"] = jsonNumber(r.IdleTimeout), r.NoSNAT
 	p[toFrontend], p[toPool] = IDObject(g.childID(ListFrontends, r.Frontend)), IDObject(g.childID(ListPools, r.Pool))
 	delete(p, "backendAddressPools") // the plural form of the field above
 	delete(p, toProbe)
@@ -246,8 +246,8 @@ func (g *lbMerge) putProbes(probes []Probe) {
 			continue
 		}
 		p := list[i].Make("properties")
-		p["protocol"], p["port"] = want.Protocol, number(want.Port)
-		p["intervalInSeconds"], p["probeThreshold"] = number(want.Interval), number(want.Threshold)
+		p["protocol"], p["port"] = want.Protocol, jsonNumber(want.Port)
+		p["intervalInSeconds"], p["probeThreshold"] = jsonNumber(want.Interval), jsonNumber(want.Threshold)
 		delete(p, "requestPath")
 		if want.Protocol != "Tcp" {
 			p["requestPath"] = want.Path
@@ -273,7 +273,7 @@ func (g *lbMerge) ensurePool(name string) {
 }
 
 func (g *lbMerge) dropPool(name string) {
-	if IsClusterPool(g.Cluster, name) && HasStrangers(g.found) {
+	if IsClusterPool(g.Cluster, name) && HasForeign(g.found) {
 		return // see PoolProof
 	}
 	g.put(ListPools, slices.DeleteFunc(g.props().List(ListPools), func(p Object) bool {
@@ -314,10 +314,10 @@ func (g *lbMerge) result() LBEdit {
 
 // KindOf returns the kind of a load balancer by the suffix of its name.
 func KindOf(lb string) string {
-	if strings.HasSuffix(lower(lb), suffixInternal) {
+	if strings.HasSuffix(lowerCase(lb), suffixInternal) {
 		return Internal
 	}
 	return Public
 }
 
-func number(n int32) json.Number { return json.Number(strconv.Itoa(int(n))) }
+func jsonNumber(n int32) json.Number { return json.Number(strconv.Itoa(int(n))) }

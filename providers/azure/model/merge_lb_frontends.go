@@ -16,15 +16,15 @@ func (g *lbMerge) frontendNames(base string, want Entries) (map[string]string, e
 	names := map[string]string{}
 	list := g.props().List(ListFrontends)
 	for _, f := range want.Frontends {
-		names[lower(f.Name)] = f.Name
+		names[lowerCase(f.Name)] = f.Name
 		for _, there := range list {
 			name := there.Text("name")
 			if g.samePlace(f, there) && (!ownedBy(base, name) || usedByOthers(g.lb, name, base)) {
-				names[lower(f.Name)] = name
+				names[lowerCase(f.Name)] = name
 			}
 		}
 		taken := Named(list, f.Name)
-		if names[lower(f.Name)] != f.Name || taken < 0 || g.samePlace(f, list[taken]) || !usedByOthers(g.lb, f.Name, base) {
+		if names[lowerCase(f.Name)] != f.Name || taken < 0 || g.samePlace(f, list[taken]) || !usedByOthers(g.lb, f.Name, base) {
 			continue
 		}
 		if _, err := g.newHolder(f.Name, base); err != nil {
@@ -88,7 +88,7 @@ func (g *lbMerge) newHolder(name, base string) (string, error) {
 // frontend is kept under one of their names.
 func (g *lbMerge) putFrontends(base string, want Entries, names map[string]string) error {
 	for _, f := range want.Frontends {
-		if names[lower(f.Name)] != f.Name {
+		if names[lowerCase(f.Name)] != f.Name {
 			continue // another Service's
 		}
 		list := g.props().List(ListFrontends)
@@ -124,7 +124,7 @@ func (g *lbMerge) before(base string, f Frontend, names map[string]string) Objec
 	list := g.props().List(ListFrontends)
 	i := slices.IndexFunc(list, func(o Object) bool {
 		was := frontendOf(o, nil)
-		return ownedBy(base, was.Name) && names[lower(was.Name)] == "" && was.Subnet != "" && was.Version == f.Version
+		return ownedBy(base, was.Name) && names[lowerCase(was.Name)] == "" && was.Subnet != "" && was.Version == f.Version
 	})
 	if i < 0 {
 		return nil
@@ -230,7 +230,7 @@ func (g *lbMerge) conflict(base string, rules []Rule) error {
 			}
 			for _, want := range rules {
 				// The ports are compared first, because they differ nearly always.
-				clash := overlaps(want, p.Text("protocol"), from, to) && strings.EqualFold(o.refName(toFrontend), want.Frontend)
+				clash := rulesOverlap(want, p.Text("protocol"), from, to) && strings.EqualFold(o.refName(toFrontend), want.Frontend)
 				if !clash || list == ListRules && ownedBy(base, o.Text("name")) {
 					continue
 				}
@@ -248,9 +248,9 @@ func (g *lbMerge) taken(want Rule, by string) error {
 	return fault.New(fault.Taken, "port %d/%s of frontend %s on load balancer %s is taken by %s", want.FrontendPort, want.Protocol, want.Frontend, g.Name, by)
 }
 
-// overlaps reports whether a rule and a range of ports cannot be on one frontend. A rule
+// rulesOverlap reports whether a rule and a range of ports cannot be on one frontend. A rule
 // for all protocols on port 0 takes every port.
-func overlaps(r Rule, protocol string, from, to int32) bool {
+func rulesOverlap(r Rule, protocol string, from, to int32) bool {
 	if r.FrontendPort != 0 && from != 0 && (r.FrontendPort < from || to < r.FrontendPort) {
 		return false
 	}
@@ -270,12 +270,12 @@ func (in LBMerge) ofIPv6(b plan.Batch) func(Object) bool {
 	for _, s := range b.Steps {
 		e, _ := s.Target.Spec.(Entries)
 		for _, f := range e.Frontends {
-			versions[lower(f.Name)] = f.Version
+			versions[lowerCase(f.Name)] = f.Version
 		}
 	}
 	return func(frontend Object) bool {
 		f := frontendOf(frontend, nil)
-		if known := versions[lower(f.Name)]; known != "" {
+		if known := versions[lowerCase(f.Name)]; known != "" {
 			f.Version = known
 		} else if !f.PublicIP.IsZero() && in.Version != nil {
 			f.Version = cmp.Or(in.Version(f.PublicIP.To), f.Version)

@@ -32,7 +32,7 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 	}
 	nowFrontends := len(g.props().List(ListFrontends))
 	for asked, name := range names {
-		if asked == lower(name) {
+		if asked == lowerCase(name) {
 			frontends++
 		}
 	}
@@ -42,9 +42,9 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 		switch {
 		case !ownedBy(base, r.Text("name")):
 			others++
-			sending += count(toNodes)
+			sending += countTrue(toNodes)
 		default:
-			mine += count(toNodes)
+			mine += countTrue(toNodes)
 		}
 	}
 	nat := len(g.props().List(listNAT))
@@ -52,14 +52,14 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 	if err == nil && g.Config.PoolType == poolNIC {
 		wanted := 0
 		for _, r := range rules {
-			wanted += count(IsClusterPool(g.Cluster, r.Pool))
+			wanted += countTrue(IsClusterPool(g.Cluster, r.Pool))
 		}
 		err = over("rules that send to the network interface of each node", nat+sending+mine, nat+sending+wanted, mostRulesNIC)
 	}
 	return err
 }
 
-func count(is bool) int {
+func countTrue(is bool) int {
 	if is {
 		return 1
 	}

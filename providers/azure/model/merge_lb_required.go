@@ -17,11 +17,11 @@ func (g *lbMerge) keepRequired() {
 	now := g.props().List(ListFrontends)
 	stays := map[string]bool{}
 	for _, f := range now {
-		stays[lower(f.Text("name"))] = true
+		stays[lowerCase(f.Text("name"))] = true
 	}
 	var lost []Object
 	for _, f := range g.found.Props().List(ListFrontends) {
-		if !stays[lower(f.Text("name"))] {
+		if !stays[lowerCase(f.Text("name"))] {
 			lost = append(lost, f.Clone())
 		}
 	}
@@ -41,7 +41,7 @@ func (g *lbMerge) keepRequired() {
 // looks the same; it is created again.
 func (g *lbMerge) idle() bool {
 	i := slices.IndexFunc(g.batch.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Delete })
-	if i < 0 || g.Config.FilledByOthers(KindOf(g.Name)) || len(g.props().List(ListRules)) > 0 || HasStrangers(g.lb) {
+	if i < 0 || g.Config.FilledByOthers(KindOf(g.Name)) || len(g.props().List(ListRules)) > 0 || HasForeign(g.lb) {
 		return false
 	}
 	return !slices.ContainsFunc(g.props().List(ListFrontends), func(f Object) bool {

@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// crowded is a batch in which Services come to an internal load balancer, each with as
-// many rules as ports are given.
-func crowded(c Config, services, first int, ports int32) plan.Batch {
+// crowdedBatch returns a batch in which Services arrive at an internal load balancer,
+// each with as many rules as ports are given.
+func crowdedBatch(c Config, services, first int, ports int32) plan.Batch {
 	var b plan.Batch
 	for n := range services {
 		owner := stack.Owner{Name: fmt.Sprint(first + n), UID: fmt.Sprintf("%08x-0000-4000-8000-000000000000", first+n+1)}
@@ -48,7 +48,7 @@ func TestLimitsOfBalancer(t *testing.T) {
 			conf := testConfig()
 			conf.PoolType = c.pools
 			in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
-			b := crowded(conf, c.services, 0, c.ports)
+			b := crowdedBatch(conf, c.services, 0, c.ports)
 			edit := MergeBalancer(in, nil, b)
 			if n := c.services - len(edit.Refused); n != c.fit || len(edit.Object.Props().List(ListFrontends)) != c.fit {
 				t.Errorf("%d Services fit, with %d frontends, want %d", n, len(edit.Object.Props().List(ListFrontends)), c.fit)
@@ -71,7 +71,7 @@ func TestLimitsOfBalancer(t *testing.T) {
 func TestZonesStay(t *testing.T) {
 	conf := testConfig()
 	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
-	b := crowded(conf, 1, 0, 1)
+	b := crowdedBatch(conf, 1, 0, 1)
 	edit := MergeBalancer(in, nil, b)
 	edit.Object.Props().List(ListFrontends)[0].SetTexts("zones", []string{"2"})
 	step := b.Steps[0]
@@ -93,7 +93,7 @@ func TestZonesStay(t *testing.T) {
 func TestSharedProbeGoes(t *testing.T) {
 	conf := testConfig()
 	in := LBMerge{Config: conf, Cluster: "kubernetes", Name: "kubernetes-internal"}
-	b := crowded(conf, 1, 0, 1)
+	b := crowdedBatch(conf, 1, 0, 1)
 	spec, _ := b.Steps[0].Target.Spec.(Entries)
 	spec.Probes, spec.Rules[0].Probe = []Probe{{Name: sharedProbe, Protocol: "Http", Port: 10256, Path: "/healthz", Interval: 5, Threshold: 2}}, sharedProbe
 	b.Steps[0].Target.Spec = spec

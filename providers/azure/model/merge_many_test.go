@@ -17,14 +17,14 @@ import (
 func TestOneBadAmongMany(t *testing.T) {
 	for place := range 20 {
 		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
-		holder := tenantOf(t, a, service(99, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.50"}, 80))
+		holder := tenantOf(t, a, testService(99, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.50"}, 80))
 		var steps []plan.Step
 		for n := range 20 {
 			values := map[string]string{internalOn: "true"}
 			if n == place {
 				values["azure-load-balancer-ipv4"] = "10.240.0.50"
 			}
-			tn := tenantOf(t, a, service(n, values, 80))
+			tn := tenantOf(t, a, testService(n, values, 80))
 			for _, s := range a.plan(tn.in.Owner, tn, book).Steps {
 				if s.ID.Key.Kind == KindEntries {
 					steps = append(steps, s)
@@ -51,7 +51,7 @@ func TestMoveHeld(t *testing.T) {
 	front := lb.Props().List(ListFrontends)[0]
 	lb.Props().SetList(listOutbound, []Object{{"name": "mine", "properties": map[string]any{toFrontends: []any{IDObject(front.Text("id"))}}}})
 	before := string(lb.Bytes())
-	moved := tenantOf(t, a, service(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
+	moved := tenantOf(t, a, testService(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
 	_, refused := a.settle(moved.in.Owner, moved, book)
 	if len(refused) != 1 || fault.Of(refused[0]) != fault.InUse || !strings.Contains(refused[0].Error(), "outbound") {
 		t.Errorf("refused: %v", refused)

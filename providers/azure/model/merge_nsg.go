@@ -187,7 +187,7 @@ func (g *nsgMerge) append(want Access) error {
 	if !ok {
 		return fault.New(fault.Quota, "network security group %s: no priority from %d to %d is free for %s", want.Security, firstPriority, firstDeny, want.Rule)
 	}
-	p := Object{"priority": number(priority)}
+	p := Object{"priority": jsonNumber(priority)}
 	fillContent(p, want)
 	setDestinations(p, []string{want.Destination})
 	g.rules = append(g.rules, Object{"name": want.Rule, "properties": map[string]any(p)})
@@ -199,7 +199,7 @@ func (g *nsgMerge) append(want Access) error {
 func (g *nsgMerge) fits(want Access, rules, sources int) error {
 	sums := [2]int{}
 	for _, r := range g.rules {
-		sums[0] += len(prefixes(r, "sourceAddressPrefix"))
+		sums[0] += len(prefixField(r, "sourceAddressPrefix"))
 		sums[1] += len(Destinations(r))
 	}
 	over := func(what string, would, most int) error {

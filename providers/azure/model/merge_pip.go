@@ -69,7 +69,7 @@ func Bound(o Object, owner stack.Owner, b Binding) (Object, error) {
 			tags[tagService] = strings.Join(append(list, b.Service), ",")
 		}
 	}
-	if err := label(out, tags, ServiceKey(owner), b); err != nil {
+	if err := labelIP(out, tags, ServiceKey(owner), b); err != nil {
 		return nil, err
 	}
 	if !maps.Equal(tags, o.Tags()) {
@@ -78,7 +78,7 @@ func Bound(o Object, owner stack.Owner, b Binding) (Object, error) {
 	return out, nil
 }
 
-func label(out Object, tags Tags, service string, b Binding) error {
+func labelIP(out Object, tags Tags, service string, b Binding) error {
 	if b.DNSLabel == nil {
 		return nil
 	}
@@ -190,5 +190,5 @@ func LinkOf(o Object, balancers []FoundBalancer) Link {
 
 // FrontendOfID is "<lb>/<frontend>" in lower case.
 func FrontendOfID(id string) string {
-	return SegmentAfter(id, "loadbalancers") + "/" + SegmentAfter(id, lower(ListFrontends))
+	return SegmentAfter(id, "loadbalancers") + "/" + SegmentAfter(id, lowerCase(ListFrontends))
 }

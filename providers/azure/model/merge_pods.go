@@ -62,8 +62,8 @@ func putPart(list []Object, part Object, good func(Object) bool) []Object {
 
 func containerRule(lb string, r Rule) Object {
 	props := Object{
-		"protocol": r.Protocol, "frontendPort": number(r.FrontendPort), "backendPort": number(r.BackendPort),
-		"enableFloatingIP": false, "idleTimeoutInMinutes": number(r.IdleTimeout),
+		"protocol": r.Protocol, "frontendPort": jsonNumber(r.FrontendPort), "backendPort": jsonNumber(r.BackendPort),
+		"enableFloatingIP": false, "idleTimeoutInMinutes": jsonNumber(r.IdleTimeout),
 		toFrontend: IDObject(lb + "/" + ListFrontends + "/" + r.Frontend), toPool: IDObject(lb + "/" + ListPools + "/" + r.Pool),
 	}
 	if r.TCPReset {
@@ -85,7 +85,7 @@ type GatewayEdit struct {
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
 func MergeServices(c Config, found []Object, b plan.Batch) GatewayEdit {
 	e := GatewayEdit{Refused: map[int]error{}}
-	now, changed := keyed(found), map[string]bool{}
+	now, changed := keyByName(found), map[string]bool{}
 	for i, s := range b.Steps {
 		if s.ID.Key.Kind != KindRegistered && s.ID.Key.Kind != KindAttached {
 			continue
@@ -94,11 +94,11 @@ func MergeServices(c Config, found []Object, b plan.Batch) GatewayEdit {
 		had := now[name]
 		if had != nil && !ServesInbound(had) {
 			if s.ID.Action != plan.Delete {
-				e.Refused[i] = fault.New(fault.Exists, "service %s of the service gateway: is there and is of the type %s", name, had.Props().Text(fieldType))
+				e.Refused[i] = fault.New(fault.Exists, "service %s of the service gateway: exists and is of the type %s", name, had.Props().Text(fieldType))
 			}
 			continue
 		}
-		if entry, ok := registration(c, had, name, s); ok {
+		if entry, ok := registerService(c, had, name, s); ok {
 			now[name], changed[name] = entry, true
 		}
 	}
@@ -113,9 +113,9 @@ func MergeServices(c Config, found []Object, b plan.Batch) GatewayEdit {
 	return e
 }
 
-// registration returns the entry after a step, nil if it is deleted; false if the step
+// registerService returns the entry after a step, nil if it is deleted; false if the step
 // changes nothing.
-func registration(c Config, had Object, name string, s plan.Step) (Object, bool) {
+func registerService(c Config, had Object, name string, s plan.Step) (Object, bool) {
 	entry := had.Clone()
 	switch {
 	case s.ID.Action == plan.Delete && (had == nil || s.ID.Key.Kind == KindRegistered):
@@ -167,7 +167,7 @@ func MergeAddresses(found []Object, b plan.Batch) GatewayEdit {
 			w.leaveAll(name)
 			continue
 		}
-		for _, a := range leaving(s) {
+		for _, a := range removedPlaces(s) {
 			w.leave(a, name)
 		}
 		for _, a := range spec.Addresses {
@@ -177,8 +177,8 @@ func MergeAddresses(found []Object, b plan.Batch) GatewayEdit {
 	return w.edit()
 }
 
-// leaving are the places that an update takes away.
-func leaving(s plan.Step) []PodAddress {
+// removedPlaces returns the places that an update removes.
+func removedPlaces(s plan.Step) []PodAddress {
 	had, _ := s.Found.(Pods)
 	want, _ := s.Target.Spec.(Pods)
 	return slices.DeleteFunc(slices.Clone(had.Addresses), func(a PodAddress) bool {

@@ -63,7 +63,7 @@ func hasNetworks(list []Object) bool {
 func PoolEdits(name string, b plan.Batch) (add, remove []PoolAddress, network string) {
 	for _, s := range b.Steps {
 		spec, ok := s.Target.Spec.(Pool)
-		if !ok || lower(spec.Name) != lower(name) || s.ID.Action == plan.Delete {
+		if !ok || lowerCase(spec.Name) != lowerCase(name) || s.ID.Action == plan.Delete {
 			continue
 		}
 		network = cmp.Or(spec.Network, network)

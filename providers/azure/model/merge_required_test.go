@@ -14,7 +14,7 @@ import (
 
 // ofFamilies is service with families.
 func ofFamilies(n int, values map[string]string, families ...corev1.IPFamily) *corev1.Service {
-	svc := service(n, values, 80)
+	svc := testService(n, values, 80)
 	svc.Spec.IPFamilies = families
 	return svc
 }
@@ -77,8 +77,8 @@ func TestIPv6NeedsIPv4(t *testing.T) {
 // back, and a Service that no longer wants it, because it has another kind now, is at rest.
 func TestRequiredFrontendIsUsedAgain(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
-	v6, v4 := tenantOf(t, a, ofFamilies(0, nil, corev1.IPv6Protocol)), tenantOf(t, a, service(1, nil, 80))
-	internal := tenantOf(t, a, service(1, map[string]string{internalOn: "true"}, 80))
+	v6, v4 := tenantOf(t, a, ofFamilies(0, nil, corev1.IPv6Protocol)), tenantOf(t, a, testService(1, nil, 80))
+	internal := tenantOf(t, a, testService(1, map[string]string{internalOn: "true"}, 80))
 	for _, tn := range []*tenant{v4, v6, internal, v4, internal} {
 		a.mustSettle(tn, book)
 		if p := a.plan(tn.in.Owner, tn, book); !p.Empty() {

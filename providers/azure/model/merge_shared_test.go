@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/test/cases"
 )
 
-// groups cuts the numbers below n, in any order, into groups of any size.
-func groups(rng *rand.Rand, n int) [][]int {
+// randomGroups splits the numbers below n, in any order, into groups of any size.
+func randomGroups(rng *rand.Rand, n int) [][]int {
 	all, out := rng.Perm(n), [][]int{}
 	for len(all) > 0 {
 		size := min(1+rng.IntN(20), len(all))
@@ -30,7 +30,7 @@ func TestOneWriteForMany(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	var steps []plan.Step
 	for n := range 50 {
-		tn := tenantOf(t, a, service(n, map[string]string{internalOn: "true"}, 80))
+		tn := tenantOf(t, a, testService(n, map[string]string{internalOn: "true"}, 80))
 		steps = append(steps, a.plan(tn.in.Owner, tn, book).Steps...)
 	}
 	refused := a.apply(plan.Batch{Key: steps[0].Batch, Steps: slices.DeleteFunc(steps, func(s plan.Step) bool { return !strings.HasPrefix(s.Batch, "lb/") }), Claims: book})
@@ -96,7 +96,7 @@ func (a *arm) sharing(kind string, book *ledger.Ledger) []*tenant {
 				a.asked = append(a.asked, values["azure-load-balancer-ipv4"])
 			}
 		}
-		tn := tenantOf(a.t, a, service(n, values, int32(80+n)))
+		tn := tenantOf(a.t, a, testService(n, values, int32(80+n)))
 		out = append(out, tn)
 		if _, refused := a.settle(tn.in.Owner, tn, book); len(refused) > 0 || tn.problems.Errors() {
 			a.t.Fatal(refused, tn.problems.Strings())
@@ -131,7 +131,7 @@ func TestPrimaryMoves(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	tenants := a.sharing(Internal, book)
 	old := a.read().Balancers[0].Frontends[0].Address
-	moved := tenantOf(t, a, service(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
+	moved := tenantOf(t, a, testService(0, map[string]string{internalOn: "true", "azure-load-balancer-ipv4": "10.240.0.9"}, 80))
 	if _, refused := a.settle(moved.in.Owner, moved, book); len(refused) > 0 {
 		t.Fatal(refused)
 	}

@@ -49,8 +49,9 @@ func testNodes() []corev1.Node {
 	return out
 }
 
-// service makes the n-th Service. Keys of values are without their prefix.
-func service(n int, values map[string]string, ports ...int32) *corev1.Service {
+// testService returns the n-th Service of a test. Keys of values are without their
+// prefix.
+func testService(n int, values map[string]string, ports ...int32) *corev1.Service {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "shop", Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", n+1)), Annotations: map[string]string{},
 	}}
@@ -117,9 +118,9 @@ func (a *arm) foreign(rng *rand.Rand) {
 	a.nsg = a.wire(a.nsg)
 }
 
-// strangers returns the bytes of the shared objects that belong to none of the Services.
-func (a *arm) strangers() string {
-	lb := a.lbs[lower(a.cluster)].Clone()
+// foreignContent returns the bytes of the shared objects that belong to none of the Services.
+func (a *arm) foreignContent() string {
+	lb := a.lbs[lowerCase(a.cluster)].Clone()
 	if lb == nil {
 		return "gone"
 	}
@@ -142,22 +143,22 @@ func TestForeignContent(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 		a.foreign(rng)
-		before := a.strangers()
+		before := a.foreignContent()
 		owners := map[int]*tenant{}
 		same := func(what string) {
 			t.Helper()
-			if d := cmp.Diff(before, a.strangers()); d != "" {
-				t.Fatalf("seed %d, %s: content of strangers differs (-before +after):\n%s", seed, what, d)
+			if d := cmp.Diff(before, a.foreignContent()); d != "" {
+				t.Fatalf("seed %d, %s: content of other owners differs (-before +after):\n%s", seed, what, d)
 			}
 		}
-		for _, group := range groups(rng, 50) {
+		for _, group := range randomGroups(rng, 50) {
 			coming := map[stack.Owner]*tenant{}
 			for _, n := range group {
 				values := map[string]string{}
 				if n%3 == 0 {
 					values["azure-allowed-ip-ranges"] = fmt.Sprintf("10.%d.0.0/16", n%4)
 				}
-				tn := tenantOf(t, a, service(n, values, 80, int32(1000+n)))
+				tn := tenantOf(t, a, testService(n, values, 80, int32(1000+n)))
 				owners[n], coming[tn.in.Owner] = tn, tn
 			}
 			a.together(coming, book, 1000)
@@ -168,18 +169,18 @@ func TestForeignContent(t *testing.T) {
 				t.Fatalf("seed %d, %d is not at rest:\n%s", seed, n, planText(p))
 			}
 		}
-		for _, group := range groups(rng, 50) {
+		for _, group := range randomGroups(rng, 50) {
 			coming := map[stack.Owner]*tenant{}
 			for _, n := range group {
 				if n%2 == 0 {
-					owners[n] = tenantOf(t, a, service(n, nil, 443))
+					owners[n] = tenantOf(t, a, testService(n, nil, 443))
 				}
 				coming[owners[n].in.Owner] = owners[n]
 			}
 			a.together(coming, book, 1000)
 			same("change")
 		}
-		for _, group := range groups(rng, 50) {
+		for _, group := range randomGroups(rng, 50) {
 			going := map[stack.Owner]*tenant{}
 			for _, n := range group {
 				going[owners[n].in.Owner] = nil
@@ -203,7 +204,7 @@ func TestPortTaken(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 	a.sharing(Public, book)
 	ip := a.read().PublicIPs[0].Address
-	late := tenantOf(t, a, service(9, map[string]string{"azure-load-balancer-ipv4": ip}, 81))
+	late := tenantOf(t, a, testService(9, map[string]string{"azure-load-balancer-ipv4": ip}, 81))
 	a.settle(late.in.Owner, late, book)
 	if told := strings.Join(late.problems.Strings(), "; "); !strings.Contains(told, "is taken by rule a00000002") {
 		t.Errorf("told: %s", told)

@@ -69,7 +69,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 	maps.Copy(kinds, otherRules())
 	var addresses, interfaces []laws.Mutation
 	seen := 0
-	for _, m := range append(laws.MutationsOf(diff.Rules{Kinds: kinds, Edges: edges()}, idleOrders), listMechanisms()...) {
+	for _, m := range append(laws.MutationsOf(diff.Rules{Kinds: kinds, Edges: orderEdges()}, idleOrders), listMechanisms()...) {
 		if move := seenIn[m.Name]; move != "" {
 			m.Only, seen = []string{move}, seen+1
 		}

@@ -33,7 +33,7 @@ const (
 	denyPrefix  = rulePrefix + "_deny-all_"
 )
 
-func lower(s string) string { return strings.ToLower(s) }
+func lowerCase(s string) string { return strings.ToLower(s) }
 
 // BaseName is the name that all of a Service's parts begin with. Where what was left
 // of a Service does not tell its UID, it is one that no part can have.
@@ -56,7 +56,7 @@ func ownedBy(base, name string) bool {
 // BaseOf is the base name that a part's name begins with, in lower case; "" for
 // names that no Service's part has.
 func BaseOf(name string) string {
-	n := lower(name)
+	n := lowerCase(name)
 	if len(n) < baseLength || n[0] != 'a' {
 		return ""
 	}
@@ -132,9 +132,9 @@ func PoolName(cluster string, family corev1.IPFamily) string {
 // LocalPoolName is the pool of one Service with traffic policy Local, where
 // there are several load balancers.
 func LocalPoolName(o stack.Owner, family corev1.IPFamily) string {
-	name := lower(o.Namespace + "-" + o.Name)
+	name := lowerCase(o.Namespace + "-" + o.Name)
 	if family == corev1.IPv6Protocol {
-		return name + lower(SuffixIPv6)
+		return name + lowerCase(SuffixIPv6)
 	}
 	return name
 }
@@ -164,38 +164,38 @@ func denyName(family string) string { return denyPrefix + family }
 // Keys.
 
 // BalancerKey is that of a load balancer.
-func BalancerKey(lb string) stack.Key { return stack.Key{Kind: KindBalancer, Name: lower(lb)} }
+func BalancerKey(lb string) stack.Key { return stack.Key{Kind: KindBalancer, Name: lowerCase(lb)} }
 
 // EntriesKey is that of what a Service has on a load balancer.
-func EntriesKey(lb string) stack.Key { return stack.Key{Kind: KindEntries, Name: lower(lb)} }
+func EntriesKey(lb string) stack.Key { return stack.Key{Kind: KindEntries, Name: lowerCase(lb)} }
 
 // PoolKey is that of a pool of addresses.
 func PoolKey(lb, pool string) stack.Key {
-	return stack.Key{Kind: KindPool, Name: lower(lb + "/" + pool)}
+	return stack.Key{Kind: KindPool, Name: lowerCase(lb + "/" + pool)}
 }
 
 // NICsKey is that of a pool of network interfaces.
 func NICsKey(lb, pool string) stack.Key {
-	return stack.Key{Kind: KindNICs, Name: lower(lb + "/" + pool)}
+	return stack.Key{Kind: KindNICs, Name: lowerCase(lb + "/" + pool)}
 }
 
 // ScaleSetKey is that of what a scale set says of a pool.
 func ScaleSetKey(lb, pool, scaleSetID string) stack.Key {
-	return stack.Key{Kind: KindScaleSet, Name: lower(lb + "/" + pool + "/" + GroupOf(scaleSetID) + "/" + LastSegment(scaleSetID))}
+	return stack.Key{Kind: KindScaleSet, Name: lowerCase(lb + "/" + pool + "/" + GroupOf(scaleSetID) + "/" + LastSegment(scaleSetID))}
 }
 
 // PublicIPKey is that of a public IP.
 func PublicIPKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindPublicIP, Name: lower(group + "/" + name)}
+	return stack.Key{Kind: KindPublicIP, Name: lowerCase(group + "/" + name)}
 }
 func bindingKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindBinding, Name: lower(group + "/" + name)}
+	return stack.Key{Kind: KindBinding, Name: lowerCase(group + "/" + name)}
 }
 func securityKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindSecurity, Name: lower(group + "/" + name)}
+	return stack.Key{Kind: KindSecurity, Name: lowerCase(group + "/" + name)}
 }
 func accessKey(rule, destination string) stack.Key {
-	return stack.Key{Kind: KindAccess, Name: rule + "/" + lower(destination)}
+	return stack.Key{Kind: KindAccess, Name: rule + "/" + lowerCase(destination)}
 }
 
 // LinkKey is that of a private link service.
@@ -203,7 +203,7 @@ func LinkKey() stack.Key { return stack.Key{Kind: KindLink} }
 
 // PolicyKey is that of the network policy of a subnet.
 func PolicyKey(group, network, subnet string) stack.Key {
-	return stack.Key{Kind: KindPolicy, Name: lower(group + "/" + network + "/" + subnet)}
+	return stack.Key{Kind: KindPolicy, Name: lowerCase(group + "/" + network + "/" + subnet)}
 }
 
 // ARM ids. They are compared without case: ARM answers them in the case that the
@@ -245,7 +245,7 @@ func GroupOf(id string) string { return SegmentAfter(id, "resourcegroups") }
 
 // SegmentAfter is the segment of an id that follows the named one, in lower case.
 func SegmentAfter(id, name string) string {
-	parts := strings.Split(lower(id), "/")
+	parts := strings.Split(lowerCase(id), "/")
 	if i := slices.Index(parts, name); i >= 0 && i+1 < len(parts) {
 		return parts[i+1]
 	}

@@ -28,14 +28,14 @@ const (
 const finalizerPods = "servicegateway.azure.com/service-cleanup"
 
 // ContainerName names the load balancer, its pool and the service of the gateway.
-func ContainerName(uid string) string { return lower(uid) }
+func ContainerName(uid string) string { return lowerCase(uid) }
 
 // ContainerIPName names the public IP of the load balancer.
 func ContainerIPName(uid string) string { return ContainerName(uid) + containerIPSuffix }
 
 // containerRuleName is the name of the rule of a port.
 func containerRuleName(protocol corev1.Protocol, port int32) string {
-	return "rule-" + lower(string(protocol)) + "-" + string(number(port))
+	return "rule-" + lowerCase(string(protocol)) + "-" + string(jsonNumber(port))
 }
 
 // Keys.

@@ -49,7 +49,7 @@ func takeOver(t *testing.T, file string) {
 	for _, svc := range o.Services {
 		c.world.Slices = slicesOf(svc, o.Slices)
 		tn := c.tenant(svc)
-		a.asked = append(append(a.asked, lower(pipNameKey.Get(tn.in.Values))), askedAddresses(tn.in)...)
+		a.asked = append(append(a.asked, lowerCase(pipNameKey.Get(tn.in.Values))), askedAddresses(tn.in)...)
 		tenants = append(tenants, tn)
 		a.plan(tn.in.Owner, tn, book) // enters what it wants into the ledger
 	}
@@ -69,7 +69,7 @@ func takeOver(t *testing.T, file string) {
 		for _, at := range tn.in.Service.Status.LoadBalancer.Ingress {
 			want = append(want, at.IP)
 		}
-		for _, at := range addresses(tn.in, a.have(tn.in.Owner)).Ingress {
+		for _, at := range statusOf(tn.in, a.have(tn.in.Owner)).Ingress {
 			got = append(got, at.IP)
 		}
 		if d := cmp.Diff(want, got); d != "" {

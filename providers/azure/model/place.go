@@ -151,7 +151,7 @@ func (b *builder) emptiest(may []string) string {
 	taken := map[string]int{} // rules, by name in lower case
 	for _, w := range b.facts.Ahead {
 		if name, ok := b.roomiest(w.On, taken); ok {
-			taken[lower(name)] += w.Rules
+			taken[lowerCase(name)] += w.Rules
 		}
 	}
 	name, ok := b.roomiest(may, taken)
@@ -167,7 +167,7 @@ func (b *builder) emptiest(may []string) string {
 func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) {
 	best, least := "", mostPlaced+1
 	for _, name := range names {
-		rank := taken[lower(name)]
+		rank := taken[lowerCase(name)]
 		if lb, there := b.facts.balancer(b.full(name)); there {
 			rank += lb.Rules
 			if rank == 0 {
@@ -181,9 +181,9 @@ func (b *builder) roomiest(names []string, taken map[string]int) (string, bool) 
 	return best, best != ""
 }
 
-// wish says what a new Service would put where, as a look-up has it; "" if an
-// address that the user asks for decides.
-func wish(in input) string {
+// placeQuery returns the look-up that shows where a new Service would be placed; "" if
+// an address that the user requests decides.
+func placeQuery(in input) string {
 	b := newBuilder(in, &Facts{}, &stack.Stack{})
 	if _, by := b.pinned(); by != "" {
 		return ""
@@ -192,7 +192,7 @@ func wish(in input) string {
 	if haKey.Get(in.Values) && in.Kind == Internal {
 		rules = 1
 	}
-	return strconv.Itoa(rules*len(in.Backends.Families)) + "/" + lower(strings.Join(b.mayBeOn(), ","))
+	return strconv.Itoa(rules*len(in.Backends.Families)) + "/" + lowerCase(strings.Join(b.mayBeOn(), ","))
 }
 
 // WishOf reads what wish wrote.

@@ -72,7 +72,7 @@ func (b *builder) shareOut() placement {
 
 // mayHold lists the load balancers that a node may be on.
 func (b *builder) mayHold(n nodeports.Node) []string {
-	set := cmp.Or(SetOf(n.ProviderID), b.facts.Machines[lower(n.ProviderID)].Set)
+	set := cmp.Or(SetOf(n.ProviderID), b.facts.Machines[lowerCase(n.ProviderID)].Set)
 	var fit, open []string
 	for _, m := range b.in.Config.Multi {
 		selector, err := metav1.LabelSelectorAsSelector(m.Nodes)
@@ -96,7 +96,7 @@ func (b *builder) seenOn(n nodeports.Node, among []string) []string {
 	var out []string
 	for _, name := range among {
 		if slices.ContainsFunc(b.facts.Balancers, func(lb FoundBalancer) bool {
-			return strings.EqualFold(strings.TrimSuffix(lower(lb.Name), suffixInternal), name) && lb.hasNode(n)
+			return strings.EqualFold(strings.TrimSuffix(lowerCase(lb.Name), suffixInternal), name) && lb.hasNode(n)
 		}) {
 			out = append(out, name)
 		}

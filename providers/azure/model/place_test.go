@@ -19,9 +19,9 @@ const selectors = `"multipleStandardLoadBalancerConfigurations": [
 	{"name": "third", "primaryVMSet": "nobody", "serviceNamespaceSelector": {"matchLabels": {"env": "prod", "kubernetes.io/metadata.name": "shop"}}, "serviceLabelSelector": {"matchLabels": {"tier": "front"}}},
 	{"name": "fourth", "primaryVMSet": "nowhere", "serviceNamespaceSelector": {"matchExpressions": [{"key": "closed", "operator": "Exists"}]}, "allowServicePlacement": false}]`
 
-// changed is a Service of the namespace shop.
-func changed(change func(*corev1.Service)) *corev1.Service {
-	svc := service(1, nil, 80)
+// changedService returns a changed Service of the namespace shop.
+func changedService(change func(*corev1.Service)) *corev1.Service {
+	svc := testService(1, nil, 80)
 	if change != nil {
 		change(svc)
 	}
@@ -32,7 +32,7 @@ func namingBalancers(balancers string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations[configurationsKey.Name] = balancers }
 }
 
-func labelled(s *corev1.Service) { s.Labels = map[string]string{"tier": "front"} }
+func addLabel(s *corev1.Service) { s.Labels = map[string]string{"tier": "front"} }
 
 // TestNamespaceSelectors: which load balancers a Service may be on, by the labels
 // of its namespace.
@@ -54,14 +54,14 @@ func TestNamespaceSelectors(t *testing.T) {
 		{"another value", map[string]string{"env": "test"}, nil, "kubernetes"},
 		{"a value", map[string]string{"env": "live"}, nil, "second"},
 		{"the label of the Service does not count", nil, func(s *corev1.Service) { s.Labels = map[string]string{"env": "live"} }, "kubernetes"},
-		{"the Service's as well", map[string]string{"env": "prod"}, labelled, "second third"},
-		{"the Service's alone", nil, labelled, "kubernetes"},
-		{"the name as well", map[string]string{"env": "prod"}, func(s *corev1.Service) { labelled(s); s.Namespace = "other" }, "second"},
+		{"the Service's as well", map[string]string{"env": "prod"}, addLabel, "second third"},
+		{"the Service's alone", nil, addLabel, "kubernetes"},
+		{"the name as well", map[string]string{"env": "prod"}, func(s *corev1.Service) { addLabel(s); s.Namespace = "other" }, "second"},
 		{"one that takes nobody", map[string]string{"closed": ""}, nil, "kubernetes"},
 		{"what it names does not fit", map[string]string{"env": "test"}, namingBalancers("second"), ""},
 		{"of what it names", map[string]string{"env": "prod"}, namingBalancers("second,kubernetes"), "second"},
 	} {
-		in, _ := inputOf(config, "kubernetes", changed(c.change), nil)
+		in, _ := inputOf(config, "kubernetes", changedService(c.change), nil)
 		in.NamespaceLabels = c.namespace
 		if got := strings.Join(newBuilder(in, &Facts{}, &stack.Stack{}).mayBeOn(), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
@@ -77,8 +77,8 @@ func TestNowhereByLabels(t *testing.T) {
 	config.Multi = []MultiBalancer{{Name: "kubernetes", PrimaryVMSet: "none", ServiceNamespaces: &LabelSelector{MatchLabels: map[string]string{"env": "prod"}}}}
 	const want = "labels: of the Service and of its namespace fit no load balancer of the cloud configuration that takes it"
 	for _, change := range []func(*corev1.Service){nil, namingBalancers("kubernetes")} {
-		in, _ := inputOf(config, "kubernetes", changed(change), nil)
-		_, problems, err := build(in, &Facts{}, &stack.Stack{})
+		in, _ := inputOf(config, "kubernetes", changedService(change), nil)
+		_, problems, err := buildStack(in, &Facts{}, &stack.Stack{})
 		if d := cmp.Diff([]string{want}, problems.Strings()); d != "" || err != nil || !problems.Errors() {
 			t.Errorf("%v, problems (-want +got):\n%s", err, d)
 		}

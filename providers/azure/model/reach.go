@@ -9,10 +9,10 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// reach returns how far a Service reaches: its scheme, and the resources of the
+// computeReach returns how far a Service reaches: its scheme, and the resources of the
 // subscription that it names. A private link service admits other subscriptions, not the
 // internet.
-func reach(in input) providers.Reach {
+func computeReach(in input) providers.Reach {
 	_, origin, said := internalKey.Lookup(in.Values)
 	if !said {
 		origin = annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name}
@@ -34,7 +34,7 @@ func namedBy(in input) []providers.Naming {
 // sizeOf counts an entry of the network security group for every source, that is each
 // service tag and all ranges together, for every protocol, family and address.
 func sizeOf(in input) providers.Size {
-	size := providers.SizeOf(capability(in.Kind), in.Service)
+	size := providers.SizeOf(capabilityOf(in.Kind), in.Service)
 	if in.Service.Spec.LoadBalancerSourceRanges == nil {
 		size.Ranges += len(allowedRangesKey.Get(in.Values))
 	}

@@ -16,9 +16,9 @@ import (
 
 func reachOf(values map[string]string, address string) providers.Reach {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: values}, Spec: corev1.ServiceSpec{LoadBalancerIP: address}}
-	kind := choose(svc).Kind
+	kind := chooseKind(svc).Kind
 	bag, _ := Annotations().Parse(kind, annotations.SourceOf(svc))
-	return reach(input{Service: svc, Kind: kind, Values: bag})
+	return computeReach(input{Service: svc, Kind: kind, Values: bag})
 }
 
 // TestReachOfScheme has every spelling that the official controller distinguishes. Only

@@ -21,10 +21,10 @@ func TestRealServices(t *testing.T) {
 		a := newARM(t, config, w.ClusterName, realFacts(w.Facts))
 		for name, ip := range map[string]string{"MapReduceGatewayIP": "20.2.2.2", "theirs": "20.10.5.100"} {
 			for _, group := range []string{"my-rg", "mc_mapreduce_group_mapreduce_eastus"} {
-				a.pips[lower(group+"/"+name)] = a.wire(Object{"name": name, "id": ARMID("sub", group, "publicIPAddresses", name), "properties": map[string]any{"ipAddress": ip}})
+				a.pips[lowerCase(group+"/"+name)] = a.wire(Object{"name": name, "id": ARMID("sub", group, "publicIPAddresses", name), "properties": map[string]any{"ipAddress": ip}})
 			}
 		}
-		want, more, err := build(in, a.read(), nil)
+		want, more, err := buildStack(in, a.read(), nil)
 		return cases.Built{Kind: in.Kind, Want: want, Problems: append(problems, more...)}, err
 	})
 }

@@ -62,7 +62,7 @@ func OwnedScope(id identity) providers.Scope {
 		},
 	}
 	told := func(kind stack.Kind, key string) {
-		group := lower(strings.TrimSpace(id.Places[key]))
+		group := lowerCase(strings.TrimSpace(id.Places[key]))
 		if group != "" && !strings.ContainsAny(group, "/?#%") { // no group has those in its name
 			s.Facts = append(s.Facts, providers.Lookup{Kind: kind, By: ByToldGroup, Value: group})
 		}
@@ -72,9 +72,9 @@ func OwnedScope(id identity) providers.Scope {
 	return s
 }
 
-// scope adds the facts that Build needs: zones, subnets, public IPs of a group that the
+// buildScope adds the facts that Build needs: zones, subnets, public IPs of a group that the
 // user names, and the machines of the nodes.
-func scope(in input) (providers.Scope, error) {
+func buildScope(in input) (providers.Scope, error) {
 	s := OwnedScope(in.Identity)
 	if in.Config.PodIP() {
 		return wantingPods(s, in), nil
@@ -86,31 +86,31 @@ func scope(in input) (providers.Scope, error) {
 		}
 	}
 	fact(KindZones, ByRegion, in.Config.Location)
-	fact(KindPublicIP, ByGroup, lower(groupKey.Get(in.Values)))
-	fact(KindLink, ByGroup, lower(linkGroupKey.Get(in.Values)))
+	fact(KindPublicIP, ByGroup, lowerCase(groupKey.Get(in.Values)))
+	fact(KindLink, ByGroup, lowerCase(linkGroupKey.Get(in.Values)))
 	if in.Kind == Internal {
-		fact(KindSubnet, ByName, lower(subnetName(in)))
+		fact(KindSubnet, ByName, lowerCase(subnetName(in)))
 	}
 	if linkCreateKey.Get(in.Values) {
-		fact(KindSubnet, ByName, lower(linkSubnet(in)))
+		fact(KindSubnet, ByName, lowerCase(linkSubnet(in)))
 		fact(KindLink, ByWanted, "any")
 	}
 	if len(in.Config.Multi) == 0 {
-		fact(KindBalancer, ByWanted, lower(singleBalancer(in)))
+		fact(KindBalancer, ByWanted, lowerCase(singleBalancer(in)))
 	} else {
 		for _, name := range in.Config.Balancers(clusterName(in.Identity)) {
 			if KindOf(name) == in.Kind {
-				fact(KindBalancer, ByWanted, lower(name))
+				fact(KindBalancer, ByWanted, lowerCase(name))
 			}
 		}
-		fact(KindBalancer, ByPlace, wish(in))
+		fact(KindBalancer, ByPlace, placeQuery(in))
 	}
 	for _, address := range askedAddresses(in) {
 		fact(KindAccess, ByDestination, address)
 		fact(KindPublicIP, ByAddress, address)
 	}
 	for _, name := range []string{pipNameKey.Get(in.Values), pipNameV6Key.Get(in.Values)} {
-		fact(KindPublicIP, ByName, lower(name))
+		fact(KindPublicIP, ByName, lowerCase(name))
 	}
 	return s, nil
 }
@@ -178,12 +178,12 @@ func selectNodes(in input) nodeports.Filter {
 	if in.Config.PodIP() {
 		return nodeports.Filter{Everyone: true}
 	}
-	group := lower(in.Config.Group)
+	group := lowerCase(in.Config.Group)
 	f := nodeports.Filter{
 		ExcludeOnPresence: true,
 		Also: []nodeports.Predicate{
 			{Name: "azure machine", Keep: func(n nodeports.Node) bool {
-				return strings.HasPrefix(lower(n.ProviderID), "azure://") || n.ProviderID == ""
+				return strings.HasPrefix(lowerCase(n.ProviderID), "azure://") || n.ProviderID == ""
 			}},
 			{Name: "managed", Keep: func(n nodeports.Node) bool { return !strings.EqualFold(n.Labels[labelManaged], "false") }},
 			{Name: "group " + group, Keep: func(n nodeports.Node) bool {

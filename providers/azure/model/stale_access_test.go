@@ -57,14 +57,14 @@ func TestUserAddressIsClosed(t *testing.T) {
 				t.Run(fmt.Sprint(name, "/", shared, "/", calls), func(t *testing.T) {
 					a, book := withUserIPs(t), cases.ReadyLedger()
 					var stays []string
-					other := tenantOf(t, a, service(7, map[string]string{"azure-load-balancer-ipv4": gatewayIP}, 443))
-					before := tenantOf(t, a, service(0, map[string]string{"azure-pip-name": "gateway"}, 80))
+					other := tenantOf(t, a, testService(7, map[string]string{"azure-load-balancer-ipv4": gatewayIP}, 443))
+					before := tenantOf(t, a, testService(0, map[string]string{"azure-pip-name": "gateway"}, 80))
 					a.mustSettle(before, book)
 					if shared {
 						a.mustSettle(other, book)
 						stays = []string{"443"}
 					}
-					after := tenantOf(t, a, service(0, values, 80))
+					after := tenantOf(t, a, testService(0, values, 80))
 					a.together(map[stack.Owner]*tenant{after.in.Owner: after}, book, calls)
 					book = cases.ReadyLedger()
 					if shared {
@@ -94,7 +94,7 @@ func TestUserAddressStaysOpen(t *testing.T) {
 	for _, by := range []string{"additional address", "unknown Service", "other load balancer"} {
 		t.Run(by, func(t *testing.T) {
 			a, book := withUserIPs(t), cases.ReadyLedger()
-			beside := tenantOf(t, a, service(7, map[string]string{"azure-additional-public-ips": gatewayIP}, 443))
+			beside := tenantOf(t, a, testService(7, map[string]string{"azure-additional-public-ips": gatewayIP}, 443))
 			a.mustSettle(beside, book)
 			switch by {
 			case "unknown Service":
@@ -104,7 +104,7 @@ func TestUserAddressStaysOpen(t *testing.T) {
 				book = cases.ReadyLedger()
 				a.pips["rg/gateway"].Props()["ipConfiguration"] = IDObject(ARMID("sub", "rg", "loadBalancers", "theirs") + "/" + ListFrontends + "/one")
 			}
-			one := tenantOf(t, a, service(0, nil, 80))
+			one := tenantOf(t, a, testService(0, nil, 80))
 			a.mustSettle(one, book)
 			if d := cmp.Diff([]string{"443"}, a.admitted(gatewayIP)); d != "" {
 				t.Errorf("open (-want +got):\n%s", d)
@@ -119,9 +119,9 @@ func TestUserAddressStaysOpen(t *testing.T) {
 func TestNamedAddressStaysOpen(t *testing.T) {
 	for _, address := range []string{gatewayIP, "20.7.7.7"} { // one of the group, and one that is in no list
 		a, book := withUserIPs(t), cases.ReadyLedger()
-		a.mustSettle(tenantOf(t, a, service(0, map[string]string{"azure-additional-public-ips": address}, 80)), book)
-		a.mustSettle(tenantOf(t, a, service(7, map[string]string{"azure-additional-public-ips": address}, 443)), book)
-		in, problems := inputOf(a.c, a.cluster, service(0, map[string]string{"azure-additional-public-ips": "nowhere, " + address}, 80), testNodes())
+		a.mustSettle(tenantOf(t, a, testService(0, map[string]string{"azure-additional-public-ips": address}, 80)), book)
+		a.mustSettle(tenantOf(t, a, testService(7, map[string]string{"azure-additional-public-ips": address}, 443)), book)
+		in, problems := inputOf(a.c, a.cluster, testService(0, map[string]string{"azure-additional-public-ips": "nowhere, " + address}, 80), testNodes())
 		if !problems.Errors() {
 			t.Fatal("the Service is valid")
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// addresses returns the addresses at which clients reach the Service: those of its
+// statusOf returns the addresses at which clients reach the Service: those of its
 // frontends, the primary family first, then the additional ones of the annotation. A frontend
 // of the desired kind counts once clients get through to it; see admits. Until one does, the
 // addresses of the other kind are returned, which still serves.
-func addresses(in input, have *stack.Stack) status.Result {
+func statusOf(in input, have *stack.Stack) status.Result {
 	if in.Config.PodIP() {
 		a, ok := podStatus(in, have)
 		if !ok {
@@ -74,7 +74,7 @@ func reportAdmission(in input, have *stack.Stack) func(corev1.IPFamily, netip.Ad
 	if noAccessKey.Get(in.Values) || !ok {
 		return func(corev1.IPFamily, netip.Addr) bool { return true }
 	}
-	who := clients(in.Kind, serviceTagsKey.Get(in.Values), spec, allowed, denyAllKey.Get(in.Values))
+	who := permittedClients(in.Kind, serviceTagsKey.Get(in.Values), spec, allowed, denyAllKey.Get(in.Values))
 	ports := map[string]bool{}
 	for _, protocol := range []string{"Tcp", "Udp", "*"} {
 		for _, port := range b.openPorts(protocol) {

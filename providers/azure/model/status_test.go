@@ -57,11 +57,11 @@ func TestAddresses(t *testing.T) {
 		{"not one that has failed", nil, nil, []stack.Resource{failed}, nil},
 	}
 	for _, tt := range tests {
-		svc := service(0, tt.values, 80)
+		svc := testService(0, tt.values, 80)
 		svc.Spec.IPFamilies = tt.families
 		in, _ := inputOf(testConfig(), "kubernetes", svc, nil)
 		var got []string
-		for _, i := range addresses(in, &stack.Stack{Resources: tt.have}).Ingress {
+		for _, i := range statusOf(in, &stack.Stack{Resources: tt.have}).Ingress {
 			got = append(got, i.IP)
 		}
 		if d := cmp.Diff(tt.want, got); d != "" {
@@ -105,13 +105,13 @@ func TestShadow(t *testing.T) {
 // TestFollow: a Service that cannot be understood keeps what it has, with today's nodes.
 func TestFollow(t *testing.T) {
 	a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
-	tn := tenantOf(t, a, service(0, nil, 80))
+	tn := tenantOf(t, a, testService(0, nil, 80))
 	a.settle(tn.in.Owner, tn, book)
 	have := a.have(tn.in.Owner)
 	if d := cmp.Diff(have.Resources, keepServing(tn.in, a.read(), have).Resources); d != "" {
 		t.Errorf("with the same nodes (-have +follow):\n%s", d)
 	}
-	in, _ := inputOf(a.c, a.cluster, service(0, nil, 80), testNodes()[:1])
+	in, _ := inputOf(a.c, a.cluster, testService(0, nil, 80), testNodes()[:1])
 	pool, _ := keepServing(in, a.read(), have).Get(PoolKey("kubernetes", "kubernetes"))
 	if d := cmp.Diff([]PoolAddress{{Name: "node-0", IP: "10.240.0.4"}}, pool.Spec.(Pool).Addresses); d != "" {
 		t.Errorf("with one node (-want +got):\n%s", d)

@@ -93,7 +93,7 @@ func mergeTags(found, wanted Tags, systemTags []string, kept ...string) Tags {
 		if _, ok := wanted.find(k); ok || ContainsFold(kept, k) {
 			return false
 		}
-		return !slices.ContainsFunc(systemTags, func(p string) bool { return strings.HasPrefix(lower(k), lower(p)) })
+		return !slices.ContainsFunc(systemTags, func(p string) bool { return strings.HasPrefix(lowerCase(k), lowerCase(p)) })
 	})
 	return out
 }
@@ -103,9 +103,9 @@ func ContainsFold(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) })
 }
 
-// marks reports whether a tag names the Services of a public IP, or its cluster. Users also
-// set tags with the name of earlier releases; see owners.
-func marks(key, value string) bool {
+// isServiceTag reports whether a tag names the Services of a public IP, or its cluster.
+// Users also set tags with the name of earlier releases; see owners.
+func isServiceTag(key, value string) bool {
 	if strings.EqualFold(key, tagServiceLegacy) {
 		return len(Tags{key: value}.owners()) > 0
 	}

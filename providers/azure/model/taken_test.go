@@ -17,7 +17,7 @@ func (a *arm) clientsOf(address string) []string {
 	var out []string
 	for _, r := range a.nsg.Props().List(ListSecurity) {
 		if slices.Contains(Destinations(r), address) {
-			out = append(out, prefixes(r, "sourceAddressPrefix")...)
+			out = append(out, prefixField(r, "sourceAddressPrefix")...)
 		}
 	}
 	slices.Sort(out)
@@ -26,7 +26,7 @@ func (a *arm) clientsOf(address string) []string {
 
 // onGateway is a Service that asks for port 80 of the user's public IP.
 func onGateway(n int, ranges ...string) *corev1.Service {
-	svc := service(n, map[string]string{"azure-pip-name": "gateway"}, 80)
+	svc := testService(n, map[string]string{"azure-pip-name": "gateway"}, 80)
 	svc.Spec.LoadBalancerSourceRanges = ranges
 	return svc
 }
@@ -37,12 +37,12 @@ func onGateway(n int, ranges ...string) *corev1.Service {
 func TestTakenPortIsNotOpened(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
 		a, book := withUserIPs(t), cases.ReadyLedger()
-		mover := tenantOf(t, a, service(0, nil, 80))
+		mover := tenantOf(t, a, testService(0, nil, 80))
 		a.mustSettle(mover, book)
 		first := tenantOf(t, a, onGateway(7, "10.7.0.0/16"))
 		mover = tenantOf(t, a, onGateway(0))
 		if atOnce {
-			before := tenantOf(t, a, service(7, nil, 80))
+			before := tenantOf(t, a, testService(7, nil, 80))
 			a.mustSettle(before, book)
 			a.together(map[stack.Owner]*tenant{first.in.Owner: first, mover.in.Owner: mover}, book, 100)
 		} else {
@@ -71,13 +71,13 @@ func TestEntryOfNodePortIsClosed(t *testing.T) {
 	for calls := range 6 {
 		a, book := newARM(t, testConfig(), "kubernetes", testFacts()), cases.ReadyLedger()
 		off := map[string]string{"azure-disable-load-balancer-floating-ip": "true"}
-		other := tenantOf(t, a, service(7, off, 443))
+		other := tenantOf(t, a, testService(7, off, 443))
 		a.mustSettle(other, book)
 		before := a.open()
-		one := tenantOf(t, a, service(0, nil, 80))
+		one := tenantOf(t, a, testService(0, nil, 80))
 		a.mustSettle(one, book)
 		want := a.open()
-		a.together(map[stack.Owner]*tenant{one.in.Owner: tenantOf(t, a, service(0, off, 80))}, book, calls)
+		a.together(map[stack.Owner]*tenant{one.in.Owner: tenantOf(t, a, testService(0, off, 80))}, book, calls)
 		book = cases.ReadyLedger()
 		a.mustSettle(other, book)
 		a.mustSettle(one, book)

@@ -12,17 +12,17 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// validate judges what is not an annotation: fields of the Service and what the
-// cloud configuration leaves open. All problems come at once.
-func validate(in input) annotations.Problems {
+// validateService validates what is not an annotation: fields of the Service and what
+// the cloud configuration leaves open. It returns all problems at once.
+func validateService(in input) annotations.Problems {
 	out := validateConfig(in)
 	svc := in.Service
-	if kind, known := providers.CapabilityOf(capabilities(), in.Kind); known {
+	if kind, known := providers.CapabilityOf(kindCapabilities(), in.Kind); known {
 		out = append(out, kind.Judge(svc, in.Backends)...)
 	}
 	if in.Backends.Health.Source == nodeports.HealthMissing {
 		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "",
-			"is 0 though spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be told from those with", "a port, which the API server allocates", annotations.Error))
+			"is 0 although spec.externalTrafficPolicy is Local, so nodes without endpoints cannot be distinguished from nodes with endpoints", "a port, which the API server allocates", annotations.Error))
 	}
 	return append(out, validateIP(in, svc)...)
 }
@@ -72,7 +72,7 @@ func validateConfig(in input) annotations.Problems {
 	if !noAccessKey.Get(in.Values) {
 		need(in.Config.Security, "securityGroupName")
 	}
-	if strings.HasSuffix(lower(clusterName(in.Identity)), suffixInternal) {
+	if strings.HasSuffix(lowerCase(clusterName(in.Identity)), suffixInternal) {
 		out = append(out, annotations.ProblemOf("--cluster-name", in.Cluster, `ends in "-internal", by which internal load balancers are known`, "another name", annotations.Error))
 	}
 	return out

@@ -87,13 +87,13 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Ledger) {
 		}
 	}
 	for _, o := range c.world.PublicIPs {
-		a.pips[lower(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name"))] = a.wire(o)
+		a.pips[lowerCase(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name"))] = a.wire(o)
 	}
 	for _, o := range c.world.Balancers {
 		a.putLB(o)
 	}
 	for _, o := range c.world.Links {
-		a.links[lower(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name"))] = a.wire(o)
+		a.links[lowerCase(GroupOf(Object(o).Text("id"))+"/"+Object(o).Text("name"))] = a.wire(o)
 	}
 	if c.world.Security != nil {
 		a.nsg = a.wire(c.world.Security)
@@ -106,7 +106,7 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Ledger) {
 		}
 	}
 	in := c.tenant(c.service).in
-	a.asked = append(a.asked, lower(pipNameKey.Get(in.Values)))
+	a.asked = append(a.asked, lowerCase(pipNameKey.Get(in.Values)))
 	a.asked = append(a.asked, askedAddresses(in)...)
 	return a, book
 }
@@ -117,18 +117,18 @@ func (c testCase) tenant(svc *corev1.Service) *tenant {
 	return &tenant{in: in, problems: problems}
 }
 
-// text renders a stack for people.
-func text(s *stack.Stack) string { return cases.Text(s, fieldText) }
+// renderStack renders a stack for readers.
+func renderStack(s *stack.Stack) string { return cases.Text(s, fieldText) }
 
 func fieldText(value any) string {
-	if list, isList := lines(value); isList {
+	if list, isList := renderLines(value); isList {
 		if len(list) == 0 {
 			return ""
 		}
 		return "\n" + strings.Join(list, "\n")
 	}
 	raw, _ := json.Marshal(value)
-	switch v := short(string(raw)); v {
+	switch v := shortenValue(string(raw)); v {
 	case `""`, "null", "0", "[]", "{}", "false":
 		return ""
 	default:
@@ -136,7 +136,7 @@ func fieldText(value any) string {
 	}
 }
 
-func lines(v any) ([]string, bool) {
+func renderLines(v any) ([]string, bool) {
 	switch v.(type) {
 	case []Frontend, []Rule, []Probe, []PoolAddress, []PodAddress:
 	default:
@@ -150,13 +150,13 @@ func lines(v any) ([]string, bool) {
 			continue
 		}
 		raw, _ := json.Marshal(one)
-		out = append(out, short(string(raw)))
+		out = append(out, shortenValue(string(raw)))
 	}
 	return out, true
 }
 
-// short leaves out what says nothing and shortens references and ids.
-func short(v string) string {
+// shortenValue leaves out values without information and shortens references and ids.
+func shortenValue(v string) string {
 	return strings.NewReplacer(
 		`{"to":{"kind":"`, `->`, `","name":"`, `/`, `"}}`, ``, `"PublicIP":{},`, ``, `"Subnet":"",`, ``, `"Address":"",`, ``, `"Static":false,`, ``,
 		`,"Zones":null`, ``, `"Probe":"",`, ``, "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network", "~",
@@ -186,7 +186,7 @@ func (a *arm) state() string {
 		show("private link service "+name, a.links[name])
 	}
 	for _, m := range slices.SortedFunc(maps.Values(a.members), func(x, y stack.Resource) int { return x.Key.Compare(y.Key) }) {
-		fmt.Fprintf(&b, "== %s\n%s", m.Key, text(&stack.Stack{Resources: []stack.Resource{m}}))
+		fmt.Fprintf(&b, "== %s\n%s", m.Key, renderStack(&stack.Stack{Resources: []stack.Resource{m}}))
 	}
 	return b.String()
 }

@@ -120,15 +120,16 @@ func (c *change) setAll(refused map[int]error, o plan.Outcome) {
 
 // one performs a step that is written alone.
 func (c *change) one(step plan.Step) plan.Outcome {
-	return verbs().Run(&kit.Change[*change]{Session: c, Ctx: c.ctx, Batch: c.batch, Step: step})
+	return callTable().Run(&kit.Change[*change]{Session: c, Ctx: c.ctx, Batch: c.batch, Step: step})
 }
 
-// verbs are the calls for what is written alone; they see themselves what the action is.
-func verbs() kit.Verbs[*change] {
+// callTable returns the calls for resources that are written alone; each call derives
+// the action itself.
+func callTable() kit.Verbs[*change] {
 	out := kit.Verbs[*change]{}
 	for kind, run := range map[stack.Kind]func(*kit.Change[*change]) plan.Outcome{
-		model.KindPublicIP: typed((*change).writePublicIP), model.KindBinding: typed((*change).writeBinding), model.KindLink: typed((*change).writeLink), model.KindPolicy: typed((*change).writePolicy),
-		model.KindContainer: typed((*change).writeContainer), model.KindContainerIP: typed((*change).writeContainerIP),
+		model.KindPublicIP: typedVerb((*change).writePublicIP), model.KindBinding: typedVerb((*change).writeBinding), model.KindLink: typedVerb((*change).writeLink), model.KindPolicy: typedVerb((*change).writePolicy),
+		model.KindContainer: typedVerb((*change).writeContainer), model.KindContainerIP: typedVerb((*change).writeContainerIP),
 	} {
 		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
 			out[kit.Verb{Kind: kind, Action: action}] = run
@@ -137,23 +138,23 @@ func verbs() kit.Verbs[*change] {
 	return out
 }
 
-// typed is a verb that gets the step and its content.
-func typed[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+// typedVerb returns a verb that receives the step and its content.
+func typedVerb[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
 	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
 }
 
-// after is the outcome of a step after which the resource has the spec.
-func after(step plan.Step, id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
+// doneOutcome returns the outcome of a step after which the resource has the spec.
+func doneOutcome(step plan.Step, id string, proof stack.Proof, spec stack.Spec) plan.Outcome {
 	r := step.Target
 	r.ID, r.Proof, r.Spec = id, proof, spec
 	return plan.Done(r)
 }
 
-// gone is the outcome of a deletion that is done.
-func gone() plan.Outcome { return plan.Outcome{Sent: plan.WasSent} }
+// deletedOutcome returns the outcome of a completed deletion.
+func deletedOutcome() plan.Outcome { return plan.Outcome{Sent: plan.WasSent} }
 
-// fields returns the names of the fields that an update writes.
-func fields(step plan.Step) []string {
+// changedFields returns the names of the fields that an update writes.
+func changedFields(step plan.Step) []string {
 	var out []string
 	for _, c := range step.Changes {
 		out = append(out, c.Field)
@@ -188,16 +189,16 @@ func (c *change) writeSecurity() {
 		case refused[i] != nil:
 			c.set(i, plan.Failed(refused[i]))
 		case step.ID.Action == plan.Delete:
-			c.set(i, gone())
+			c.set(i, deletedOutcome())
 		default:
-			c.set(i, after(step, ruleID(object, step.Target.Spec), stack.Derived, written(step.Target.Spec)))
+			c.set(i, doneOutcome(step, ruleID(object, step.Target.Spec), stack.Derived, storedSpec(step.Target.Spec)))
 		}
 	}
 }
 
-// written returns an entry as a later read finds it, without its rank, which Azure does not
+// storedSpec returns an entry as a later read finds it, without its rank, which Azure does not
 // store.
-func written(spec stack.Spec) stack.Spec {
+func storedSpec(spec stack.Spec) stack.Spec {
 	if entry, ok := spec.(model.Access); ok {
 		entry.Rank = 0
 		return entry

@@ -114,16 +114,16 @@ func (c *change) balancerOutcome(step plan.Step, lb model.Object, pools map[stri
 	switch spec := step.Target.Spec.(type) {
 	case model.Entries:
 		if step.ID.Action == plan.Delete {
-			return gone()
+			return deletedOutcome()
 		}
 		now, ok := model.EntriesOf(c.config, lb, model.BaseName(step.ID.Owner.UID), c.facts.address)
 		if !ok {
-			return plan.Failed(fault.New(fault.Conflict, "load balancer %s: the entries are gone", spec.Balancer))
+			return plan.Failed(fault.New(fault.Conflict, "load balancer %s: the entries are not found", spec.Balancer))
 		}
-		return after(step, lb.Text("id"), stack.Name, now)
+		return doneOutcome(step, lb.Text("id"), stack.Name, now)
 	case model.Pool:
 		if step.ID.Action == plan.Delete {
-			return gone()
+			return deletedOutcome()
 		}
 		return pools[strings.ToLower(spec.Name)].outcome(step, lb.Text("id")+"/"+model.ListPools+"/"+spec.Name, spec)
 	}

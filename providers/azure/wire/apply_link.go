@@ -21,7 +21,7 @@ func (c *change) writeLink(step plan.Step, spec model.Link) plan.Outcome {
 		return outcomeOf(c.deleteLink(id, found))
 	}
 	if by, _ := found.Tags().Get(model.TagOwner); found != nil && by != model.ServiceKey(step.ID.Owner) {
-		return plan.Failed(fault.New(fault.Exists, "private link service %s: is there and is not this Service's", spec.Name))
+		return plan.Failed(fault.New(fault.Exists, "private link service %s: exists and does not belong to this Service", spec.Name))
 	}
 	o, err := c.put(c.ctx, id, model.LinkBody(c.config, found, spec), "")
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *change) writeLink(step plan.Step, spec model.Link) plan.Outcome {
 	}
 	now := model.LinkOf(o, nil)
 	now.On = spec.On
-	return after(step, o.Text("id"), stack.Tag, now)
+	return doneOutcome(step, o.Text("id"), stack.Tag, now)
 }
 
 // deleteLink ends the connections first, without which Azure refuses.
@@ -49,7 +49,7 @@ func (c *change) deleteLink(id string, found model.Object) error {
 // undone, since others may rely on it.
 func (c *change) writePolicy(step plan.Step, spec model.Policy) plan.Outcome {
 	if step.ID.Action == plan.Delete {
-		return gone()
+		return deletedOutcome()
 	}
 	id := c.config.SubnetID(spec.Subnet)
 	found, err := c.current(c.ctx, id, networkVersion)
@@ -67,5 +67,5 @@ func (c *change) writePolicy(step plan.Step, spec model.Policy) plan.Outcome {
 		}
 		c.facts.subnet(strings.ToLower(spec.Subnet)).Forget()
 	}
-	return after(step, found.Text("id"), stack.None, spec)
+	return doneOutcome(step, found.Text("id"), stack.None, spec)
 }

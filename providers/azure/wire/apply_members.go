@@ -68,7 +68,7 @@ func (c *change) keeps(step plan.Step) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if lb != nil && model.IsClusterPool(c.cluster, model.LastSegment(id)) && model.HasStrangers(lb) {
+	if lb != nil && model.IsClusterPool(c.cluster, model.LastSegment(id)) && model.HasForeign(lb) {
 		return true, nil // see PoolProof
 	}
 	return lb != nil && model.PoolInUse(lb, model.LastSegment(id), model.BaseName(step.ID.Owner.UID)), nil
@@ -159,9 +159,9 @@ func interfaceConfiguration(id string, nic model.Object, pool string) (model.Obj
 
 // membersOutcome leaves out single members that Azure would not take.
 func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) plan.Outcome {
-	out := gone()
+	out := deletedOutcome()
 	if step.ID.Action != plan.Delete {
-		out = after(step, "", stack.Derived, step.Target.Spec)
+		out = doneOutcome(step, "", stack.Derived, step.Target.Spec)
 	}
 	for _, m := range members {
 		switch err := failure(m); {
@@ -276,7 +276,7 @@ func (c *crowd) writeMember(id string, seen model.Object) error {
 		}
 	}
 	if seen == nil {
-		return fault.New(fault.NotFound, "%s: is gone", model.LastSegment(id))
+		return fault.New(fault.NotFound, "%s: not found", model.LastSegment(id))
 	}
 	wanted := c.body(seen, wish)
 	if wanted == nil {

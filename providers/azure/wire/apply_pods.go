@@ -29,7 +29,7 @@ func (c *change) writeContainer(step plan.Step, spec model.Container) plan.Outco
 	if err != nil {
 		return kit.Failed(err)
 	}
-	return after(step, now.Text("id"), stack.Name, model.ContainerOf(c.config, now, step.ID.Owner.UID))
+	return doneOutcome(step, now.Text("id"), stack.Name, model.ContainerOf(c.config, now, step.ID.Owner.UID))
 }
 
 // writeContainerIP creates or deletes the public IP of one Service. An existing one of that
@@ -47,12 +47,12 @@ func (c *change) writeContainerIP(step plan.Step, spec model.ContainerIP) plan.O
 		now, err = c.get(c.ctx, id, networkVersion)
 	}
 	if err == nil && now == nil {
-		err = fault.New(fault.Conflict, "public IP %s: is gone", spec.Name)
+		err = fault.New(fault.Conflict, "public IP %s: not found", spec.Name)
 	}
 	if err != nil {
 		return kit.Failed(err)
 	}
-	return after(step, now.Text("id"), stack.Name, model.ContainerIPOf(now))
+	return doneOutcome(step, now.Text("id"), stack.Name, model.ContainerIPOf(now))
 }
 
 // writeGateway writes the services and then the addresses of all steps, with one call for
@@ -163,9 +163,9 @@ func (c *change) gatewayOutcome(step plan.Step, refused error) plan.Outcome {
 	case refused != nil:
 		return plan.Failed(refused)
 	case step.ID.Action == plan.Delete:
-		return gone()
+		return deletedOutcome()
 	}
-	out := after(step, "", stack.Name, step.Target.Spec)
+	out := doneOutcome(step, "", stack.Name, step.Target.Spec)
 	for _, w := range step.With {
 		w.Proof = stack.Derived
 		out.Parts = append(out.Parts, w)

@@ -24,7 +24,7 @@ func (w poolWrite) outcome(step plan.Step, id string, spec model.Pool) plan.Outc
 	if w.err != nil {
 		return kit.Failed(w.err)
 	}
-	out := after(step, id, stack.Derived, spec)
+	out := doneOutcome(step, id, stack.Derived, spec)
 	for _, r := range w.refused {
 		if a, ok := r.Member.(model.PoolAddress); ok && slices.Contains(spec.Addresses, a) {
 			out.Refused = append(out.Refused, r)
@@ -53,7 +53,7 @@ func (c *change) writePool(name string, lb model.Object, spec model.Pool) poolWr
 	pool, changed := model.MergePool(lb, spec.Name, c.batch)
 	switch {
 	case pool == nil:
-		return poolWrite{err: fault.New(fault.Conflict, "load balancer %s: pool %s is gone", name, spec.Name)}
+		return poolWrite{err: fault.New(fault.Conflict, "load balancer %s: pool %s is not found", name, spec.Name)}
 	case !changed:
 		return poolWrite{}
 	case model.PoolIsNIC(lb, spec.Name):
@@ -81,7 +81,7 @@ func (c *change) writeAddresses(id string, lb model.Object, name string) poolWri
 		return err
 	}
 	whole := func(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Quota) }
-	refused, err := kit.SplitAmong(&c.facts.suspects, strings.ToLower(id), distinct(add), memberText, whole, put)
+	refused, err := kit.SplitAmong(&c.facts.suspects, strings.ToLower(id), distinctMembers(add), memberText, whole, put)
 	if err == nil && !written {
 		err = put(nil) // what leaves
 	}
@@ -100,8 +100,8 @@ func noneJoined(pool string, refused []plan.Refusal) error {
 	return fmt.Errorf("pool %s has no member, because Azure refused all %d: %v: %w", pool, len(refused), refused[0].Member, refused[0].Err)
 }
 
-// distinct are the members of which several steps may name the same.
-func distinct(all []model.PoolAddress) []model.PoolAddress {
+// distinctMembers removes duplicates: several steps may name the same member.
+func distinctMembers(all []model.PoolAddress) []model.PoolAddress {
 	all = slices.Clone(all)
 	slices.SortFunc(all, model.PoolAddress.Compare)
 	return slices.Compact(all)

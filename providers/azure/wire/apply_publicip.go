@@ -22,7 +22,7 @@ func (c *change) writePublicIP(step plan.Step, spec model.PublicIP) plan.Outcome
 	default: // an update
 	}
 	o, err := c.editPublicIP(step.ID.Key, func(found model.Object) (model.Object, error) {
-		return model.PublicIPUpdate(found, spec, fields(step)), nil
+		return model.PublicIPUpdate(found, spec, changedFields(step)), nil
 	})
 	if err != nil {
 		return kit.Failed(err)
@@ -40,7 +40,7 @@ func (c *change) editPublicIP(key stack.Key, edit func(model.Object) (model.Obje
 			return err
 		}
 		if found == nil {
-			return fault.New(fault.NotFound, "public IP %s: is gone", key.Name)
+			return fault.New(fault.NotFound, "public IP %s: not found", key.Name)
 		}
 		wanted, err := edit(found)
 		if err != nil {
@@ -93,7 +93,7 @@ func orGone(err error, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "public IP %s: is gone", step.ID.Key.Name)
+	return fault.New(fault.Conflict, "public IP %s: not found", step.ID.Key.Name)
 }
 
 // takePublicIP adopts a public IP created by a controller of the cluster, such as this one
@@ -101,7 +101,7 @@ func orGone(err error, step plan.Step) error {
 func (c *change) takePublicIP(step plan.Step, found model.Object) plan.Outcome {
 	f := model.PublicIPOf(found)
 	if !f.Managed() && !f.GivenUp(c.cluster, step.ID.Owner) || !f.Tags.OfCluster(c.cluster) {
-		return plan.Failed(fault.New(fault.Exists, "public IP %s: is there and no controller of this cluster made it", step.ID.Key.Name))
+		return plan.Failed(fault.New(fault.Exists, "public IP %s: exists, and no controller of this cluster created it", step.ID.Key.Name))
 	}
 	if with := bindingWith(step); with != nil {
 		o, err := c.editPublicIP(step.ID.Key, func(o model.Object) (model.Object, error) { return model.Bound(o, step.ID.Owner, *with) })
@@ -155,14 +155,14 @@ func (c *change) writeBinding(step plan.Step, spec model.Binding) plan.Outcome {
 		now := model.PublicIPOf(o).DNSLabel
 		spec.DNSLabel = &now
 	}
-	return after(step, o.Text("id"), stack.Tag, spec)
+	return doneOutcome(step, o.Text("id"), stack.Tag, spec)
 }
 
 // unbind takes the Service off a public IP that stays because another Service wants
 // it. One that none wants is released as a whole, in the step of its own.
 func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 	if spec.Service == "" || !c.wantedByOthers(step) {
-		return gone()
+		return deletedOutcome()
 	}
 	_, err := c.editPublicIP(step.ID.Key, func(found model.Object) (model.Object, error) {
 		out, _ := model.Unbound(found, step.ID.Owner)
@@ -171,7 +171,7 @@ func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return kit.Failed(err)
 	}
-	return gone()
+	return deletedOutcome()
 }
 
 // wantedByOthers reports whether another Service wants the public IP at this moment.
@@ -191,7 +191,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		return kit.Failed(err)
 	}
 	if found == nil {
-		return gone()
+		return deletedOutcome()
 	}
 	_, last := model.Unbound(found, step.ID.Owner)
 	held, err := c.holds(found)
@@ -234,12 +234,12 @@ func (c *change) holds(found model.Object) (bool, error) {
 	if i := model.Named(frontends, frontend); i >= 0 && model.SameID(frontends[i].Ref("publicIPAddress"), found.Text("id")) {
 		return true, nil // an outbound or NAT rule keeps the frontend
 	}
-	return false, &fault.Fault{Meaning: fault.InUse, After: lateDelay, Text: "public IP " + found.Text("name") + ": Azure still shows it on frontend " + frontend + ", which is gone"}
+	return false, &fault.Fault{Meaning: fault.InUse, After: lateDelay, Text: "public IP " + found.Text("name") + ": Azure still shows it on frontend " + frontend + ", which is deleted"}
 }
 
 func outcomeOf(err error) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
-	return gone()
+	return deletedOutcome()
 }

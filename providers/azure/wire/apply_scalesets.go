@@ -135,7 +135,7 @@ func (s *setChange) outcome(i int, step plan.Step, errs map[string]error, joined
 	case s.refused[i] != nil:
 		return kit.Failed(s.refused[i])
 	case s.done[i]:
-		return gone()
+		return deletedOutcome()
 	case step.ID.Action == plan.Delete:
 		return outcomeOf(left)
 	case joined != nil:
@@ -238,7 +238,7 @@ func instanceBody(found model.Object, wish membership) model.Object {
 // pool, and its id.
 func instanceConfiguration(id string, machine model.Object, pool string) (model.Object, string) {
 	interfaces := machine.Props().In("networkProfileConfiguration").List("networkInterfaceConfigurations")
-	i := primary(interfaces)
+	i := primaryIndex(interfaces)
 	if i < 0 {
 		return nil, ""
 	}

@@ -67,7 +67,7 @@ func (m *listMemory) recall(scopes []providers.Scope, now time.Time) (lists, tim
 	maps.DeleteFunc(m.looks, func(_ stack.Owner, at time.Time) bool { return now.Sub(at) >= oldestList })
 	ok := m.young(now)
 	for _, scope := range scopes {
-		ok = ok && recallable(scope, m.known)
+		ok = ok && canUseCache(scope, m.known)
 		if len(scope.Own) == 0 {
 			continue
 		}
@@ -205,7 +205,7 @@ func (l lists) merged(w write) (lists, bool) {
 	group = model.LastSegment(group)
 	switch parts[0] {
 	case "loadbalancers":
-		l.balancers = replaced(l.balancers, w)
+		l.balancers = replaceWritten(l.balancers, w)
 	case "networksecuritygroups":
 		if !l.knows(w.object) {
 			return l, false
@@ -214,7 +214,7 @@ func (l lists) merged(w write) (lists, bool) {
 	case "publicipaddresses":
 		l.byGroup = maps.Clone(l.byGroup)
 		if _, listed := l.byGroup[group]; listed {
-			l.byGroup[group] = replaced(l.byGroup[group], w)
+			l.byGroup[group] = replaceWritten(l.byGroup[group], w)
 		}
 	default: // a private link service changes the load balancer as well
 		return l, false
@@ -265,8 +265,8 @@ func (l lists) knows(security model.Object) bool {
 	return true
 }
 
-// replaced is a copy of a list in which a resource is as it was written.
-func replaced(list []model.Object, w write) []model.Object {
+// replaceWritten returns a copy of a list in which a resource is as it was written.
+func replaceWritten(list []model.Object, w write) []model.Object {
 	out := slices.DeleteFunc(slices.Clone(list), func(o model.Object) bool { return model.SameID(o.Text("id"), w.path) })
 	if w.object != nil {
 		out = append(out, w.object)
@@ -275,11 +275,11 @@ func replaced(list []model.Object, w write) []model.Object {
 	return out
 }
 
-// recallable reports whether a scope may be answered from the cache. It may not if it
+// canUseCache reports whether a scope may be answered from the cache. It may not if it
 // includes a resource named by the user, which may be newer than the cache. It may not
 // either if it wants no load balancer, since the proof that nothing remains needs a new
 // read.
-func recallable(scope providers.Scope, known lists) bool {
+func canUseCache(scope providers.Scope, known lists) bool {
 	named := func(l providers.Lookup) bool {
 		switch l.Kind {
 		case model.KindPublicIP:

@@ -139,7 +139,7 @@ func TestListsOutlastWrites(t *testing.T) {
 func TestFactsComeFromMemory(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		svc := numbered(1, model.Public, nil)
+		svc := numberedService(1, model.Public, nil)
 		facts := func() *model.Facts {
 			s, err := model.Cloud().Scope(r.Input(svc))
 			if err != nil {
@@ -153,7 +153,7 @@ func TestFactsComeFromMemory(t *testing.T) {
 			return found.Facts
 		}
 		calls := func() int { return len(r.sim.Cloud.Journal.Entries()) }
-		r.AllTogether(false, svc, numbered(2, model.Public, nil))
+		r.AllTogether(false, svc, numberedService(2, model.Public, nil))
 		n := calls()
 		again := facts()
 		if made := calls() - n; made != 0 {
@@ -183,7 +183,7 @@ func TestFactsComeFromMemory(t *testing.T) {
 			t.Error("the public IP that the user names was not looked for")
 		}
 		delete(svc.Annotations, "service.beta.kubernetes.io/azure-pip-name")
-		third := numbered(3, model.Public, nil)
+		third := numberedService(3, model.Public, nil)
 		for i, made := range []bool{false, true} {
 			n = calls()
 			if r.Read(false, third); (calls() != n) != made {

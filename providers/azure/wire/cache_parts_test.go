@@ -135,7 +135,7 @@ func TestMembersComeFromMemory(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: seed, ARM: simarm.Options{Latency: 4 * time.Second}})
 			began, start := time.Now(), r.Now
 			r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
-			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil)}
+			svcs := []*corev1.Service{numberedService(1, model.Public, nil), numberedService(2, model.Public, nil)}
 			r.AllTogether(false, svcs...)
 			found := func() []providers.Found[*model.Facts] {
 				var scopes []providers.Scope

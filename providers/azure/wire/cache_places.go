@@ -20,11 +20,11 @@ const placeAge = 5 * time.Minute
 // is safe for concurrent use.
 type queue struct {
 	mu   sync.Mutex
-	list []newcomer
+	list []unplaced
 }
 
-// newcomer is a Service without a load balancer.
-type newcomer struct {
+// unplaced is a Service without a load balancer.
+type unplaced struct {
 	owner stack.Owner
 	kind  string
 	wish  model.Wish
@@ -42,12 +42,12 @@ func (q *queue) enter(scopes []providers.Scope, placed map[string]bool, now time
 	}
 	gone := map[stack.Owner]bool{}
 	for _, scope := range scopes {
-		wishes := values(scope, model.KindBalancer, model.ByPlace)
+		wishes := lookupValues(scope, model.KindBalancer, model.ByPlace)
 		if len(wishes) == 0 {
 			gone[scope.Owner] = true
 			continue
 		}
-		n := newcomer{owner: scope.Owner, kind: kindWanted(scope), wish: model.WishOf(wishes[0]), seen: now}
+		n := unplaced{owner: scope.Owner, kind: kindWanted(scope), wish: model.WishOf(wishes[0]), seen: now}
 		if i, waits := at[scope.Owner]; waits {
 			q.list[i] = n
 			continue
@@ -55,7 +55,7 @@ func (q *queue) enter(scopes []providers.Scope, placed map[string]bool, now time
 		at[scope.Owner] = len(q.list)
 		q.list = append(q.list, n)
 	}
-	q.list = slices.DeleteFunc(q.list, func(n newcomer) bool {
+	q.list = slices.DeleteFunc(q.list, func(n unplaced) bool {
 		return gone[n.owner] || placed[strings.ToLower(model.BaseName(n.owner.UID))] || now.Sub(n.seen) > placeAge
 	})
 }
@@ -75,7 +75,7 @@ func (q *queue) ahead() map[stack.Owner][]model.Wish {
 
 // kindWanted is the kind of load balancer that a scope is about.
 func kindWanted(scope providers.Scope) string {
-	for _, name := range values(scope, model.KindBalancer, model.ByWanted) {
+	for _, name := range lookupValues(scope, model.KindBalancer, model.ByWanted) {
 		return model.KindOf(name)
 	}
 	return ""

@@ -85,12 +85,12 @@ func newLimits(c model.Config, env providers.Env) *kit.Limits {
 			buckets[i].Rate, buckets[i].Burst = own.Rate/share, max(1, int(float64(own.Burst)/share+0.5))
 		}
 	}
-	return kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: share, Now: env.Now, Blame: blame, Waited: waited(env.Waited)})
+	return kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: share, Now: env.Now, Blame: exceededLimits, Waited: reportWaits(env.Waited)})
 }
 
-// waited tells the observer how long a call waited for a token, by the class of the
-// bucket: subscriptions are not named.
-func waited(observe func(string, time.Duration)) func(string, time.Duration) {
+// reportWaits reports to the observer how long a call waited for a token, by the class
+// of the bucket: subscriptions are not named.
+func reportWaits(observe func(string, time.Duration)) func(string, time.Duration) {
 	if observe == nil {
 		return nil
 	}
@@ -166,8 +166,9 @@ func typeOf(path string) string {
 // codes. Source: the page of managerBuckets.
 const codeOfManager = "SubscriptionRequestsThrottled"
 
-// blame says which limit a refusal is about: Resource Manager's, or that of the type.
-func blame(err error, names []string) []string {
+// exceededLimits returns the limits that a refusal is about: Resource Manager's, or
+// that of the type.
+func exceededLimits(err error, names []string) []string {
 	if f, ok := errors.AsType[*fault.Fault](err); ok && strings.EqualFold(f.Code, codeOfManager) {
 		return names[:1]
 	}

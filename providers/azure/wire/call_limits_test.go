@@ -82,7 +82,7 @@ func noCall(ctx context.Context) error { return ctx.Err() }
 func TestBlame(t *testing.T) {
 	names := []string{"manager", "provider", "type"}
 	for code, want := range map[string]string{"SubscriptionRequestsThrottled": "manager", "TooManyRequests": "type", "OperationNotAllowed": "type"} {
-		if got := blame(&fault.Fault{Meaning: fault.Throttled, Code: code}, names); !slices.Equal(got, []string{want}) {
+		if got := exceededLimits(&fault.Fault{Meaning: fault.Throttled, Code: code}, names); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %v, want %s", code, got, want)
 		}
 	}

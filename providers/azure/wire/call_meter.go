@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/providers/meter"
 )
 
-// metered tells the observer of every request to the resource manager. Tokens
-// come by other clients and are no calls.
-func metered(next http.RoundTripper, observe providers.Observe) http.RoundTripper {
+// newMeter reports every request to the resource manager to the observer. Tokens are
+// requested by other clients and do not count as calls.
+func newMeter(next http.RoundTripper, observe providers.Observe) http.RoundTripper {
 	return meter.New(next, observe, meter.Language{Name: nameOf, Refusal: refusalOf})
 }
 
@@ -38,9 +38,9 @@ func nameOf(r *http.Request) providers.Call {
 	case kinds[0] == "locations" && (strings.HasSuffix(kind, "/operations") || strings.HasSuffix(kind, "/operationresults")):
 		return providers.Call{API: "arm", Operation: "Operations.Get"}
 	case r.Method == http.MethodPost && list:
-		call.Operation = clientOf(strings.Join(kinds[:len(kinds)-1], "/")) + "." + action(kinds[len(kinds)-1])
+		call.Operation = clientOf(strings.Join(kinds[:len(kinds)-1], "/")) + "." + actionName(kinds[len(kinds)-1])
 	case kinds[0] == "servicegateways" && len(kinds) == 2 && r.Method == http.MethodGet:
-		call.Operation = "ServiceGateways.Get" + action(kinds[1])
+		call.Operation = "ServiceGateways.Get" + actionName(kinds[1])
 	case kind == "virtualmachinescalesets/networkinterfaces":
 		call.API, call.Operation = "network", "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces"
 	case kind == "virtualmachinescalesets/virtualmachines/networkinterfaces":
@@ -104,8 +104,8 @@ func clientOf(kind string) string {
 	return client
 }
 
-// action is the name of a POST, or of what a gateway is asked for.
-func action(last string) string {
+// actionName returns the name of a POST, or of the request to a gateway.
+func actionName(last string) string {
 	switch last {
 	case "services":
 		return "Services"

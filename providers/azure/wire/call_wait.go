@@ -17,10 +17,10 @@ const (
 	// patience is how long a step waits for its operation. It is longer than any successful
 	// operation is known to take.
 	patience = 30 * time.Minute
-	// unknownPause is the pause before the first operation of all is asked about where
-	// Azure says that it is to be waited for; it is as long as the official controller's.
-	// Where Azure says nothing it is firstPause, which is also the shortest between two
-	// questions. longestPause bounds all pauses, also those that Azure asks for.
+	// unknownPause is the pause before the first poll of the first operation if Azure asks
+	// for polling; it is as long as the official controller's. Otherwise it is firstPause,
+	// which is also the shortest pause between two polls. longestPause bounds all pauses,
+	// including the ones that Azure asks for.
 	unknownPause = 5 * time.Second
 	firstPause   = 250 * time.Millisecond
 	longestPause = time.Minute

@@ -22,7 +22,7 @@ func TestHundredOnMachines(t *testing.T) {
 			r.slow()
 			var svcs []*corev1.Service
 			for i := range services {
-				svcs = append(svcs, numbered(i+1, model.Public, nil))
+				svcs = append(svcs, numberedService(i+1, model.Public, nil))
 			}
 			before := r.calls()
 			r.AllTogether(false, svcs...) // an address is known after the first run
@@ -60,7 +60,7 @@ func TestMachineWrittenOnce(t *testing.T) {
 		r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
 		var svcs []*corev1.Service
 		for i := range services {
-			svcs = append(svcs, numbered(i+1, model.Internal, nil))
+			svcs = append(svcs, numberedService(i+1, model.Internal, nil))
 		}
 		r.AllTogether(false, svcs...)
 		all := r.Nodes
@@ -79,9 +79,9 @@ func TestMachineWrittenOnce(t *testing.T) {
 		if n := r.writes("compute.VirtualMachineScaleSetVMs.Get") - before; n != 1 {
 			t.Errorf("the machine was looked at %d times, want once", n)
 		}
-		stranger := r.another("kubernetes")
-		stranger.Nodes = all
-		stranger.AllTogether(false, svcs[:1]...)
+		other := r.another("kubernetes")
+		other.Nodes = all
+		other.AllTogether(false, svcs[:1]...)
 		put := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate")
 		time.Sleep(time.Second)
 		if _, err := r.run(svcs[0], false); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-func linked(s *corev1.Service) {
+func addPrivateLink(s *corev1.Service) {
 	s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
 	s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
 }
@@ -35,13 +35,13 @@ func TestFailedOperations(t *testing.T) {
 			return r.Config.PublicIPID(model.PublicIPKey(r.Config.Group, "kubernetes-"+model.BaseName(string(s.UID))))
 		}},
 		{"SecurityGroups.CreateOrUpdate", model.Public, nil, func(r *rig, _ *corev1.Service) string { return r.Config.SecurityID() }},
-		{"PrivateLinkServices.CreateOrUpdate", model.Internal, linked, func(r *rig, s *corev1.Service) string {
+		{"PrivateLinkServices.CreateOrUpdate", model.Internal, addPrivateLink, func(r *rig, s *corev1.Service) string {
 			return model.ARMID(r.Config.Subscription, r.Config.Group, "privateLinkServices", "pls-"+model.BaseName(string(s.UID)))
 		}},
 	} {
 		virtual.Run(t, c.operation, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC}})
-			svc := numbered(1, c.kind, c.change)
+			svc := numberedService(1, c.kind, c.change)
 			if _, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: "async/" + c.operation, Kind: sim.FaultError, Code: "InternalServerError", Message: "the fabric said no", Count: 1}); err != nil {
 				t.Fatal(err)
 			}

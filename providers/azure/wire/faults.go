@@ -58,7 +58,7 @@ func refusalIn(status int, header http.Header, body model.Object, now time.Time)
 // busy is the refusal with the time after which to ask again, where it is known that
 // another operation will end soon and the answer does not say when.
 func (r refusal) busy() kit.Refusal {
-	if r.After == 0 && r.Status != http.StatusTooManyRequests && model.ContainsFold(codes()[fault.Pending], r.Code) {
+	if r.After == 0 && r.Status != http.StatusTooManyRequests && model.ContainsFold(faultCodes()[fault.Pending], r.Code) {
 		r.After = busyDelay
 	}
 	return kit.Refusal(r)
@@ -70,11 +70,11 @@ func faultOfOperation(said model.Object, name string) error {
 	return errorsOf().Refused(r.busy(), kit.Sent)
 }
 
-// codes is the one table from codes to meanings. Sources: Azure Resource Manager
+// faultCodes is the one table from codes to meanings. Sources: Azure Resource Manager
 // reference, common deployment errors; learn.microsoft.com/azure/azure-resource-manager
 // pages lock-resources and error-resource-quota;
 // kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
-func codes() map[fault.Meaning][]string {
+func faultCodes() map[fault.Meaning][]string {
 	return map[fault.Meaning][]string{
 		fault.NotFound: {"ResourceNotFound", "NotFound", "ResourceGroupNotFound", "ParentResourceNotFound"},
 		fault.Conflict: {"PreconditionFailed", "CanceledAndSupersededDueToAnotherOperation", "InvalidResourceReference", "StaleResource"},
@@ -107,7 +107,7 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 	if status == http.StatusTooManyRequests {
 		return fault.Throttled, true // with whatever code; Compute has that of a refusal
 	}
-	for meaning, list := range codes() {
+	for meaning, list := range faultCodes() {
 		if model.ContainsFold(list, code) {
 			return meaning, true
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// strangers adds random content of other owners to the load balancers and the security
+// addForeign adds random content of other owners to the load balancers and the security
 // group: frontends, rules, probes, pools, NAT and outbound rules.
-func (r *rig) strangers(rng *rand.Rand, balancer string) {
+func (r *rig) addForeign(rng *rand.Rand, balancer string) {
 	r.Helper()
 	ctx, id := r.Context(), r.Config.BalancerID(balancer)
 	lb, err := r.Session.get(ctx, id, networkVersion)
@@ -55,7 +55,7 @@ func (r *rig) strangers(rng *rand.Rand, balancer string) {
 	}
 }
 
-func (r *rig) strangeRules(rng *rand.Rand) {
+func (r *rig) addForeignRules(rng *rand.Rand) {
 	r.Helper()
 	id := r.Config.SecurityID()
 	nsg, err := r.Session.get(r.Context(), id, networkVersion)
@@ -126,8 +126,8 @@ func (r *rig) notOurs(balancers ...string) string {
 	return strings.Join(out, "\n")
 }
 
-// wishes are what a Service of a test may ask for.
-func wishes() []func(*corev1.Service) {
+// serviceOptions returns options that a Service of a test may use.
+func serviceOptions() []func(*corev1.Service) {
 	set := func(values map[string]string) func(*corev1.Service) {
 		return func(s *corev1.Service) {
 			for k, v := range values {
@@ -136,7 +136,7 @@ func wishes() []func(*corev1.Service) {
 		}
 	}
 	return []func(*corev1.Service){
-		nil, local,
+		nil, useLocalPolicy,
 		set(map[string]string{"azure-allowed-ip-ranges": "10.1.0.0/16,192.0.2.0/24"}),
 		set(map[string]string{"azure-allowed-service-tags": "AzureCloud", "port_80_no_probe_rule": "true"}),
 		set(map[string]string{"azure-disable-load-balancer-floating-ip": "true"}),
@@ -159,17 +159,17 @@ func TestForeignContentOverHTTP(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			balancers := []string{"kubernetes", "kubernetes" + "-internal"}
 			for _, name := range balancers {
-				r.strangers(rng, name)
+				r.addForeign(rng, name)
 			}
-			r.strangeRules(rng)
+			r.addForeignRules(rng)
 			before := r.notOurs(balancers...)
 			there := map[int]*corev1.Service{}
 			for step := range 24 {
 				n := 1 + rng.IntN(5)
 				svc, release := there[n], rng.IntN(3) == 0
 				if svc == nil || !release {
-					all := wishes()
-					svc, release = numbered(n, []string{model.Public, model.Internal}[rng.IntN(2)], all[rng.IntN(len(all))]), false
+					all := serviceOptions()
+					svc, release = numberedService(n, []string{model.Public, model.Internal}[rng.IntN(2)], all[rng.IntN(len(all))]), false
 				}
 				if _, err := r.run(svc, release); err != nil {
 					t.Fatalf("step %d, %s, release %t: %v", step, svc.Name, release, err)
@@ -213,7 +213,7 @@ func TestPoolsBeforeUsStay(t *testing.T) {
 				return string(out.Bytes())
 			}
 			before := pools()
-			one, two := numbered(1, model.Public, nil), numbered(2, model.Public, local)
+			one, two := numberedService(1, model.Public, nil), numberedService(2, model.Public, useLocalPolicy)
 			for _, step := range []struct {
 				svc     *corev1.Service
 				release bool

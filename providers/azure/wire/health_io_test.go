@@ -26,7 +26,7 @@ func TestHealth(t *testing.T) {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, tc.options)
 			r.Config.PoolType, r.Session.config.PoolType = tc.pools, tc.pools
-			svc := numbered(1, model.Public, nil)
+			svc := numberedService(1, model.Public, nil)
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
 			}

@@ -63,15 +63,15 @@ func ownerText(svc *corev1.Service, withName bool) string {
 	return name + " " + model.BaseName(string(svc.UID))[1:]
 }
 
-// orphaned are Services of every sort.
-func orphaned(first int) []*corev1.Service {
+// orphanServices returns Services of every sort.
+func orphanServices(first int) []*corev1.Service {
 	withLink := func(s *corev1.Service) {
 		s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
 		s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
 	}
 	return []*corev1.Service{
-		numbered(first, model.Public, nil), numbered(first+1, model.Public, local), numbered(first+2, model.Internal, nil), numbered(first+3, model.Internal, withLink),
-		numbered(first+4, model.Public, func(s *corev1.Service) {
+		numberedService(first, model.Public, nil), numberedService(first+1, model.Public, useLocalPolicy), numberedService(first+2, model.Internal, nil), numberedService(first+3, model.Internal, withLink),
+		numberedService(first+4, model.Public, func(s *corev1.Service) {
 			s.Annotations["service.beta.kubernetes.io/azure-disable-load-balancer-floating-ip"] = "true"
 			s.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 		}),
@@ -84,15 +84,15 @@ func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 6, Pools: simazure.NodeNIC}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 		rng := rand.New(rand.NewPCG(7, 7))
-		r.strangers(rng, "kubernetes")
-		r.strangers(rng, "kubernetes-internal")
-		r.strangeRules(rng)
-		alive := orphaned(11)
+		r.addForeign(rng, "kubernetes")
+		r.addForeign(rng, "kubernetes-internal")
+		r.addForeignRules(rng)
+		alive := orphanServices(11)
 		r.runAll(false, alive...)
 		r.runAll(false, alive...)
 		before := r.state()
 
-		gone := orphaned(1)
+		gone := orphanServices(1)
 		r.runAll(false, gone...)
 		r.forget(gone...)
 		// An internal frontend does not tell the Service's name, unless it has a link.
@@ -115,7 +115,7 @@ func TestOrphansOfAnother(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		other := r.another("other")
-		mine, theirs := numbered(1, model.Public, nil), numbered(21, model.Public, nil)
+		mine, theirs := numberedService(1, model.Public, nil), numberedService(21, model.Public, nil)
 		theirs.Name = mine.Name
 		r.runAll(false, mine)
 		before := slices.Sorted(maps.Keys(r.state()))
@@ -142,12 +142,12 @@ func TestOrphansThatShare(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
 		empty := slices.Sorted(maps.Keys(r.state()))
-		first := numbered(1, model.Public, nil)
+		first := numberedService(1, model.Public, nil)
 		r.runAll(false, first)
 		r.runAll(false, first)
 		address := model.Cloud().Status(r.Input(first), r.Read(false, first)[0].Have).Ingress[0].IP
-		second := numbered(2, model.Public, func(s *corev1.Service) {
-			s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{port(8080, 32080)}
+		second := numberedService(2, model.Public, func(s *corev1.Service) {
+			s.Spec.LoadBalancerIP, s.Spec.Ports = address, []corev1.ServicePort{servicePort(8080, 32080)}
 		})
 		before := r.state()
 		r.runAll(false, second)
@@ -180,7 +180,7 @@ func TestOrphansOfSeveral(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
 		empty := slices.Sorted(maps.Keys(r.state()))
-		gone := []*corev1.Service{numbered(1, model.Public, local), numbered(2, model.Internal, local), numbered(3, model.Public, front), numbered(4, model.Internal, nil)}
+		gone := []*corev1.Service{numberedService(1, model.Public, useLocalPolicy), numberedService(2, model.Internal, useLocalPolicy), numberedService(3, model.Public, labelFront), numberedService(4, model.Internal, nil)}
 		r.runAll(false, gone...)
 		r.runAll(false, gone...)
 		r.forget(gone...)
@@ -217,7 +217,7 @@ func TestOrphansOfPods(t *testing.T) {
 func TestOrphansUnseen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		r.runAll(false, numbered(1, model.Public, nil))
+		r.runAll(false, numberedService(1, model.Public, nil))
 		for _, operation := range []string{"LoadBalancers.List", "PublicIPAddresses.List", "PrivateLinkServices.List", "NetworkSecurityGroups.Get", "SecurityGroups.Get"} {
 			id, err := r.sim.Cloud.Faults.Add(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AuthorizationFailed"})
 			if err != nil {
@@ -230,7 +230,7 @@ func TestOrphansUnseen(t *testing.T) {
 			}
 			r.sim.Cloud.Faults.Remove(id)
 		}
-		if found, err := r.Session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{cases.OwnerOf(numbered(1, model.Public, nil))}}); err != nil || len(found) > 0 {
+		if found, err := r.Session.Orphans(t.Context(), providers.Live{Services: []stack.Owner{cases.OwnerOf(numberedService(1, model.Public, nil))}}); err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
 	})

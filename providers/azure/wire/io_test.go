@@ -53,7 +53,7 @@ func (r *rig) open() {
 // openAs starts a process of a cluster.
 func (r *rig) openAs(cluster string, config model.Config) {
 	r.Helper()
-	session, err := open(r.Context(), config, providers.Env{Cluster: cluster, UserAgent: "berth-test", Now: func() time.Time { return r.Now }})
+	session, err := openSession(r.Context(), config, providers.Env{Cluster: cluster, UserAgent: "berth-test", Now: func() time.Time { return r.Now }})
 	if err != nil {
 		r.Fatalf("open: %v", err)
 	}
@@ -61,8 +61,8 @@ func (r *rig) openAs(cluster string, config model.Config) {
 	r.Use(session, config)
 }
 
-// numbered is the n-th Service of a test.
-func numbered(n int, kind string, change func(*corev1.Service)) *corev1.Service {
+// numberedService returns the n-th Service of a test.
+func numberedService(n int, kind string, change func(*corev1.Service)) *corev1.Service {
 	return sessions.Numbered(n, func(svc *corev1.Service) {
 		svc.Spec.Ports[0].NodePort, svc.Spec.Ports[1].NodePort = int32(30000+n), int32(31000+n)
 		if kind == model.Internal {
@@ -108,7 +108,7 @@ func (r *rig) run(svc *corev1.Service, release bool) (*stack.Stack, error) {
 
 func (r *rig) writes(operation string) int { return r.sim.Cloud.Journal.Counts()[operation] }
 
-func local(svc *corev1.Service) { sessions.Local(svc) }
+func useLocalPolicy(svc *corev1.Service) { sessions.Local(svc) }
 
 // slow has every answer take a while, so that what is under way meanwhile is the same
 // on every machine.
@@ -119,7 +119,7 @@ func (r *rig) slow() {
 	}
 }
 
-func meant(report engine.Report, m fault.Meaning, after time.Duration) bool {
+func hasMeaning(report engine.Report, m fault.Meaning, after time.Duration) bool {
 	for _, res := range report.Results {
 		if err := res.Outcome.Err; fault.Is(err, m) && fault.After(err) >= after {
 			return true

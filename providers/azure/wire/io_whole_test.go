@@ -27,8 +27,8 @@ import (
 // TestKnownIsFound: what the writes say to be there is what a read finds.
 func TestKnownIsFound(t *testing.T) {
 	for name, svc := range map[string]*corev1.Service{
-		"public": numbered(1, model.Public, nil), "internal": numbered(2, model.Internal, nil), "local": numbered(3, model.Public, local),
-		"link": numbered(4, model.Internal, func(s *corev1.Service) {
+		"public": numberedService(1, model.Public, nil), "internal": numberedService(2, model.Internal, nil), "local": numberedService(3, model.Public, useLocalPolicy),
+		"link": numberedService(4, model.Internal, func(s *corev1.Service) {
 			s.Annotations["service.beta.kubernetes.io/azure-pls-create"] = "true"
 			s.Annotations["service.beta.kubernetes.io/azure-pls-ip-configuration-subnet"] = "links"
 		}),
@@ -69,7 +69,7 @@ func TestHundredTogether(t *testing.T) {
 			r.slow()
 			var svcs []*corev1.Service
 			for i := range n {
-				svcs = append(svcs, numbered(i+1, kind, nil))
+				svcs = append(svcs, numberedService(i+1, kind, nil))
 			}
 			// An address is known after the first run; the second opens it.
 			r.AllTogether(false, svcs...)
@@ -97,8 +97,8 @@ func TestOthersStay(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Outbound: true, Addresses: 4}})
 		rng := rand.New(rand.NewPCG(7, 7))
-		r.strangers(rng, "kubernetes")
-		r.strangeRules(rng)
+		r.addForeign(rng, "kubernetes")
+		r.addForeignRules(rng)
 		all := func() string {
 			var out []string
 			for _, id := range []string{r.Config.BalancerID("kubernetes"), r.Config.SecurityID()} {
@@ -112,7 +112,7 @@ func TestOthersStay(t *testing.T) {
 			return strings.Join(out, "\n")
 		}
 		before := all()
-		svc := numbered(1, model.Public, nil)
+		svc := numberedService(1, model.Public, nil)
 		for _, release := range []bool{false, true} {
 			if _, err := r.run(svc, release); err != nil {
 				t.Fatal(err)
@@ -147,7 +147,7 @@ func TestFaults(t *testing.T) {
 	} {
 		virtual.Run(t, c.name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{})
-			svc := numbered(1, model.Internal, nil)
+			svc := numberedService(1, model.Internal, nil)
 			id, err := r.sim.Cloud.Faults.Add(c.fault)
 			if err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 			switch {
 			case c.ok && got != nil:
 				t.Errorf("got %v", got)
-			case !c.ok && (got == nil || !meant(report, c.want, c.after)):
+			case !c.ok && (got == nil || !hasMeaning(report, c.want, c.after)):
 				t.Errorf("got %v, want %v after %v", got, c.want, c.after)
 			}
 			r.sim.Cloud.Faults.Remove(id)
@@ -176,7 +176,7 @@ func TestLongOperations(t *testing.T) {
 	for _, mode := range []simarm.AsyncMode{simarm.AsyncHeader, simarm.AsyncLocation, simarm.AsyncNone} {
 		virtual.Run(t, string(mode), func(t *testing.T) {
 			r := newRig(t, simazure.Options{ARM: simarm.Options{Async: mode, Latency: 30 * time.Second, PollAfter: 50 * time.Millisecond}})
-			svc := numbered(1, model.Public, nil)
+			svc := numberedService(1, model.Public, nil)
 			if _, err := r.run(svc, false); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestLongOperations(t *testing.T) {
 func TestPoolOfInterfaces(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: simazure.VM}})
-		svc := numbered(1, model.Internal, nil)
+		svc := numberedService(1, model.Internal, nil)
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestPoolOfInterfaces(t *testing.T) {
 func TestBlind(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{})
-		one, two := numbered(1, model.Internal, nil), numbered(2, model.Internal, func(s *corev1.Service) {
+		one, two := numberedService(1, model.Internal, nil), numberedService(2, model.Internal, func(s *corev1.Service) {
 			s.Annotations["service.beta.kubernetes.io/azure-load-balancer-internal-subnet"] = "internal"
 		})
 		scopes := func() []providers.Scope {
@@ -268,7 +268,7 @@ func TestGoTogether(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.Flex, simazure.VM} {
 		virtual.Run(t, string(as), func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as}})
-			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil), numbered(3, model.Internal, nil), numbered(4, model.Internal, local)}
+			svcs := []*corev1.Service{numberedService(1, model.Public, nil), numberedService(2, model.Public, nil), numberedService(3, model.Internal, nil), numberedService(4, model.Internal, useLocalPolicy)}
 			r.AllTogether(false, svcs...)
 			r.AllTogether(false, svcs...)
 			if n := r.writes("network.LoadBalancers.CreateOrUpdate"); n == 0 {

@@ -19,7 +19,7 @@ func TestPagesOfCompute(t *testing.T) {
 			r := newRig(t, simazure.Options{
 				Seed: simazure.SeedOptions{Nodes: 7, Pools: simazure.NodeNIC, NodesAs: as}, ARM: simarm.Options{PageSize: 2},
 			})
-			svc := numbered(1, model.Internal, nil)
+			svc := numberedService(1, model.Internal, nil)
 			have, err := r.run(svc, false)
 			if err != nil {
 				t.Fatalf("%s: %v", as, err)

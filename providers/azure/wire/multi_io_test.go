@@ -32,7 +32,7 @@ func newMulti(t testing.TB, seed simazure.SeedOptions) *rig {
 	return r
 }
 
-func front(s *corev1.Service) { s.Labels = map[string]string{"tier": "front"} }
+func labelFront(s *corev1.Service) { s.Labels = map[string]string{"tier": "front"} }
 
 // members are the nodes in the pools that rules of Services send to, by load balancer.
 func (r *rig) members() map[string][]string {
@@ -89,7 +89,7 @@ func TestSeveralBalancers(t *testing.T) {
 		all := r.Nodes
 		r.Nodes = all[:5]
 		r.Nodes[1].Labels["tier"] = "front"
-		svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Public, nil), numbered(3, model.Internal, nil), numbered(4, model.Internal, nil), numbered(5, model.Public, front)}
+		svcs := []*corev1.Service{numberedService(1, model.Public, nil), numberedService(2, model.Public, nil), numberedService(3, model.Internal, nil), numberedService(4, model.Internal, nil), numberedService(5, model.Public, labelFront)}
 		r.runAll(false, svcs...)
 		r.runAll(false, svcs...)
 		places := map[string]int{}
@@ -158,8 +158,9 @@ func (r *rig) restThenLeave(svcs ...*corev1.Service) {
 	}
 }
 
-// slice is the endpoints of a Service on nodes; those marked with ! are not ready.
-func slice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
+// newSlice returns the endpoints of a Service on nodes; those marked with ! are not
+// ready.
+func newSlice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
 	port, protocol, name := int32(8080), corev1.ProtocolTCP, "http"
 	s := &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: svc.Namespace, Name: svc.Name + "-x", Labels: map[string]string{"kubernetes.io/service-name": svc.Name}},
@@ -179,7 +180,7 @@ func slice(svc *corev1.Service, nodes ...string) *discoveryv1.EndpointSlice {
 func TestLocalPool(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newMulti(t, simazure.SeedOptions{})
-		svc := numbered(1, model.Public, func(s *corev1.Service) { local(s); front(s) })
+		svc := numberedService(1, model.Public, func(s *corev1.Service) { useLocalPolicy(s); labelFront(s) })
 		for _, i := range []int{0, 1, 2} {
 			r.Nodes[i].Labels["tier"] = "front"
 		}
@@ -194,7 +195,7 @@ func TestLocalPool(t *testing.T) {
 			{"no pod is left", nil, []string{}},
 			{"one is back", []string{name(0)}, []string{name(0)}},
 		} {
-			r.Slices = []*discoveryv1.EndpointSlice{slice(svc, c.on...)}
+			r.Slices = []*discoveryv1.EndpointSlice{newSlice(svc, c.on...)}
 			r.runAll(false, svc)
 			if d := cmp.Diff(c.want, r.members()["second"]); d != "" {
 				t.Errorf("%s (-want +got):\n%s", c.what, d)
@@ -237,7 +238,7 @@ func TestPoolsWithoutFrontend(t *testing.T) {
 	for name, members := range map[string][]model.Object{"empty": {}, "with a node": {member}} {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newMulti(t, simazure.SeedOptions{})
-			svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Internal, nil)}
+			svcs := []*corev1.Service{numberedService(1, model.Public, nil), numberedService(2, model.Internal, nil)}
 			r.runAll(false, svcs...)
 			for _, svc := range svcs {
 				id := r.Config.BalancerID(r.where(svc)) + "/" + model.ListPools + "/shop-gone"
@@ -264,7 +265,7 @@ func TestPrimarySets(t *testing.T) {
 			r := newMulti(t, simazure.SeedOptions{NodesAs: as})
 			r.edit[1] = strings.Replace(r.edit[1], `"nowhere"`, `"`+strings.ToUpper(r.sim.Cloud.Seed.ScaleSet)+`"`, 1)
 			r.open()
-			svcs := []*corev1.Service{numbered(1, model.Public, value("azure-load-balancer-configurations", "fourth")), numbered(2, model.Public, value("azure-load-balancer-configurations", "kubernetes"))}
+			svcs := []*corev1.Service{numberedService(1, model.Public, setValue("azure-load-balancer-configurations", "fourth")), numberedService(2, model.Public, setValue("azure-load-balancer-configurations", "kubernetes"))}
 			r.runAll(false, svcs...)
 			got := r.members()
 			if len(got["fourth"]) != len(r.Nodes) || len(got["kubernetes"]) != 0 {

@@ -20,7 +20,7 @@ func TestNamespaceLabelChanges(t *testing.T) {
 			{"name": "kubernetes", "primaryVMSet": "none"},
 			{"name": "second", "primaryVMSet": "nothing", "serviceNamespaceSelector": {"matchExpressions": [{"key": "env", "operator": "In", "values": ["prod", "live"]}]}}],`}
 		r.open()
-		svcs := []*corev1.Service{numbered(1, model.Public, nil), numbered(2, model.Internal, nil), numbered(3, model.Public, front)}
+		svcs := []*corev1.Service{numberedService(1, model.Public, nil), numberedService(2, model.Internal, nil), numberedService(3, model.Public, labelFront)}
 		address := map[string]string{}
 		for _, step := range []struct {
 			what  string

@@ -17,21 +17,21 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestNewcomersSpread: many Services that are created at the same moment, and are first
+// TestNewServicesSpread: many Services that are created at the same moment, and are first
 // seen in several reads before any of them is written, are distributed evenly by rules,
 // each among the load balancers that it may be on. A restart moves none of them.
-func TestNewcomersSpread(t *testing.T) {
+func TestNewServicesSpread(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		const n = 60
 		r := newMulti(t, simazure.SeedOptions{})
 		var svcs []*corev1.Service
 		for i := range n {
-			svcs = append(svcs, numbered(i+1, model.Public, func(s *corev1.Service) {
+			svcs = append(svcs, numberedService(i+1, model.Public, func(s *corev1.Service) {
 				switch i % 4 {
 				case 1: // two rules more than the others
-					s.Spec.Ports = append(s.Spec.Ports, port(8080, int32(32000+2*i)), port(8081, int32(32001+2*i)))
+					s.Spec.Ports = append(s.Spec.Ports, servicePort(8080, int32(32000+2*i)), servicePort(8081, int32(32001+2*i)))
 				case 2:
-					front(s)
+					labelFront(s)
 				case 3: // as if it were about to move to the load balancer of all Services with labels
 					s.Annotations["service.beta.kubernetes.io/azure-load-balancer-configurations"] = "kubernetes,fourth"
 				}
@@ -86,7 +86,7 @@ func (r *rig) places(svcs []*corev1.Service) map[string]string {
 	return out
 }
 
-func port(number, nodePort int32) corev1.ServicePort {
+func servicePort(number, nodePort int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: "p" + string(rune('a'+number%26)), Protocol: corev1.ProtocolTCP, Port: number, NodePort: nodePort}
 }
 

@@ -49,7 +49,7 @@ func (r *rig) pods(n int) *discoveryv1.EndpointSlice {
 }
 
 func toPods(n int) *corev1.Service {
-	return numbered(n, model.Public, func(s *corev1.Service) {
+	return numberedService(n, model.Public, func(s *corev1.Service) {
 		s.Spec.Ports[0].TargetPort, s.Spec.Ports[1].TargetPort = intstr.FromInt32(8080), intstr.FromInt32(8443)
 	})
 }

@@ -127,7 +127,7 @@ func (r *read) wanted(kind stack.Kind, bys ...string) []string {
 	found := map[string]bool{}
 	for _, scope := range r.scopes {
 		for _, by := range bys {
-			for _, v := range values(scope, kind, by) {
+			for _, v := range lookupValues(scope, kind, by) {
 				found[v] = true
 			}
 		}
@@ -135,8 +135,8 @@ func (r *read) wanted(kind stack.Kind, bys ...string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// values are those of one scope.
-func values(scope providers.Scope, kind stack.Kind, by string) []string {
+// lookupValues returns the values of one scope.
+func lookupValues(scope providers.Scope, kind stack.Kind, by string) []string {
 	var out []string
 	for _, l := range scope.Facts {
 		if l.Kind == kind && l.By == by && l.Value != "" {
@@ -278,7 +278,7 @@ func (r *read) found(scope providers.Scope) providers.Found[*model.Facts] {
 // putBalancers finds the entries of the Service and the pools next to them.
 func (r *read) putBalancers(scope providers.Scope, have *stack.Stack) []model.Entries {
 	var all []model.Entries
-	wanted := values(scope, model.KindBalancer, model.ByWanted)
+	wanted := lookupValues(scope, model.KindBalancer, model.ByWanted)
 	for _, lb := range r.balancers {
 		name := lb.Text("name")
 		e, there := model.EntriesOf(r.config, lb, model.BaseName(scope.Owner.UID), r.Session.facts.address)
@@ -318,9 +318,9 @@ func (r *read) putPool(have *stack.Stack, lb model.Object, name string, proof st
 }
 
 func (r *read) putPublicIPs(scope providers.Scope, have *stack.Stack) {
-	addresses := values(scope, model.KindPublicIP, model.ByAddress)
+	addresses := lookupValues(scope, model.KindPublicIP, model.ByAddress)
 	var names []string
-	for _, n := range values(scope, model.KindPublicIP, model.ByName) {
+	for _, n := range lookupValues(scope, model.KindPublicIP, model.ByName) {
 		names = append(names, model.LastSegment(n))
 	}
 	known := r.ipsOf(groupsOf(scope))
@@ -338,7 +338,7 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []mod
 		return
 	}
 	var asked []string
-	for _, a := range values(scope, model.KindAccess, model.ByDestination) {
+	for _, a := range lookupValues(scope, model.KindAccess, model.ByDestination) {
 		asked = append(asked, model.Canonical(a))
 	}
 	all := slices.Clone(r.shared.PublicIPs)
@@ -348,7 +348,7 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []mod
 		}
 	}
 	who := model.SeekerOf(r.config, model.BaseName(scope.Owner.UID), entries, facts.Balancers, all, r.nodeAddresses(scope), asked, scope.Owner)
-	who.Going = len(values(scope, model.KindBalancer, model.ByWanted)) == 0
+	who.Going = len(lookupValues(scope, model.KindBalancer, model.ByWanted)) == 0
 	for _, res := range model.AccessOf(r.config, r.security, who) {
 		if entry, ok := res.Spec.(model.Access); ok {
 			entry.Trouble = model.TroubleOf(r.security)

@@ -83,7 +83,7 @@ func (r *read) ipsOf(groups []string) []model.FoundIP {
 }
 
 func groupsOf(scope providers.Scope) []string {
-	groups := append(values(scope, model.KindPublicIP, model.ByGroup), values(scope, model.KindPublicIP, model.ByToldGroup)...)
+	groups := append(lookupValues(scope, model.KindPublicIP, model.ByGroup), lookupValues(scope, model.KindPublicIP, model.ByToldGroup)...)
 	slices.Sort(groups)
 	return slices.Compact(groups)
 }

@@ -138,14 +138,15 @@ func (f *fleet) machineFacts() map[string]model.Machine {
 // primaryInterface is the id of the network interface of a machine that counts.
 func primaryInterface(machine model.Object) string {
 	list := machine.Props().In("networkProfile").List("networkInterfaces")
-	if i := primary(list); i >= 0 {
+	if i := primaryIndex(list); i >= 0 {
 		return list[i].Text("id")
 	}
 	return ""
 }
 
-// primary is the index of the primary one; one that is alone is it.
-func primary(list []model.Object) int {
+// primaryIndex returns the index of the primary entry; a single entry is the primary
+// one.
+func primaryIndex(list []model.Object) int {
 	if len(list) == 1 {
 		return 0
 	}
@@ -244,7 +245,7 @@ func modelInterfaces(set model.Object) []model.Object {
 // configurationOf is the ip configuration of the primary interface that is for
 // the family of the pool: the primary one, or the first with IPv6.
 func configurationOf(interfaces []model.Object, pool string) model.Object {
-	i := primary(interfaces)
+	i := primaryIndex(interfaces)
 	if i < 0 {
 		return nil
 	}
@@ -253,7 +254,7 @@ func configurationOf(interfaces []model.Object, pool string) model.Object {
 
 func familyConfiguration(nic model.Object, pool string) model.Object {
 	list := nic.Props().List("ipConfigurations")
-	i := primary(list)
+	i := primaryIndex(list)
 	if strings.HasSuffix(strings.ToLower(pool), strings.ToLower(model.SuffixIPv6)) {
 		i = slices.IndexFunc(list, func(o model.Object) bool {
 			return strings.EqualFold(o.Props().Text("privateIPAddressVersion"), model.IPv6)

@@ -33,7 +33,7 @@ func (r *rig) publicIP(svc *corev1.Service) model.Object {
 func TestPublicIPShownTooLong(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}, Network: simnetwork.Options{AttachedReads: 8}})
-		svc := numbered(1, model.Public, nil)
+		svc := numberedService(1, model.Public, nil)
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestPublicIPShownTooLong(t *testing.T) {
 func TestPublicIPHeld(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		svc := numbered(1, model.Public, nil)
+		svc := numberedService(1, model.Public, nil)
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestPublicIPHeld(t *testing.T) {
 func TestForeignAddressDenied(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
-		svc := numbered(1, model.Public, nil)
+		svc := numberedService(1, model.Public, nil)
 		if _, err := r.run(svc, false); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestRequiredFrontendStays(t *testing.T) {
 				r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{DualStack: true}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 				r.edit = edit
 				r.open()
-				six, four, late := numbered(1, kind, only(corev1.IPv6Protocol)), numbered(2, kind, only(corev1.IPv4Protocol)), numbered(3, kind, nil)
+				six, four, late := numberedService(1, kind, only(corev1.IPv6Protocol)), numberedService(2, kind, only(corev1.IPv4Protocol)), numberedService(3, kind, nil)
 				r.runAll(false, four)
 				if name == "IPv6 alone" {
 					r.runAll(false, six)

@@ -43,14 +43,14 @@ type Session struct {
 // Open connects with the credentials that the configuration names. Errors begin
 // with the key of the configuration that cannot be served.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s, err := open(ctx, c, env)
+	s, err := openSession(ctx, c, env)
 	if err != nil {
 		return nil, c, err
 	}
 	return s, s.config, nil
 }
 
-func open(ctx context.Context, c model.Config, env providers.Env) (*Session, error) {
+func openSession(ctx context.Context, c model.Config, env providers.Env) (*Session, error) {
 	c.Auth = c.Auth.WithEnvironment(os.LookupEnv)
 	if err := c.Complete(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func open(ctx context.Context, c model.Config, env providers.Env) (*Session, err
 	if err := c.HasCluster(cmp.Or(env.Cluster, "kubernetes")); err != nil {
 		return nil, err
 	}
-	place, err := environment(ctx, c)
+	place, err := cloudEnvironment(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func open(ctx context.Context, c model.Config, env providers.Env) (*Session, err
 	s := &Session{config: c, cluster: cmp.Or(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
-	options.Transport = &http.Client{Transport: metered(kit.Transport(), env.Calls)}
+	options.Transport = &http.Client{Transport: newMeter(kit.Transport(), env.Calls)}
 	if err := s.connect(place, options, strings.TrimSpace(c.UserAgent+" "+env.UserAgent)); err != nil {
 		return nil, err
 	}

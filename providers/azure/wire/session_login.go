@@ -24,9 +24,9 @@ const environmentLimit = 1 << 20
 // environmentTimeout bounds the call for it.
 const environmentTimeout = 30 * time.Second
 
-// environment says where the resource manager and the login are: by the name of
-// the cloud, or by what a resource manager of another address says of itself.
-func environment(ctx context.Context, c model.Config) (cloud.Configuration, error) {
+// cloudEnvironment returns the endpoints of the resource manager and the login: by the
+// name of the cloud, or as a resource manager at another address reports them.
+func cloudEnvironment(ctx context.Context, c model.Config) (cloud.Configuration, error) {
 	if isStack(c.Cloud) {
 		return stackEnvironment(ctx, c)
 	}

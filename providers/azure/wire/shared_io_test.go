@@ -28,7 +28,7 @@ func TestSharedAddressOverHTTP(t *testing.T) {
 				before := r.notOurs()
 				var svcs []*corev1.Service
 				for n := range 3 {
-					svcs = append(svcs, numbered(n+1, kind, func(s *corev1.Service) {
+					svcs = append(svcs, numberedService(n+1, kind, func(s *corev1.Service) {
 						s.Spec.Ports = s.Spec.Ports[:1]
 						s.Spec.Ports[0].Port = int32(80 + n)
 						s.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
@@ -99,7 +99,7 @@ func TestInterfacesLeaveTogether(t *testing.T) {
 	for _, as := range []simazure.NodesAs{simazure.VMSS, simazure.VM} {
 		virtual.Run(t, string(as), func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Pools: simazure.NodeNIC, NodesAs: as}, ARM: simarm.Options{Async: simarm.AsyncNone}})
-			svcs := []*corev1.Service{numbered(1, model.Internal, nil), numbered(2, model.Internal, nil), numbered(3, model.Internal, nil)}
+			svcs := []*corev1.Service{numberedService(1, model.Internal, nil), numberedService(2, model.Internal, nil), numberedService(3, model.Internal, nil)}
 			r.runAll(false, svcs...)
 			for range 4 {
 				r.tryTogether(svcs)

@@ -25,7 +25,7 @@ func TestSlowWritesCostNoCalls(t *testing.T) {
 			r.Session.now = func() time.Time { return start.Add(time.Since(began)) }
 			var svcs []*corev1.Service
 			for i := range services {
-				svcs = append(svcs, numbered(i+1, model.Public, nil))
+				svcs = append(svcs, numberedService(i+1, model.Public, nil))
 			}
 			for _, release := range []bool{false, false, true} {
 				r.AllTogether(release, svcs...)

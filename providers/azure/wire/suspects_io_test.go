@@ -60,7 +60,7 @@ func TestBadAddresses(t *testing.T) {
 		nodes = append(nodes, r.addressed(fmt.Sprintf("good-%d-not", 20*n), fmt.Sprintf("192.0.2.%d", n+1)))
 	}
 	r.Nodes = nodes
-	svc := numbered(1, model.Internal, nil)
+	svc := numberedService(1, model.Internal, nil)
 	if got := r.once(svc); len(got) != bad {
 		t.Errorf("refused at first: %v, want %d", got, bad)
 	}

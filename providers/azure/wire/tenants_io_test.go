@@ -70,8 +70,8 @@ func TestTwoTenants(t *testing.T) {
 	r, w := newTenants(t, simazure.Options{}, simazure.Options{})
 	near, far := w.near, w.far
 	for n, kind := range []string{model.Public, model.Internal} {
-		r.runAll(false, numbered(n, kind, nil))
-		r.runAll(true, numbered(n, kind, nil))
+		r.runAll(false, numberedService(n, kind, nil))
+		r.runAll(true, numberedService(n, kind, nil))
 	}
 	set := model.ARMID(near.Seed.Subscription, near.Seed.ResourceGroup, "x", "y")
 	set = strings.Replace(set, "Microsoft.Network/x/y", "Microsoft.Compute/virtualMachineScaleSets/"+near.Seed.ScaleSet, 1)
@@ -99,13 +99,13 @@ func newTenants(t *testing.T, nearby, distant simazure.Options) (*rig, *tenants)
 	}
 	w := &tenants{near: near, far: far, tokens: map[string]map[string]bool{}}
 	r := &rig{Rig: sessions.New[model.Config, *model.Facts, *Session](t, model.Cloud(), near.Seed.KubernetesNodes()), sim: &simtest.Running{Cloud: far}}
-	conf, err := near.Seed.CloudConf(trusted(t, w))
+	conf, err := near.Seed.CloudConf(serveTrusted(t, w))
 	if err != nil {
 		t.Fatal(err)
 	}
 	more := `{"networkResourceTenantID": "` + far.Seed.Tenant + `", "networkResourceSubscriptionID": "` + far.Seed.Subscription + `",`
 	config := readConfig(t, strings.Replace(string(conf), "{", more, 1))
-	session, err := open(t.Context(), config, providers.Env{Cluster: "kubernetes", Now: time.Now})
+	session, err := openSession(t.Context(), config, providers.Env{Cluster: "kubernetes", Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestZonesOfNetwork(t *testing.T) {
 				nearby.Seed.NodesAs = simazure.VM
 			}
 			r, w := newTenants(t, nearby, distant)
-			r.runAll(false, numbered(1, model.Public, nil), numbered(2, model.Internal, nil))
+			r.runAll(false, numberedService(1, model.Public, nil), numberedService(2, model.Internal, nil))
 			id := w.far.Seed.Subscription
 			ips, _, err := r.Session.list(t.Context(), groupPath(id, r.Config.Group, "publicIPAddresses"), networkVersion, nil)
 			if err != nil || len(ips) != 1 {
@@ -142,9 +142,9 @@ func TestZonesOfNetwork(t *testing.T) {
 	}
 }
 
-// trusted serves over HTTPS, and makes every client of this process believe the
-// certificate as long as the test runs.
-func trusted(t *testing.T, h http.Handler) string {
+// serveTrusted serves over HTTPS, and makes every client of this process trust the
+// certificate until the test ends.
+func serveTrusted(t *testing.T, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewTLSServer(h)
 	t.Cleanup(server.Close)
@@ -221,7 +221,7 @@ func TestOwnCloud(t *testing.T) {
 				write(c.file)
 				t.Setenv(environmentFile, file)
 			}
-			s, err := open(t.Context(), readConfig(t, c.conf), providers.Env{})
+			s, err := openSession(t.Context(), readConfig(t, c.conf), providers.Env{})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q in it", err, c.want)

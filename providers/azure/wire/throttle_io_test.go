@@ -38,7 +38,7 @@ func TestThrottled(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range services {
 			all.Go(func() {
-				if _, err := r.run(numbered(n+1, model.Public, nil), false); err != nil {
+				if _, err := r.run(numberedService(n+1, model.Public, nil), false); err != nil {
 					t.Errorf("Service %d: %v", n+1, err)
 				}
 			})
@@ -78,7 +78,7 @@ func TestBalancerYields(t *testing.T) {
 		for n := range services {
 			all.Go(func() {
 				ctx := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User, Since: began.Add(time.Duration(n))})
-				svc := numbered(n+1, model.Public, nil)
+				svc := numberedService(n+1, model.Public, nil)
 				for range 2 { // its address, and what stands on that
 					found := r.Read(false, svc)[0]
 					if report := r.Engine.Run(ctx, r.Draft(svc, false, found.Have, found.Facts), found.Have, nil); report.Err() != nil {
@@ -121,20 +121,20 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		before func(*rig)
 		want   fault.Meaning // of the fault; Internal: the problem is reported before any call
 	}{
-		{"public IP that is not there", model.Public, value("azure-pip-name", "nowhere"), nil, fault.Internal},
-		{"address of nobody", model.Public, value("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
-		{"subnet that is not there", model.Internal, value("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
-		{"address outside of the subnet", model.Internal, value("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
-		{"port of a stranger", model.Internal, value("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).portOfStranger, fault.Internal},
+		{"public IP that is not there", model.Public, setValue("azure-pip-name", "nowhere"), nil, fault.Internal},
+		{"address of nobody", model.Public, setValue("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
+		{"subnet that is not there", model.Internal, setValue("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
+		{"address outside of the subnet", model.Internal, setValue("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
+		{"port of a stranger", model.Internal, setValue("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).foreignPort, fault.Internal},
 		{"more rules than fit", model.Internal, nil, (*rig).fullBalancer, fault.Quota},
-		{"no room in the security group", model.Public, value("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
+		{"no room in the security group", model.Public, setValue("azure-allowed-ip-ranges", "10.7.0.0/16"), (*rig).fullSecurity, fault.Quota},
 	} {
 		virtual.Run(t, c.name, func(t *testing.T) {
 			r := newRig(t, simazure.Options{Seed: simazure.SeedOptions{Addresses: 4}, ARM: simarm.Options{Async: simarm.AsyncNone}})
 			if c.before != nil {
 				c.before(r)
 			}
-			bad := numbered(1, c.kind, c.bad)
+			bad := numberedService(1, c.kind, c.bad)
 			if c.bad == nil {
 				bad.Spec.Ports = nil
 				for n := range int32(20) {
@@ -146,7 +146,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 			for round := range 3 { // an address, then its rule, then nothing
 				var svcs []*corev1.Service
 				for n := range 4 {
-					svcs = append(svcs, numbered(2+n, c.kind, nil))
+					svcs = append(svcs, numberedService(2+n, c.kind, nil))
 				}
 				for i, svc := range append(svcs, bad) {
 					found := r.Read(false, svc)[0]
@@ -173,7 +173,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 				t.Errorf("the bad one: %v, want %v", refused, c.want)
 			}
 			for n := range 4 {
-				svc := numbered(2+n, c.kind, nil)
+				svc := numberedService(2+n, c.kind, nil)
 				if _, p := r.Plan(svc, false); !p.Empty() {
 					t.Errorf("%s is not there: %v", svc.Name, p.Steps)
 				}
@@ -182,7 +182,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 	}
 }
 
-func value(key, text string) func(*corev1.Service) {
+func setValue(key, text string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations["service.beta.kubernetes.io/"+key] = text }
 }
 
@@ -200,8 +200,8 @@ func (r *rig) tryDraft(svc *corev1.Service, have *stack.Stack, facts *model.Fact
 	return r.Draft(svc, false, have, facts), false
 }
 
-// portOfStranger creates a frontend of another owner with a rule for port 80.
-func (r *rig) portOfStranger() {
+// foreignPort creates a frontend of another owner with a rule for port 80.
+func (r *rig) foreignPort() {
 	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
 		p := lb.Props()
 		p.SetList(model.ListFrontends, []model.Object{{"name": "my-front", "properties": map[string]any{
@@ -214,7 +214,7 @@ func (r *rig) portOfStranger() {
 
 // fullBalancer leaves room for ten rules: enough for four Services with two ports.
 func (r *rig) fullBalancer() {
-	r.portOfStranger()
+	r.foreignPort()
 	r.editBalancer("kubernetes-internal", func(lb model.Object, id string) {
 		rules := lb.Props().List(model.ListRules)
 		for n := len(rules); n < 1500-10; n++ {
@@ -245,7 +245,7 @@ func (r *rig) editBalancer(name string, edit func(lb model.Object, id string)) {
 // fullSecurity leaves room for the one rule that the good ones share.
 func (r *rig) fullSecurity() {
 	r.Helper()
-	good := numbered(2, model.Public, nil)
+	good := numberedService(2, model.Public, nil)
 	if _, err := r.run(good, false); err != nil {
 		r.Fatal(err)
 	}

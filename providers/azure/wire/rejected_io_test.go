@@ -20,7 +20,7 @@ import (
 // stepOf is the first step on a kind that makes the n-th Service, alone.
 func (r *rig) stepOf(n int, kind stack.Kind) plan.Step {
 	r.Helper()
-	svc := numbered(n, model.Internal, func(s *corev1.Service) {
+	svc := numberedService(n, model.Internal, func(s *corev1.Service) {
 		s.Spec.LoadBalancerIP = fmt.Sprintf("10.240.3.%d", n+10)
 		s.Spec.LoadBalancerSourceRanges = []string{fmt.Sprintf("198.51.100.%d/32", n)}
 	})
@@ -35,9 +35,9 @@ func (r *rig) stepOf(n int, kind stack.Kind) plan.Step {
 	return plan.Step{}
 }
 
-// guiltyOn is what many Services write with one operation, and how a bad one of them
+// rejectedOn is what many Services write with one operation, and how a bad one of them
 // spells what Azure does not take.
-func guiltyOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) stack.Spec) func(t *testing.T) props.Shared {
+func rejectedOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) stack.Spec) func(t *testing.T) props.Shared {
 	return func(t *testing.T) props.Shared {
 		t.Helper()
 		r := newRig(t, simazure.Options{ARM: simarm.Options{Async: simarm.AsyncNone}})
@@ -55,22 +55,22 @@ func guiltyOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) st
 	}
 }
 
-// TestGuiltySecurityRules: the rules of many Services in the network security group, of
+// TestRejectedSecurityRules: the rules of many Services in the network security group, of
 // which some are for what is no address.
-func TestGuiltySecurityRules(t *testing.T) {
+func TestRejectedSecurityRules(t *testing.T) {
 	const bad = "192.0.2.256"
-	props.Guilty(t, guiltyOn(model.KindAccess, "network.SecurityGroups.CreateOrUpdate", bad, func(spec stack.Spec) stack.Spec {
+	props.RejectedMembers(t, rejectedOn(model.KindAccess, "network.SecurityGroups.CreateOrUpdate", bad, func(spec stack.Spec) stack.Spec {
 		out := spec.(model.Access)
 		out.Sources = []string{bad}
 		return out
 	}))
 }
 
-// TestGuiltyFrontends: the frontends and rules of many Services on one load balancer, some
+// TestRejectedFrontends: the frontends and rules of many Services on one load balancer, some
 // of them in a subnet that does not exist.
-func TestGuiltyFrontends(t *testing.T) {
+func TestRejectedFrontends(t *testing.T) {
 	const bad = "nowhere"
-	props.Guilty(t, guiltyOn(model.KindEntries, "network.LoadBalancers.CreateOrUpdate", bad, func(spec stack.Spec) stack.Spec {
+	props.RejectedMembers(t, rejectedOn(model.KindEntries, "network.LoadBalancers.CreateOrUpdate", bad, func(spec stack.Spec) stack.Spec {
 		out := spec.(model.Entries)
 		out.Frontends = append([]model.Frontend{}, out.Frontends...)
 		at := strings.LastIndex(out.Frontends[0].Subnet, "/")
@@ -79,11 +79,11 @@ func TestGuiltyFrontends(t *testing.T) {
 	}))
 }
 
-// TestGuiltyPods: the pods of many Services at the service gateway, of which some have
+// TestRejectedPods: the pods of many Services at the service gateway, of which some have
 // an address that is no pod's of theirs.
-func TestGuiltyPods(t *testing.T) {
+func TestRejectedPods(t *testing.T) {
 	const bad = "fd00::bad"
-	props.Guilty(t, func(t *testing.T) props.Shared {
+	props.RejectedMembers(t, func(t *testing.T) props.Shared {
 		r := podRig(t, simazure.Options{})
 		return props.Shared{
 			Engine: engine.New(r.Session.Apply, r.Ledger, engine.Options{PerOwner: 100}), Mark: bad,
