@@ -29,9 +29,9 @@ func (n near) user(t *testing.T) *raw.Service {
 	return api
 }
 
-// members are the machines that are in all groups, and in all endpoint groups, of a
+// groupMembers returns the machines in all groups, and in all endpoint groups, of a
 // zone; "" if there is none of either.
-func members(t *testing.T, api *raw.Service, project, zone string) []string {
+func groupMembers(t *testing.T, api *raw.Service, project, zone string) []string {
 	t.Helper()
 	var out []string
 	groups, err := api.InstanceGroups.List(project, zone).Do()
@@ -73,10 +73,10 @@ func TestMachineComesBack(t *testing.T) {
 			t.Run(class+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := slowCloud(t, 0)
-					services := []*corev1.Service{numbered(1, class), numbered(2, class)}
+					services := []*corev1.Service{numberedService(1, class), numberedService(2, class)}
 					r, api := n.process(t), n.user(t)
 					for _, svc := range services {
-						arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+						reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 					}
 					nodes := n.cloud.Seed.KubernetesNodes()
 					for i := range nodes {
@@ -84,12 +84,12 @@ func TestMachineComesBack(t *testing.T) {
 					}
 					r.SetNodes(props.Project(nodes))
 					for _, svc := range services {
-						arrive(t, r, svc, reconcile.Job{})
+						reconcileFully(t, r, svc, reconcile.Job{})
 					}
 					machine := n.cloud.Seed.Nodes[0]
-					before := members(t, api, "berth-demo", machine.Zone)
+					before := groupMembers(t, api, "berth-demo", machine.Zone)
 					for round := range 2 {
-						remake(t, n.cloud, api, "berth-demo", machine.Zone, machine.Name)
+						recreateMachine(t, n.cloud, api, "berth-demo", machine.Zone, machine.Name)
 						nodes[0].Status.NodeInfo.BootID += " again"
 						if how == "registered anew" {
 							nodes[0].UID += " again"
@@ -97,13 +97,13 @@ func TestMachineComesBack(t *testing.T) {
 						r.SetNodes(props.Project(nodes))
 						n.cloud.Journal.Reset()
 						for _, svc := range services {
-							arrive(t, r, svc, reconcile.Job{})
+							reconcileFully(t, r, svc, reconcile.Job{})
 						}
 						lists := n.cloud.Journal.Counts()["instanceGroups.listInstances"]
 						if most := len(n.cloud.Seed.Nodes); lists > most {
 							t.Errorf("round %d: %d lists of groups", round, lists)
 						}
-						if after := members(t, api, "berth-demo", machine.Zone); !slices.Equal(before, after) {
+						if after := groupMembers(t, api, "berth-demo", machine.Zone); !slices.Equal(before, after) {
 							t.Errorf("round %d: members were %v and are %v", round, before, after)
 						}
 					}
@@ -114,8 +114,8 @@ func TestMachineComesBack(t *testing.T) {
 	}
 }
 
-// remake deletes a machine, and the cloud has another one of its name and address.
-func remake(t *testing.T, cloud *simgce.Cloud, api *raw.Service, project, zone, name string) {
+// recreateMachine deletes a machine, and creates another one with its name and address.
+func recreateMachine(t *testing.T, cloud *simgce.Cloud, api *raw.Service, project, zone, name string) {
 	t.Helper()
 	vm, err := api.Instances.Get(project, zone, name).Do()
 	if err != nil {

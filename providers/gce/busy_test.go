@@ -26,13 +26,13 @@ func TestWaitsDoNotHoldWritesUp(t *testing.T) {
 		r := n.process(t)
 		var services []*corev1.Service
 		for k := range many {
-			services = append(services, numbered(k, "l4-regional-internal"))
+			services = append(services, numberedService(k, "l4-regional-internal"))
 		}
 		n.cloud.Journal.Reset()
 		began := time.Now()
 		var all sync.WaitGroup
 		for _, svc := range services {
-			all.Go(func() { arrive(t, r, svc, reconcile.Job{NeverProvisioned: true}) })
+			all.Go(func() { reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true}) })
 		}
 		all.Wait()
 		took := time.Since(began)

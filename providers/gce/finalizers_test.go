@@ -24,12 +24,12 @@ func TestPoolFinalizer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n, svc := nearCloud(t, 2, 0), numbered(1, c.class)
+				n, svc := nearCloud(t, 2, 0), numberedService(1, c.class)
 				if c.class == "" {
 					svc.Spec.LoadBalancerClass = nil
 				}
 				svc.Finalizers = c.has
-				last := arrive(t, n.process(t), svc, reconcile.Job{NeverProvisioned: true})
+				last := reconcileFully(t, n.process(t), svc, reconcile.Job{NeverProvisioned: true})
 				if got := last.Status.Finalizers; !slices.Equal(got, c.want) {
 					t.Errorf("finalizers %v, want %v", got, c.want)
 				}

@@ -20,12 +20,12 @@ import (
 // TestFlowsAreForwards: what Berth computes from what it has read is what packets do in the
 // simulated cloud, for every kind of load balancer, and wherever a move to the next one stops.
 func TestFlowsAreForwards(t *testing.T) {
-	all := cases()
+	all := propsCases()
 	for i, c := range all {
 		next := all[(i+1)%len(all)].Service.DeepCopy()
 		next.Name, next.UID = c.Service.Name, c.Service.UID
 		virtual.Run(t, c.Name+" to "+all[(i+1)%len(all)].Name, func(t *testing.T) {
-			s, ok := fresh("")(t).(subject)
+			s, ok := newSubject("")(t).(subject)
 			if !ok {
 				t.Fatal("not the subject of this package")
 			}

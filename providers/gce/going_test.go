@@ -21,24 +21,24 @@ func TestNodeAboutToGo(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := nearCloud(t, 6, 0)
-				svc, r, api := numbered(1, class), n.process(t), n.user(t)
-				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
-				all := everywhere(t, api, "")
+				svc, r, api := numberedService(1, class), n.process(t), n.user(t)
+				reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				all := groupedMachines(t, api, "")
 				nodes := n.cloud.Seed.KubernetesNodes()
 				nodes[0].Spec.Taints = []corev1.Taint{{Key: "ToBeDeletedByClusterAutoscaler", Effect: corev1.TaintEffectNoSchedule}}
 				nodes[1].DeletionTimestamp = &metav1.Time{Time: time.Now()}
 				n.cloud.Journal.Reset()
 				r.SetNodes(props.Project(nodes))
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if calls := n.cloud.Journal.Counts(); len(calls) > 0 {
 					t.Errorf("calls for nodes that are still there: %v", calls)
 				}
-				if now := everywhere(t, api, ""); !slices.Equal(all, now) || len(all) != 6 {
+				if now := groupedMachines(t, api, ""); !slices.Equal(all, now) || len(all) != 6 {
 					t.Errorf("members were %v and are %v", all, now)
 				}
 				r.SetNodes(props.Project(nodes[2:]))
-				arrive(t, r, svc, reconcile.Job{})
-				if now := everywhere(t, api, ""); len(now) != 4 {
+				reconcileFully(t, r, svc, reconcile.Job{})
+				if now := groupedMachines(t, api, ""); len(now) != 4 {
 					t.Errorf("members are %v, want four", now)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends

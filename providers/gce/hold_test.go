@@ -25,14 +25,14 @@ func TestHoldNeverLeaks(t *testing.T) {
 		before []func(*corev1.ServiceSpec)
 		after  func(*corev1.ServiceSpec)
 	}{
-		{"l4-regional-external-legacy", "affinity", nil, sticky},
+		{"l4-regional-external-legacy", "affinity", nil, useClientAffinity},
 		{"l4-regional-external", "port", nil, port},
-		{"l4-regional-external", "mixed", nil, mixed},
-		{"l4-regional-external", "one protocol", []func(*corev1.ServiceSpec){mixed}, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolTCP }},
+		{"l4-regional-external", "mixed", nil, mixProtocols},
+		{"l4-regional-external", "one protocol", []func(*corev1.ServiceSpec){mixProtocols}, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolTCP }},
 		{"l4-regional-internal-legacy", "protocol", nil, props.UDP},
 		{"l4-regional-internal", "protocol", nil, props.UDP},
 	}
-	begin := fresh("")
+	begin := newSubject("")
 	for _, c := range changes {
 		for _, fault := range []sim.Fault{
 			{Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AccessDenied"},       // it dies before the call
@@ -42,7 +42,7 @@ func TestHoldNeverLeaks(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s/%s/%s", c.class, c.name, fault.Kind, fault.Code), func(t *testing.T) {
 				t.Parallel()
 				virtual.Test(t, func(t *testing.T) {
-					for k := 0; heldThrough(t, begin, service("web", c.class, nil, c.before...).Service, c.after, fault, k); k++ {
+					for k := 0; heldThrough(t, begin, serviceCase("web", c.class, nil, c.before...).Service, c.after, fault, k); k++ {
 						if k > 30 {
 							t.Fatal("no end of calls")
 						}

@@ -20,19 +20,19 @@ func TestGroupThatOthersUse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := nearCloud(t, 4, 0)
-				api, svc := n.user(t), numbered(1, "l4-regional-internal-legacy")
+				api, svc := n.user(t), numberedService(1, "l4-regional-internal-legacy")
 				r := n.process(t)
-				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 				zone := n.cloud.Seed.Nodes[0].Zone
-				uses(t, api, zone, groupIn(t, api, zone))
+				useGroup(t, api, zone, groupIn(t, api, zone))
 
 				r.SetNodes(props.Project(n.cloud.Seed.KubernetesNodes()[1:]))
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if groupIn(t, api, zone) == "" {
 					t.Fatal("the group went from under the load balancer of somebody else")
 				}
 				r.SetNodes(props.Project(n.cloud.Seed.KubernetesNodes()[2:])) // worked on from memory
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				wait := r.NextRead(reconcile.OwnerOf(svc))
 				if wait > 2*time.Minute {
 					t.Errorf("looks again after %v", wait)
@@ -43,7 +43,7 @@ func TestGroupThatOthersUse(t *testing.T) {
 					}
 				}
 				time.Sleep(wait)
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if left := groupIn(t, api, zone); (left == "") != letGo {
 					t.Errorf("the group that is left is %q", left)
 				}

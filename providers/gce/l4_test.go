@@ -70,8 +70,8 @@ func (w *l4) insert(collection string, doc wire.Object) { w.call(http.MethodPost
 
 func (w *l4) url(path string) string { return wire.SelfBase + "projects/" + path }
 
-// letters are the first of a sum, as names have them.
-func letters(text string) string {
+// sumPrefix returns the first letters of a checksum, as names have them.
+func sumPrefix(text string) string {
 	sum, out := sha256.Sum256([]byte(text)), ""
 	for _, b := range sum[:8] {
 		out += string("0123456789abcdefghijklmnopqrstuvwxyz"[b%36])
@@ -79,8 +79,8 @@ func letters(text string) string {
 	return out
 }
 
-// fitted is namespace and name in so many characters.
-func fitted(most int, parts ...string) string {
+// fitName shortens namespace and name to so many characters.
+func fitName(most int, parts ...string) string {
 	total := 0
 	for _, p := range parts {
 		total += len(p)
@@ -105,7 +105,7 @@ func fitted(most int, parts ...string) string {
 
 // name is that of the newer scheme, with what may stand before and behind it.
 func (w *l4) name(svc *corev1.Service, before, behind string) string {
-	cluster := letters(l4System)
+	cluster := sumPrefix(l4System)
 	most := 39
 	if before != "" {
 		before, most = before+"-", 39-len(before)-1
@@ -113,15 +113,15 @@ func (w *l4) name(svc *corev1.Service, before, behind string) string {
 	if behind != "" {
 		most = 40 - len(behind) // the hash is never cut, and a name has 63 characters
 	}
-	return "k8s2-" + before + cluster + "-" + fitted(most, svc.Namespace, svc.Name) + "-" + letters(strings.Join([]string{cluster, svc.Namespace, svc.Name}, ";")) + behind
+	return "k8s2-" + before + cluster + "-" + fitName(most, svc.Namespace, svc.Name) + "-" + sumPrefix(strings.Join([]string{cluster, svc.Namespace, svc.Name}, ";")) + behind
 }
 
 func (w *l4) oldName(svc *corev1.Service) string {
 	return ("a" + strings.ReplaceAll(string(svc.UID), "-", ""))[:32]
 }
 
-// about is a description.
-func about(svc *corev1.Service, ip string) string {
+// descriptionOf returns a description.
+func descriptionOf(svc *corev1.Service, ip string) string {
 	out := fmt.Sprintf(`{"networking.gke.io/service-name":"%s/%s","networking.gke.io/api-version":"ga"`, svc.Namespace, svc.Name)
 	if ip != "" {
 		out += fmt.Sprintf(`,"networking.gke.io/service-ip":%q`, ip)
@@ -140,10 +140,10 @@ func (w *l4) serve(svc *corev1.Service, nodes []string) {
 	internal := svc.Spec.LoadBalancerClass != nil && strings.Contains(*svc.Spec.LoadBalancerClass, "internal")
 	backend := w.backend(svc, internal, w.check(svc, internal), w.groups(svc, internal, nodes))
 	ip := w.rules(svc, internal, backend)
-	w.firewall(w.name(svc, "", ""), about(svc, ""), ranges(svc), ip, w.allowed(svc), w.strength(internal))
+	w.firewall(w.name(svc, "", ""), descriptionOf(svc, ""), clientRanges(svc), ip, w.allowed(svc), w.strength(internal))
 	if w.deny && !internal {
 		w.insert(l4Project+"/global/firewalls", wire.Object{
-			"name": w.name(svc, "", "-deny"), "description": about(svc, ""), "network": w.url(l4Project + "/global/networks/default"), "denied": []any{wire.Object{"IPProtocol": "all"}},
+			"name": w.name(svc, "", "-deny"), "description": descriptionOf(svc, ""), "network": w.url(l4Project + "/global/networks/default"), "denied": []any{wire.Object{"IPProtocol": "all"}},
 			"sourceRanges": []any{"0.0.0.0/0"}, "destinationRanges": []any{ip}, "targetTags": []any{w.running.Cloud.Seed.NodeTag}, "priority": 1000,
 		})
 	}
@@ -158,7 +158,7 @@ func (w *l4) serve(svc *corev1.Service, nodes []string) {
 	svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: ip}}
 }
 
-func ranges(svc *corev1.Service) []any {
+func clientRanges(svc *corev1.Service) []any {
 	if len(svc.Spec.LoadBalancerSourceRanges) == 0 {
 		return []any{"0.0.0.0/0"}
 	}
@@ -214,7 +214,7 @@ func portsOf(svc *corev1.Service) map[string][]int {
 	return out
 }
 
-func local(svc *corev1.Service) bool {
+func hasLocalPolicy(svc *corev1.Service) bool {
 	return svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }
 
@@ -225,10 +225,10 @@ func (w *l4) check(svc *corev1.Service, internal bool) string {
 	if internal {
 		collection, word = l4Project+"/global/healthChecks", "ILB"
 	}
-	name, description, port, interval, unhealthy := w.name(svc, "", ""), about(svc, ""), int(svc.Spec.HealthCheckNodePort), 3, 2
+	name, description, port, interval, unhealthy := w.name(svc, "", ""), descriptionOf(svc, ""), int(svc.Spec.HealthCheckNodePort), 3, 2
 	fw := description
-	if !local(svc) {
-		name, description, port, interval, unhealthy = "k8s2-"+letters(l4System)+"-l4-shared-hc", ofAll(word), 10256, 8, 3
+	if !hasLocalPolicy(svc) {
+		name, description, port, interval, unhealthy = "k8s2-"+sumPrefix(l4System)+"-l4-shared-hc", ofAll(word), 10256, 8, 3
 		fw = ofAll("")
 	}
 	if !w.has(collection, name) {
@@ -266,7 +266,7 @@ func (w *l4) groups(svc *corev1.Service, internal bool, nodes []string) (out []a
 		switch {
 		case !internal && !w.negs:
 			byZone[n.Zone] = append(byZone[n.Zone], wire.Object{"instance": w.url(l4Project + "/zones/" + n.Zone + "/instances/" + n.Name)})
-		case !local(svc) || slices.Contains(nodes, n.Name):
+		case !hasLocalPolicy(svc) || slices.Contains(nodes, n.Name):
 			byZone[n.Zone] = append(byZone[n.Zone], wire.Object{"instance": n.Name, "ipAddress": n.InternalIP})
 		}
 	}
@@ -319,7 +319,7 @@ func (w *l4) backend(svc *corev1.Service, internal bool, check string, backends 
 		scheme, locality = "INTERNAL", ""
 	}
 	doc := wire.Object{
-		"name": name, "description": about(svc, ""), "protocol": protocol, "loadBalancingScheme": scheme, "sessionAffinity": affinity, "healthChecks": []any{check},
+		"name": name, "description": descriptionOf(svc, ""), "protocol": protocol, "loadBalancingScheme": scheme, "sessionAffinity": affinity, "healthChecks": []any{check},
 		"backends": backends, "connectionDraining": wire.Object{"drainingTimeoutSec": drains},
 		"networkPassThroughLbTrafficPolicy": wire.Object{"zonalAffinity": wire.Object{"spillover": "ZONAL_AFFINITY_DISABLED"}},
 	}
@@ -351,7 +351,7 @@ func (w *l4) rules(svc *corev1.Service, internal bool, backend string) string {
 	}
 	ip, _ := w.call(http.MethodGet, l4Region+"/addresses/"+held, nil)["address"].(string)
 	for name, ports := range w.shapes(svc, internal) {
-		rule := wire.Object{"name": name, "description": about(svc, ip), "IPAddress": ip, "backendService": backend, "networkTier": tier, "loadBalancingScheme": "EXTERNAL"}
+		rule := wire.Object{"name": name, "description": descriptionOf(svc, ip), "IPAddress": ip, "backendService": backend, "networkTier": tier, "loadBalancingScheme": "EXTERNAL"}
 		if internal {
 			maps.Copy(rule, wire.Object{
 				"loadBalancingScheme": "INTERNAL", "networkTier": "PREMIUM", "network": w.url(l4Project + "/global/networks/default"), "subnetwork": subnet,

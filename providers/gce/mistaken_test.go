@@ -12,15 +12,15 @@ import (
 func TestMistaken(t *testing.T) {
 	const prefix = "networking.gke.io/"
 	const external, internal, nowhere = "l4-regional-external", "l4-regional-internal", "nowhere"
-	mistaken := func(c props.Case, key, value string) { props.Mistaken(t, fresh(""), c, prefix+key, value) }
-	mistaken(service("ilb-ig", "l4-regional-internal-legacy", nil), "internal-load-balancer-subnet", nowhere)
-	mistaken(service("ilb-neg", internal, nil), "internal-load-balancer-subnet", nowhere)
-	mistaken(service("ilb-neg-local", internal, nil, props.Local), "load-balancer-subnet", nowhere)
-	mistaken(service("ilb-neg-dual", internal, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual), "load-balancer-subnet", nowhere)
-	mistaken(service("netlb-dual", external, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual"}, props.Dual), "load-balancer-subnet", nowhere)
-	mistaken(service("netlb", external, nil), "ip-collection-v6", "projects/p/regions/r/publicDelegatedPrefixes/nowhere")
+	mistaken := func(c props.Case, key, value string) { props.Mistaken(t, newSubject(""), c, prefix+key, value) }
+	mistaken(serviceCase("ilb-ig", "l4-regional-internal-legacy", nil), "internal-load-balancer-subnet", nowhere)
+	mistaken(serviceCase("ilb-neg", internal, nil), "internal-load-balancer-subnet", nowhere)
+	mistaken(serviceCase("ilb-neg-local", internal, nil, props.Local), "load-balancer-subnet", nowhere)
+	mistaken(serviceCase("ilb-neg-dual", internal, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual), "load-balancer-subnet", nowhere)
+	mistaken(serviceCase("netlb-dual", external, map[string]string{prefix + "load-balancer-subnet": "berth-demo-dual"}, props.Dual), "load-balancer-subnet", nowhere)
+	mistaken(serviceCase("netlb", external, nil), "ip-collection-v6", "projects/p/regions/r/publicDelegatedPrefixes/nowhere")
 	for name, class := range map[string]string{"netlb": external, "ilb-neg": internal} {
-		props.Unheeded(t, fresh(""), service(name, class, nil), prefix+"load-balancer-ip-addresses", nowhere)
+		props.Unheeded(t, newSubject(""), serviceCase(name, class, nil), prefix+"load-balancer-ip-addresses", nowhere)
 	}
 }
 
@@ -28,6 +28,6 @@ func TestMistaken(t *testing.T) {
 // public one.
 func TestMisspelt(t *testing.T) {
 	cloud := providers.EntryOf(gce.Cloud())
-	props.Misspelt(t, fresh(""), cloud, service("target-pool", "", nil), "networking.gke.io/loadbalancer-type", "Internal")
-	props.Misspelt(t, fresh(""), cloud, service("netlb", "", map[string]string{"cloud.google.com/l4-rbs": "enabled"}), "networking.gke.io/load-balancer-type", "internal ")
+	props.Misspelt(t, newSubject(""), cloud, serviceCase("target-pool", "", nil), "networking.gke.io/loadbalancer-type", "Internal")
+	props.Misspelt(t, newSubject(""), cloud, serviceCase("netlb", "", map[string]string{"cloud.google.com/l4-rbs": "enabled"}), "networking.gke.io/load-balancer-type", "internal ")
 }

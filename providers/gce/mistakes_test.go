@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 		return func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }
 	}
 	props.Mistakes(t, func(t testing.TB) props.Subject {
-		s, ok := fresh("")(t).(subject)
+		s, ok := newSubject("")(t).(subject)
 		s.beside = ok
 		return s
 	}, []props.Mistake{
@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 		{Name: "an internal address outside of the subnet", Annotations: one(internal, "Internal"), Spec: address("192.168.7.7"), Says: []string{"is outside of the subnet default", "an address of 10.128.0.0/20"}},
 		{Name: "an internal address for an external load balancer", Spec: address("10.128.0.99"), Says: []string{`"10.128.0.99" is neither reserved`, "legal is a reserved address"}},
 		{Name: "a reserved address by a name that does not exist", Spec: class("l4-regional-external", nil), Annotations: one("networking.gke.io/load-balancer-ip-addresses", "shop-ip"), Says: []string{"which is no reserved address of the region", "of reserved addresses"}},
-		{Name: "TCP and UDP on a target pool", Spec: mixed, Says: []string{"mixes TCP and UDP", "cloud.google.com/l4-rbs"}},
+		{Name: "TCP and UDP on a target pool", Spec: mixProtocols, Says: []string{"mixes TCP and UDP", "cloud.google.com/l4-rbs"}},
 		{Name: "a source range that is none", Spec: func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/33"} }, Says: []string{`"10.0.0.0/33" is not a list`, "CIDRs such as 10.0.0.0/8"}},
 		{Name: "weights without the traffic policy Local", Spec: class("l4-regional-external", nil), Annotations: one("networking.gke.io/weighted-load-balancing", "pods-per-node"), Says: []string{"has no effect", "legal is externalTrafficPolicy Local"}},
 		{Name: "the key of AWS", Annotations: one("service.beta.kubernetes.io/aws-load-balancer-internal", "true"), Says: []string{"has no effect on gce", "load-balancer-type"}},

@@ -30,7 +30,7 @@ type stage struct {
 	parts       []string // kinds of resources that tell the kind of load balancer
 }
 
-func stages(ilb, netlb string) []stage {
+func moveStages(ilb, netlb string) []stage {
 	internal := map[string]string{"networking.gke.io/load-balancer-type": "Internal"}
 	rbs := map[string]string{"cloud.google.com/l4-rbs": "enabled"}
 	inside := stage{"internal", internal, ilb, []string{"backend-service", "internal-forwarding-rule"}}
@@ -94,7 +94,7 @@ func (m *mover) converge(r *reconcile.Reconciler) {
 // arrived checks what there is, by a process that knows nothing.
 func (m *mover) arrived(want stage) {
 	m.Helper()
-	if d := cmp.Diff(listed(want.finalizer), m.svc.Finalizers, cmpopts.EquateEmpty()); d != "" {
+	if d := cmp.Diff(finalizerList(want.finalizer), m.svc.Finalizers, cmpopts.EquateEmpty()); d != "" {
 		m.Errorf("%s: finalizers (-want +got)\n%s", want.name, d)
 	}
 	d, err := m.process().Draft(m.Context(), reconcile.Job{Service: m.svc})
@@ -139,14 +139,14 @@ func TestMoveBetweenSchemes(t *testing.T) {
 	} {
 		for dies := range 5 {
 			virtual.Run(t, fmt.Sprintf("%s/%d", name, dies), func(t *testing.T) {
-				begin, ok := fresh(c.config)(t).(subject)
+				begin, ok := newSubject(c.config)(t).(subject)
 				if !ok {
 					t.Fatal("not the subject of this package")
 				}
-				before := marks(t, begin)
-				m := &mover{T: t, s: begin, svc: service("web", "", nil).Service}
+				before := countNamed(t, begin)
+				m := &mover{T: t, s: begin, svc: serviceCase("web", "", nil).Service}
 				m.svc.Spec.LoadBalancerClass = nil
-				for _, s := range stages(c.ilb, c.netlb) {
+				for _, s := range moveStages(c.ilb, c.netlb) {
 					m.svc.Annotations = s.annotations
 					if dies > 0 {
 						m.die(3*dies - 2)
@@ -155,7 +155,7 @@ func TestMoveBetweenSchemes(t *testing.T) {
 					m.arrived(s)
 				}
 				m.leave()
-				if after := marks(t, begin); after != before {
+				if after := countNamed(t, begin); after != before {
 					t.Errorf("%d names of ours in the cloud, were %d", after, before)
 				}
 			})
@@ -163,8 +163,8 @@ func TestMoveBetweenSchemes(t *testing.T) {
 	}
 }
 
-// marks counts what is in the cloud under the names of load balancers.
-func marks(t *testing.T, s subject) int {
+// countNamed counts the resources of the cloud that have names of load balancers.
+func countNamed(t *testing.T, s subject) int {
 	t.Helper()
 	body, err := json.Marshal(s.Control().State())
 	if err != nil {
@@ -203,12 +203,12 @@ func TestForgottenKind(t *testing.T) {
 	for from, to := range map[string]string{"internal": "external", "external": "internal"} {
 		for k := 1; k < 12; k += 2 {
 			virtual.Run(t, fmt.Sprintf("%s/%d", from, k), func(t *testing.T) {
-				s, ok := fresh("[global]\nalpha-features = ILBSubsets\n")(t).(subject)
+				s, ok := newSubject("[global]\nalpha-features = ILBSubsets\n")(t).(subject)
 				if !ok {
 					t.Fatal("not the subject of this package")
 				}
-				before := marks(t, s)
-				m := &mover{T: t, s: s, svc: service("web", "", kinds[from]).Service}
+				before := countNamed(t, s)
+				m := &mover{T: t, s: s, svc: serviceCase("web", "", kinds[from]).Service}
 				m.svc.Spec.LoadBalancerClass = nil
 				m.svc.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
 				m.die(k)
@@ -223,7 +223,7 @@ func TestForgottenKind(t *testing.T) {
 					t.Fatal(res.Err)
 				}
 				m.leaveBy(r)
-				if after := marks(t, s); after != before {
+				if after := countNamed(t, s); after != before {
 					t.Errorf("%d names of ours in the cloud, were %d", after, before)
 				}
 			})
@@ -231,8 +231,8 @@ func TestForgottenKind(t *testing.T) {
 	}
 }
 
-// listed is a list of a finalizer if there is one.
-func listed(finalizer string) []string {
+// finalizerList returns a list of the finalizer, if it is set.
+func finalizerList(finalizer string) []string {
 	if finalizer == "" {
 		return nil
 	}

@@ -10,5 +10,5 @@ import (
 // TestNamesRefused verifies that a policy that lets nothing be named holds while a process runs.
 func TestNamesRefused(t *testing.T) {
 	set := gce.Cloud().Annotations
-	props.NamesRefused(t, fresh(""), set, service("netlb", "l4-regional-external", nil), service("ilb-neg", "l4-regional-internal", nil))
+	props.NamesRefused(t, newSubject(""), set, serviceCase("netlb", "l4-regional-external", nil), serviceCase("ilb-neg", "l4-regional-internal", nil))
 }

@@ -8,4 +8,4 @@ import (
 
 // TestNodesOnly: no EndpointSlice, whichever client has written it, leads traffic to a
 // pod past the ports of nodes.
-func TestNodesOnly(t *testing.T) { props.NodesOnly(t, fresh(""), cases()) }
+func TestNodesOnly(t *testing.T) { props.NodesOnly(t, newSubject(""), propsCases()) }

@@ -17,16 +17,16 @@ func TestPermissions(t *testing.T) {
 	reserved := func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }
 	global := map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}
 	more := func(class string) []props.Case {
-		return []props.Case{service("local", class, nil, props.Local, sticky), service("ranges", class, global, reserved), service("standard", class, map[string]string{"cloud.google.com/network-tier": "Standard"})}
+		return []props.Case{serviceCase("local", class, nil, props.Local, useClientAffinity), serviceCase("ranges", class, global, reserved), serviceCase("standard", class, map[string]string{"cloud.google.com/network-tier": "Standard"})}
 	}
 	var walks []permissions.Walk
-	for _, c := range cases() {
+	for _, c := range propsCases() {
 		class := strings.TrimPrefix(*c.Service.Spec.LoadBalancerClass, "networking.gke.io/")
-		walks = append(walks, permissions.Walk{Fresh: fresh(""), Cases: append([]props.Case{c}, more(class)...)})
+		walks = append(walks, permissions.Walk{Fresh: newSubject(""), Cases: append([]props.Case{c}, more(class)...)})
 	}
 	flags := "enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"
 	for _, class := range []string{"l4-regional-external", "l4-regional-internal"} {
-		walks = append(walks, permissions.Walk{Fresh: fresh(flags), Cases: append([]props.Case{service("plain", class, nil)}, more(class)...)})
+		walks = append(walks, permissions.Walk{Fresh: newSubject(flags), Cases: append([]props.Case{serviceCase("plain", class, nil)}, more(class)...)})
 	}
 	permissions.Check(t, permissions.GCE(), walks...)
 }

@@ -38,7 +38,7 @@ func TestOwnPrefix(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				svc := service("web", "l4-regional-external", map[string]string{"networking.gke.io/ip-collection-v6": prefix}).Service
+				svc := serviceCase("web", "l4-regional-external", map[string]string{"networking.gke.io/ip-collection-v6": prefix}).Service
 				if name != "" {
 					svc.Annotations["networking.gke.io/load-balancer-ip-addresses"] = name
 				}
@@ -48,12 +48,12 @@ func TestOwnPrefix(t *testing.T) {
 					wantProblem(t, runRounds(t, r, svc), "load-balancer-ip-addresses", "elsewhere", "is not from "+prefix)
 					return
 				}
-				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 				if got := svc.Status.LoadBalancer.Ingress; len(got) != 1 || got[0].IP != want {
 					t.Errorf("published %v, want %s", got, want)
 				}
 				svc.Spec.Ports[0].Port = 8080 // the rule is replaced and keeps the address
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if got := svc.Status.LoadBalancer.Ingress; len(got) != 1 || got[0].IP != want {
 					t.Errorf("after a change published %v, want %s", got, want)
 				}

@@ -60,7 +60,7 @@ func (s subject) SetRole(t testing.TB, role []byte) {
 	props.Judge(t, role, simgce.ParseRole, s.running.Cloud.SetRole)
 }
 
-func fresh(config string) props.New {
+func newSubject(config string) props.New {
 	return func(t testing.TB) props.Subject {
 		s := subject{running: simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 6}, Compute: compute.Options{QuotaFactor: 10}}), config: config}
 		s.SetRole(t, props.Role(t, "gce.yaml"))
@@ -68,45 +68,45 @@ func fresh(config string) props.New {
 	}
 }
 
-// service is one of a class of Google Cloud's.
-func service(name, class string, annotations map[string]string, changes ...func(*corev1.ServiceSpec)) props.Case {
+// serviceCase returns a case of a class of Google Cloud.
+func serviceCase(name, class string, annotations map[string]string, changes ...func(*corev1.ServiceSpec)) props.Case {
 	return props.Service(name, annotations, append(changes, func(s *corev1.ServiceSpec) { s.LoadBalancerClass = new("networking.gke.io/" + class) })...)
 }
 
-func mixed(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
+func mixProtocols(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
-func sticky(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
+func useClientAffinity(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
 
-func cases() []props.Case {
+func propsCases() []props.Case {
 	return []props.Case{
-		service("target-pool", "l4-regional-external-legacy", nil),
-		service("netlb", "l4-regional-external", nil),
-		service("ilb-ig", "l4-regional-internal-legacy", nil),
-		service("ilb-neg", "l4-regional-internal", nil),
-		service("target-pool-local-udp", "l4-regional-external-legacy", nil, props.Local, props.UDP, sticky),
-		service("netlb-mixed", "l4-regional-external", nil, mixed),
-		service("ilb-ig-local", "l4-regional-internal-legacy", map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}, props.Local),
-		service("ilb-neg-mixed", "l4-regional-internal", nil, mixed, sticky),
-		service("netlb-dual", "l4-regional-external", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual"}, props.Dual),
-		service("ilb-neg-dual", "l4-regional-internal", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual),
+		serviceCase("target-pool", "l4-regional-external-legacy", nil),
+		serviceCase("netlb", "l4-regional-external", nil),
+		serviceCase("ilb-ig", "l4-regional-internal-legacy", nil),
+		serviceCase("ilb-neg", "l4-regional-internal", nil),
+		serviceCase("target-pool-local-udp", "l4-regional-external-legacy", nil, props.Local, props.UDP, useClientAffinity),
+		serviceCase("netlb-mixed", "l4-regional-external", nil, mixProtocols),
+		serviceCase("ilb-ig-local", "l4-regional-internal-legacy", map[string]string{"networking.gke.io/internal-load-balancer-allow-global-access": "true"}, props.Local),
+		serviceCase("ilb-neg-mixed", "l4-regional-internal", nil, mixProtocols, useClientAffinity),
+		serviceCase("netlb-dual", "l4-regional-external", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual"}, props.Dual),
+		serviceCase("ilb-neg-dual", "l4-regional-internal", map[string]string{"networking.gke.io/load-balancer-subnet": "berth-demo-dual-internal"}, props.Dual),
 	}
 }
 
-func TestProperties(t *testing.T) { props.Run(t, fresh(""), cases()) }
+func TestProperties(t *testing.T) { props.Run(t, newSubject(""), propsCases()) }
 
 // TestPropertiesOtherFlags runs what the official controllers do with flags on.
 func TestPropertiesOtherFlags(t *testing.T) {
-	props.Run(t, fresh("enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"), []props.Case{
-		service("netlb-neg-deny", "l4-regional-external", nil),
-		service("target-pool-deny", "l4-regional-external-legacy", nil),
-		service("netlb-neg-l3", "l4-regional-external", nil, mixed),
+	props.Run(t, newSubject("enable-l4-netlb-neg-default = true\nenable-l4-deny-firewall = true\nenable-l3-default-forwarding-rule-for-netlb-mixed-protocol = true\n"), []props.Case{
+		serviceCase("netlb-neg-deny", "l4-regional-external", nil),
+		serviceCase("target-pool-deny", "l4-regional-external-legacy", nil),
+		serviceCase("netlb-neg-l3", "l4-regional-external", nil, mixProtocols),
 	})
 }
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	refused := service("refused", "l4-regional-external", map[string]string{"cloud.google.com/network-tier": "Gold"})
-	props.Planned(t, fresh(""), cases(), refused, 60,
+	refused := serviceCase("refused", "l4-regional-external", map[string]string{"cloud.google.com/network-tier": "Gold"})
+	props.Planned(t, newSubject(""), propsCases(), refused, 60,
 		150, 342, 489, // a neighbour has taken the node out of the group before
 		377, 485, // the firewall of a check that others use
 		260, 452) // the subnet of an address of IPv6

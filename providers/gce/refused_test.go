@@ -16,10 +16,10 @@ func TestRefusedMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := slowCloud(t, 0)
 		api := n.user(t)
-		svc := service("web", "", nil).Service
+		svc := serviceCase("web", "", nil).Service
 		svc.Spec.LoadBalancerClass = nil
 		r := n.process(t)
-		arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+		reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 		fault := sim.Fault{Kind: sim.FaultError, Operation: "forwardingRules.insert", Status: http.StatusForbidden, Code: "QUOTA_EXCEEDED"}
 		if _, err := n.cloud.Faults.Add(fault); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRefusedMove(t *testing.T) {
 			}
 		}
 		n.cloud.Faults.Clear()
-		arrive(t, r, svc, reconcile.Job{})
+		reconcileFully(t, r, svc, reconcile.Job{})
 		if pools, err := api.TargetPools.List(demo, "us-central1").Do(); err != nil || len(pools.Items) != 0 {
 			t.Errorf("target pools that are left: %v, %v", pools.Items, err)
 		}

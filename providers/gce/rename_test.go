@@ -21,13 +21,13 @@ func TestRename(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := slowCloud(t, 2*time.Second)
 					r := n.process(t)
-					before, after := numbered(1, class), numbered(2, class)
-					arrive(t, r, before, reconcile.Job{NeverProvisioned: true})
+					before, after := numberedService(1, class), numberedService(2, class)
+					reconcileFully(t, r, before, reconcile.Job{NeverProvisioned: true})
 					var both sync.WaitGroup
-					both.Go(func() { arrive(t, r, before, reconcile.Job{Release: true}) })
+					both.Go(func() { reconcileFully(t, r, before, reconcile.Job{Release: true}) })
 					both.Go(func() {
 						time.Sleep(offset)
-						arrive(t, r, after, reconcile.Job{NeverProvisioned: true})
+						reconcileFully(t, r, after, reconcile.Job{NeverProvisioned: true})
 					})
 					both.Wait()
 					d, err := n.process(t, after).Draft(t.Context(), reconcile.Job{Service: after})

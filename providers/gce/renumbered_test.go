@@ -9,8 +9,8 @@ import (
 // TestRenumbered: old ports are deleted only once the new ones exist.
 func TestRenumbered(t *testing.T) {
 	const rule = "forwardingRules.insert" // there is one for each Service, and no port of it can change
-	props.Renumbered(t, fresh(""), service("target-pool", "", nil), rule)
-	props.Renumbered(t, fresh(""), service("ilb-ig", "l4-regional-internal-legacy", nil), rule)
-	props.Renumbered(t, fresh(""), service("ilb-neg", "l4-regional-internal", nil), rule)
-	props.Renumbered(t, fresh(""), service("netlb", "l4-regional-external", nil), rule)
+	props.Renumbered(t, newSubject(""), serviceCase("target-pool", "", nil), rule)
+	props.Renumbered(t, newSubject(""), serviceCase("ilb-ig", "l4-regional-internal-legacy", nil), rule)
+	props.Renumbered(t, newSubject(""), serviceCase("ilb-neg", "l4-regional-internal", nil), rule)
+	props.Renumbered(t, newSubject(""), serviceCase("netlb", "l4-regional-external", nil), rule)
 }

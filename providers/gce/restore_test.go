@@ -23,10 +23,10 @@ func TestRestoredRule(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := slowCloud(t, 0)
 				api := n.user(t)
-				svc := service("web", "", nil).Service
+				svc := serviceCase("web", "", nil).Service
 				svc.Spec.LoadBalancerClass, svc.Annotations = nil, tc.first
 				r := n.process(t)
-				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 				before, err := api.ForwardingRules.List(demo, "us-central1").Do()
 				if err != nil || len(before.Items) != 1 {
 					t.Fatalf("forwarding rules: %v, %v", before, err)
@@ -48,7 +48,7 @@ func TestRestoredRule(t *testing.T) {
 					t.Errorf("the rule was %v %v %v and is %v %v %v", was.IPAddress, was.PortRange, was.LoadBalancingScheme, is.IPAddress, is.PortRange, is.LoadBalancingScheme)
 				}
 				time.Sleep(time.Hour)
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if last, err := api.ForwardingRules.List(demo, "us-central1").Do(); err != nil || len(last.Items) != 1 || last.Items[0].PortRange == was.PortRange && slices.Equal(last.Items[0].Ports, was.Ports) {
 					t.Errorf("after the back-off: %v, %v", last.Items, err)
 				}

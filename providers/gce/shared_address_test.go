@@ -40,7 +40,7 @@ func sharedIP(t *testing.T, api *raw.Service, class string) string {
 
 // serviceAt gives the k-th Service an address and one TCP port.
 func serviceAt(k int, class, ip string, port int32) *corev1.Service {
-	svc := numbered(k, class)
+	svc := numberedService(k, class)
 	svc.Spec.LoadBalancerIP = ip
 	svc.Spec.Ports = []corev1.ServicePort{{Port: port, NodePort: 30000 + port, Protocol: corev1.ProtocolTCP}}
 	return svc
@@ -137,8 +137,8 @@ func TestSharedAddress(t *testing.T) {
 				first, third := serviceAt(1, class, ip, 443), serviceAt(3, class, ip, 8080)
 				first.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 				r := n.process(t)
-				arrive(t, r, first, reconcile.Job{NeverProvisioned: true})
-				arrive(t, r, third, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, first, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, third, reconcile.Job{NeverProvisioned: true})
 
 				changed := third.DeepCopy()
 				changed.Spec.Ports[0].Port = 443
@@ -172,7 +172,7 @@ func TestRefusedRuleOpensNothing(t *testing.T) {
 				svc := serviceAt(1, class, ip, 8080)
 				svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 				r := n.process(t)
-				arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 				fault := sim.Fault{Kind: sim.FaultError, Operation: "forwardingRules.insert", Status: http.StatusForbidden, Code: "QUOTA_EXCEEDED"}
 				if _, err := n.cloud.Faults.Add(fault); err != nil {
 					t.Fatal(err)
@@ -188,7 +188,7 @@ func TestRefusedRuleOpensNothing(t *testing.T) {
 					t.Errorf("8080 is open to %v", got)
 				}
 				n.cloud.Faults.Clear()
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if got := openSources(t, api, ip, "443"); !slices.Equal(got, []string{"10.0.0.0/8", "192.0.2.0/24"}) {
 					t.Errorf("once the rule exists 443 is open to %v", got)
 				}
@@ -208,8 +208,8 @@ func TestAddressOfAnother(t *testing.T) {
 				api := n.user(t)
 				first, second := serviceAt(1, class, "", 443), serviceAt(2, class, "", 8080)
 				r := n.process(t)
-				arrive(t, r, first, reconcile.Job{NeverProvisioned: true})
-				arrive(t, r, second, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, first, reconcile.Job{NeverProvisioned: true})
+				reconcileFully(t, r, second, reconcile.Job{NeverProvisioned: true})
 				taken, own := first.Status.LoadBalancer.Ingress[0].IP, second.Status.LoadBalancer.Ingress[0].IP
 				second.Spec.LoadBalancerIP = taken
 				wantProblem(t, runRounds(t, r, second), "spec.loadBalancerIP", taken, "shop/web-1")
@@ -242,7 +242,7 @@ func TestAddressOnceAdmitted(t *testing.T) {
 					}
 				}
 				n.cloud.Faults.Clear()
-				arrive(t, r, svc, reconcile.Job{})
+				reconcileFully(t, r, svc, reconcile.Job{})
 				if len(svc.Status.LoadBalancer.Ingress) != 1 {
 					t.Errorf("published %v", svc.Status.LoadBalancer.Ingress)
 				}

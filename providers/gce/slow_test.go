@@ -79,16 +79,16 @@ func (n near) process(t *testing.T, services ...*corev1.Service) *reconcile.Reco
 	return props.Process(t, cloud, props.Project(n.cloud.Seed.KubernetesNodes()), jobs...)
 }
 
-// numbered is the k-th of several Services.
-func numbered(k int, class string) *corev1.Service {
-	svc := service("", class, nil).Service
+// numberedService returns the k-th of several Services.
+func numberedService(k int, class string) *corev1.Service {
+	svc := serviceCase("", class, nil).Service
 	svc.Name, svc.UID = fmt.Sprintf("web-%d", k), types.UID(fmt.Sprintf("%08d-0000-4000-8000-000000000000", k))
 	return svc
 }
 
-// arrive works on a Service as the loop does until nothing is left to do, and returns
-// the last result.
-func arrive(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service, job reconcile.Job) reconcile.Result {
+// reconcileFully reconciles a Service as the loop does until nothing is left to do, and
+// returns the last result.
+func reconcileFully(t *testing.T, r *reconcile.Reconciler, svc *corev1.Service, job reconcile.Job) reconcile.Result {
 	t.Helper()
 	for range 40 {
 		job.Service = svc
@@ -121,13 +121,13 @@ func TestSlowOperationsCostNothing(t *testing.T) {
 					n := slowCloud(t, delay)
 					var services []*corev1.Service
 					for k := range 10 {
-						services = append(services, numbered(k, class))
+						services = append(services, numberedService(k, class))
 					}
 					r := n.process(t)
 					n.cloud.Journal.Reset()
 					var all sync.WaitGroup
 					for _, svc := range services {
-						all.Go(func() { arrive(t, r, svc, reconcile.Job{NeverProvisioned: true}) })
+						all.Go(func() { reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true}) })
 					}
 					all.Wait()
 					for _, svc := range services {
@@ -168,9 +168,9 @@ func TestHeldUntilReserved(t *testing.T) {
 			t.Run(class+" "+failing, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := slowCloud(t, 12*time.Second)
-					svc := service("web", class, nil).Service
+					svc := serviceCase("web", class, nil).Service
 					r := n.process(t)
-					arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+					reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 					ip := svc.Status.LoadBalancer.Ingress[0].IP
 					svc.Spec.Ports[1].Port, svc.Spec.SessionAffinity = 8443, corev1.ServiceAffinityClientIP
 					n.cloud.Journal.Reset()
@@ -180,7 +180,7 @@ func TestHeldUntilReserved(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					arrive(t, r, svc, reconcile.Job{})
+					reconcileFully(t, r, svc, reconcile.Job{})
 					time.Sleep(time.Minute) // what gathers calls ends
 					if got := svc.Status.LoadBalancer.Ingress; len(got) != 1 || got[0].IP != ip {
 						t.Errorf("the address was %s and is %v", ip, got)

@@ -11,8 +11,8 @@ import (
 func TestSwitched(t *testing.T) {
 	const external, internal = "l4-regional-external", "l4-regional-internal"
 	const members = "networkEndpointGroups.attachNetworkEndpoints" // of which each is refused by itself
-	props.Switched(t, fresh(""), service("target-pool", "", nil), service("ilb-neg", internal, nil), members)
+	props.Switched(t, newSubject(""), serviceCase("target-pool", "", nil), serviceCase("ilb-neg", internal, nil), members)
 	// These have a backend service of one name, whose scheme cannot change.
-	props.Switched(t, fresh(""), service("ilb-neg", internal, nil), service("netlb", external, nil), "regionBackendServices.insert", "regionBackendServices.delete",
+	props.Switched(t, newSubject(""), serviceCase("ilb-neg", internal, nil), serviceCase("netlb", external, nil), "regionBackendServices.insert", "regionBackendServices.delete",
 		"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances")
 }

@@ -23,7 +23,7 @@ type official struct{ subject }
 
 // Slices say that the pods of Services with policy Local are on the first two nodes.
 func (o official) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {
-	if !local(svc) {
+	if !hasLocalPolicy(svc) {
 		return nil
 	}
 	ready := true
@@ -56,24 +56,24 @@ func servedByL4() []*corev1.Service {
 		s.LoadBalancerSourceRanges = []string{"198.51.100.0/24", "203.0.113.7/32"}
 	}
 	strong := func(s *corev1.ServiceSpec) {
-		sticky(s)
+		useClientAffinity(s)
 		s.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(int32(120))}}
 	}
 	of := func(key, value string) map[string]string { return map[string]string{key: value} }
 	var out []*corev1.Service
 	for i, c := range []props.Case{
-		service("ilb-plain", internal, nil), service("ilb-local", internal, nil, atNode), service("ilb-mixed", internal, nil, mixed),
-		service("ilb-udp", internal, nil, udp), service("ilb-sticky", internal, nil, sticky), service("ilb-ranges", internal, nil, some),
-		service("ilb-six-ports", internal, nil, six),
-		service("ilb-global", internal, of("networking.gke.io/internal-load-balancer-allow-global-access", "true")),
-		service("ilb-subnet", internal, of("networking.gke.io/internal-load-balancer-subnet", "berth-demo-dual")),
-		service(strings.Repeat("a-long-name-", 4)+"of-an-ilb", internal, nil),
-		service("net-plain", external, nil), service("net-local", external, nil, atNode), service("net-mixed", external, nil, mixed),
-		service("net-udp", external, nil, udp),
-		service("net-strong", external, of("networking.gke.io/l4-strong-session-affinity", "enabled"), strong),
-		service("net-weighted", external, of("networking.gke.io/weighted-load-balancing", "pods-per-node"), atNode),
-		service("net-standard", external, of("cloud.google.com/network-tier", "Standard"), six),
-		service("net-static", external, of("networking.gke.io/load-balancer-ip-addresses", "user-premium"), some),
+		serviceCase("ilb-plain", internal, nil), serviceCase("ilb-local", internal, nil, atNode), serviceCase("ilb-mixed", internal, nil, mixProtocols),
+		serviceCase("ilb-udp", internal, nil, udp), serviceCase("ilb-sticky", internal, nil, useClientAffinity), serviceCase("ilb-ranges", internal, nil, some),
+		serviceCase("ilb-six-ports", internal, nil, six),
+		serviceCase("ilb-global", internal, of("networking.gke.io/internal-load-balancer-allow-global-access", "true")),
+		serviceCase("ilb-subnet", internal, of("networking.gke.io/internal-load-balancer-subnet", "berth-demo-dual")),
+		serviceCase(strings.Repeat("a-long-name-", 4)+"of-an-ilb", internal, nil),
+		serviceCase("net-plain", external, nil), serviceCase("net-local", external, nil, atNode), serviceCase("net-mixed", external, nil, mixProtocols),
+		serviceCase("net-udp", external, nil, udp),
+		serviceCase("net-strong", external, of("networking.gke.io/l4-strong-session-affinity", "enabled"), strong),
+		serviceCase("net-weighted", external, of("networking.gke.io/weighted-load-balancing", "pods-per-node"), atNode),
+		serviceCase("net-standard", external, of("cloud.google.com/network-tier", "Standard"), six),
+		serviceCase("net-static", external, of("networking.gke.io/load-balancer-ip-addresses", "user-premium"), some),
 	} {
 		c.Service.Name, c.Service.UID = c.Name, types.UID(fmt.Sprintf("%08d-1234-4123-8123-123456789012", i))
 		out = append(out, c.Service)

@@ -20,12 +20,12 @@ import (
 
 const demo = "berth-demo"
 
-// everywhere are the machines that are in groups of any zone, each once.
-func everywhere(t *testing.T, api *raw.Service, of string) []string {
+// groupedMachines returns the machines in groups of any zone, each once.
+func groupedMachines(t *testing.T, api *raw.Service, of string) []string {
 	t.Helper()
 	var out []string
 	for _, zone := range []string{"us-central1-a", "us-central1-b", "us-central1-c", "us-central1-f"} {
-		for _, m := range members(t, api, demo, zone) {
+		for _, m := range groupMembers(t, api, demo, zone) {
 			if group, machine, _ := strings.Cut(m, " "); strings.HasPrefix(group, of) {
 				out = append(out, machine)
 			}
@@ -58,14 +58,14 @@ func TestMachinesGone(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := nearCloud(t, nodes, 0)
-					api, svc := n.user(t), numbered(1, class)
+					api, svc := n.user(t), numberedService(1, class)
 					if class == "l4-regional-internal" {
 						svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
 					}
 					r := n.process(t)
 					if late {
 						// The instances are known by now, and go afterwards.
-						arrive(t, r, numbered(2, class), reconcile.Job{NeverProvisioned: true})
+						reconcileFully(t, r, numberedService(2, class), reconcile.Job{NeverProvisioned: true})
 					}
 					missing := takeAway(t, n, api, gone)
 					n.cloud.Journal.Reset()
@@ -147,7 +147,7 @@ func allIn(t *testing.T, n near, api *raw.Service, missing map[string]bool) {
 		}
 	}
 	slices.Sort(want)
-	got := slices.DeleteFunc(everywhere(t, api, ""), func(m string) bool { return missing[m] })
+	got := slices.DeleteFunc(groupedMachines(t, api, ""), func(m string) bool { return missing[m] })
 	if !slices.Equal(want, got) {
 		t.Errorf("%d of %d good machines are members", len(got), len(want))
 	}
@@ -160,15 +160,15 @@ func TestMachineOfAnotherBalancer(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := nearCloud(t, 6, 0)
-				api, svc := n.user(t), numbered(1, class)
+				api, svc := n.user(t), numberedService(1, class)
 				taken := n.cloud.Seed.Nodes[2]
-				foreign(t, api, taken.Zone, taken.Name)
+				createForeign(t, api, taken.Zone, taken.Name)
 				r := n.process(t)
-				last := arrive(t, r, svc, reconcile.Job{NeverProvisioned: true})
+				last := reconcileFully(t, r, svc, reconcile.Job{NeverProvisioned: true})
 				if told := strings.Join(last.Draft.Problems.Strings(), "\n"); !strings.Contains(told, taken.Name) {
 					t.Errorf("the user is told %q", told)
 				}
-				if in := everywhere(t, api, "k8s-ig"); len(in) != 5 || slices.Contains(in, taken.Name) {
+				if in := groupedMachines(t, api, "k8s-ig"); len(in) != 5 || slices.Contains(in, taken.Name) {
 					t.Errorf("members are %v", in)
 				}
 				time.Sleep(time.Minute) // what gathers calls ends
@@ -177,8 +177,8 @@ func TestMachineOfAnotherBalancer(t *testing.T) {
 	}
 }
 
-// foreign creates a load balancer of another owner to one machine.
-func foreign(t *testing.T, api *raw.Service, zone, machine string) {
+// createForeign creates a load balancer of another owner to one machine.
+func createForeign(t *testing.T, api *raw.Service, zone, machine string) {
 	t.Helper()
 	must := func(_ *raw.Operation, err error) {
 		t.Helper()
@@ -190,11 +190,11 @@ func foreign(t *testing.T, api *raw.Service, zone, machine string) {
 	must(api.InstanceGroups.AddInstances(demo, zone, "foreign", &raw.InstanceGroupsAddInstancesRequest{
 		Instances: []*raw.InstanceReference{{Instance: "projects/" + demo + "/zones/" + zone + "/instances/" + machine}},
 	}).Do())
-	uses(t, api, zone, "foreign")
+	useGroup(t, api, zone, "foreign")
 }
 
-// uses creates a backend service of another owner on a group.
-func uses(t *testing.T, api *raw.Service, zone, group string) {
+// useGroup creates a backend service of another owner on a group.
+func useGroup(t *testing.T, api *raw.Service, zone, group string) {
 	t.Helper()
 	if _, err := api.HealthChecks.Insert(demo, &raw.HealthCheck{Name: "foreign", Type: "TCP", TcpHealthCheck: &raw.TCPHealthCheck{Port: 80}}).Do(); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// work plans and runs a Service until it is clean or released.
-func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Result {
+// reconcileUntilClean plans and runs a Service until it is clean or released.
+func reconcileUntilClean(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Result {
 	t.Helper()
 	var last reconcile.Result
 	for range 8 {
@@ -36,7 +36,7 @@ func work(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) reconcile.Re
 // for each firewall, and with the rights the next read makes what is missing. A
 // release does not wait for what it may not remove.
 func TestFirewallsOfAnotherProject(t *testing.T) {
-	for _, c := range cases()[:4] {
+	for _, c := range propsCases()[:4] {
 		virtual.Run(t, c.Name, func(t *testing.T) {
 			s := subject{running: simtest.Start(t, simgce.Options{NetworkProject: "berth-host", Seed: simgce.SeedOptions{Nodes: 6}})}
 			deny := func(operation string) {
@@ -50,7 +50,7 @@ func TestFirewallsOfAnotherProject(t *testing.T) {
 			r.SetNodes(s.Nodes())
 			r.AllKnown()
 			job := reconcile.Job{Service: c.Service, NeverProvisioned: true}
-			res := work(t, r, job)
+			res := reconcileUntilClean(t, r, job)
 			if len(res.Status.Ingress) != 1 || len(res.Manual) != 2 {
 				t.Errorf("addresses %v, to do by hand %q", res.Status.Ingress, res.Manual)
 			}
@@ -59,16 +59,16 @@ func TestFirewallsOfAnotherProject(t *testing.T) {
 					t.Errorf("no command: %q", text)
 				}
 			}
-			if again := work(t, r, job); len(again.Manual) != 2 {
+			if again := reconcileUntilClean(t, r, job); len(again.Manual) != 2 {
 				t.Errorf("what is to do was forgotten: %q", again.Manual)
 			}
 			s.Control().Faults.Clear()
 			now = now.Add(time.Hour)
-			if with := work(t, r, job); len(with.Manual) != 0 {
+			if with := reconcileUntilClean(t, r, job); len(with.Manual) != 0 {
 				t.Errorf("with the rights there is still to do %q", with.Manual)
 			}
 			deny("delete")
-			gone := work(t, r, reconcile.Job{Service: c.Service, Release: true})
+			gone := reconcileUntilClean(t, r, reconcile.Job{Service: c.Service, Release: true})
 			if !gone.Released || len(gone.Manual) != 2 || !strings.Contains(gone.Manual[0], "firewall-rules delete") {
 				t.Errorf("released %t, to do by hand %q", gone.Released, gone.Manual)
 			}
@@ -86,7 +86,7 @@ func TestFirewallsOfTheOwnProject(t *testing.T) {
 		r := reconcile.New(s.Open(t), reconcile.Options{})
 		r.SetNodes(s.Nodes())
 		r.AllKnown()
-		d, err := r.Draft(t.Context(), reconcile.Job{Service: cases()[0].Service})
+		d, err := r.Draft(t.Context(), reconcile.Job{Service: propsCases()[0].Service})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,8 +37,9 @@ func VersionOf(ip string) string {
 // has 2^32 of them. Source: kubernetes/ingress-gce:pkg/l4/address/hold.go.
 const ExternalRange = "/96"
 
-// within reports whether an address is in a range; an invalid text is in none.
-func within(ip, cidr string) bool {
+// rangeContains reports whether a range contains an address; an invalid text matches
+// none.
+func rangeContains(ip, cidr string) bool {
 	addr, err := netip.ParseAddr(ip)
 	prefix, err2 := netip.ParsePrefix(cidr)
 	return err == nil && err2 == nil && prefix.Contains(addr)
@@ -169,7 +170,7 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 
 func (b *builder) checkInSubnet(text, ip string) {
 	s, known := b.facts.subnet(b.subnet)
-	if known && s.CIDR != "" && !within(ip, s.CIDR) {
+	if known && s.CIDR != "" && !rangeContains(ip, s.CIDR) {
 		b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is outside of the subnet "+s.Name, "an address of "+s.CIDR, errorLevel))
 	}
 }
@@ -234,7 +235,7 @@ func (b *builder) wishedIP(version string) ipChoice {
 			return ipChoice{ip: ip, user: !b.ownAddress(r.Name)}
 		}
 		s, inRegion := b.facts.subnet(b.subnet)
-		private := inRegion && within(ip, s.CIDR)
+		private := inRegion && rangeContains(ip, s.CIDR)
 		if !known && version == VersionIPv4 && private == (b.scheme == SchemeInternal) {
 			return ipChoice{ip: ip, wish: true}
 		}

@@ -25,20 +25,20 @@ const (
 	groupObjects  = "On other objects"
 )
 
-// declared puts all declarations together. An error is a fault of theirs, which
-// the tests rule out.
-func declared() (*annotations.Set, error) {
+// declareAnnotations collects all declarations. An error is a mistake in a declaration,
+// which the tests rule out.
+func declareAnnotations() (*annotations.Set, error) {
 	prefixes := []string{
 		"networking.gke.io/load-balancer", "networking.gke.io/internal-load-balancer", "networking.gke.io/l4",
 		"cloud.google.com/load-balancer", "cloud.google.com/l4", "cloud.google.com/network-tier", "alpha.cloud.google.com/load-balancer",
 	}
-	return annotations.Collect("gce", prefixes, checks(),
+	return annotations.Collect("gce", prefixes, annotationChecks(),
 		kindKeys(), addressKeys(), backendKeys(), outputKeys(), otherKeys(), objectKeys())
 }
 
 // Annotations is the set of all keys that the official controllers read.
 func Annotations() *annotations.Set {
-	set, _ := declared() // a set at fault says so on every Service
+	set, _ := declareAnnotations() // a set at fault says so on every Service
 	return set
 }
 
@@ -46,9 +46,9 @@ func onInternal() []string { return []string{InternalIG, InternalNEG} }
 func onExternal() []string { return []string{NetLB, TargetPool} }
 func onNewer() []string    { return []string{InternalNEG, NetLB} }
 
-// yes is a flag of one word; other texts mean no, and every text other than a plain no
-// causes a warning.
-func yes(word string) annotations.Type[bool] {
+// wordFlag declares a flag of one word; other texts mean no, and every text other than
+// a plain no causes a warning.
+func wordFlag(word string) annotations.Type[bool] {
 	return annotations.BoolWords([]string{word}, []string{"", "false"}, false).
 		Legally(`"` + word + `", or leave the key out`)
 }
@@ -63,13 +63,13 @@ var (
 	oldTypeKey = &annotations.Key[bool]{
 		Name: "cloud.google.com/load-balancer-type", Group: groupKind, Example: "Internal", Exposes: annotations.ToInternet,
 		Doc:   "Deprecated name of the key with the prefix networking.gke.io.",
-		Forms: []annotations.Form[bool]{typeForm("Not read if the newer key is there, whatever that says.")},
+		Forms: []annotations.Form[bool]{typeForm("Ignored if the newer key is set, regardless of its value.")},
 	}
 	rbsKey = &annotations.Key[bool]{
 		Name: "cloud.google.com/l4-rbs", Group: groupKind, Example: "enabled",
 		Doc: "Gives a new external Service a regional backend service instead of a target pool.",
 		Forms: []annotations.Form[bool]{{
-			Type: yes("enabled"), DefaultDoc: "a target pool, unless the configuration says otherwise",
+			Type: wordFlag("enabled"), DefaultDoc: "a target pool, unless the configuration says otherwise",
 			Change: annotations.IgnoredAfterCreation, Bad: annotations.UseFallback,
 			Needs:  []annotations.Need{{annotations.FieldUnset(annotations.FieldClass)}, {annotations.KindIs(onExternal()...)}},
 			Doc:    "A load balancer that has a target pool keeps it.",
@@ -107,7 +107,7 @@ var (
 		Name: "networking.gke.io/internal-load-balancer-allow-global-access", Group: groupInternal, Example: "true",
 		Doc: "Lets clients of all regions of the network in.",
 		Forms: []annotations.Form[bool]{{
-			Kinds: onInternal(), Type: yes("true"), Bad: annotations.UseFallback, Source: ccmAnnotations,
+			Kinds: onInternal(), Type: wordFlag("true"), Bad: annotations.UseFallback, Source: ccmAnnotations,
 			Doc: "Changed in place on every kind; networks without subnets do not have it.",
 		}},
 	}
@@ -126,7 +126,7 @@ var (
 		Forms: []annotations.Form[string]{
 			{Kinds: []string{InternalNEG}, Type: annotations.String().Legally("the name of a subnet of the region"),
 				DefaultDoc: "the cluster's", Change: annotations.Replaced, Source: gceAnnotations,
-				Doc: "If the key is there, the one for internal load balancers is not read."},
+				Doc: "If the key is set, the one for internal load balancers is ignored."},
 			{Kinds: []string{NetLB}, Type: annotations.String().Legally("the name of a subnet of the region"),
 				DefaultDoc: "the cluster's", Change: annotations.Replaced, Source: gceAnnotations,
 				Needs: []annotations.Need{{annotations.FieldIs(annotations.FieldFamilies, "IPv6")}}},
@@ -147,7 +147,7 @@ var (
 		Forms: []annotations.Form[[]string]{{
 			Kinds: onNewer(), Type: annotations.ListOf(annotations.NonEmpty().Legally("the name of an address")),
 			DefaultDoc: "any address", Change: annotations.Replaced, Source: "kubernetes/ingress-gce:pkg/l4/annotations/l4_static_address.go",
-			Doc: "Only the first two names are read; a name that does not exist counts as if it were not there. Wins over spec.loadBalancerIP.",
+			Doc: "Only the first two names are read; a name that does not exist is ignored. Prevails over spec.loadBalancerIP.",
 		}},
 	}
 	collectionKey = &annotations.Key[string]{
@@ -162,7 +162,7 @@ var (
 		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAddress, Example: "203.0.113.0/24,2001:db8::/32",
 		Doc: "Ranges of clients that may connect.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.String().Legally("a comma separated list of ranges"), DefaultDoc: "everybody", Empty: annotations.EmptyAbsent,
+			Type: annotations.String().Legally("a comma separated list of ranges"), DefaultDoc: "all addresses", Empty: annotations.EmptyAbsent,
 			Doc:    "spec.loadBalancerSourceRanges wins. An IP family of which no range is named is closed.",
 			Source: "kubernetes/cloud-provider:service/helpers/helper.go",
 		}},
@@ -189,7 +189,7 @@ var (
 		Name: "networking.gke.io/l4-strong-session-affinity", Group: groupBackend, Example: "enabled",
 		Doc: "Keeps clients on their backend also while other backends come and go.",
 		Forms: []annotations.Form[bool]{{
-			Kinds: []string{NetLB}, Type: yes("enabled"), Bad: annotations.UseFallback, Source: gceNetLB,
+			Kinds: []string{NetLB}, Type: wordFlag("enabled"), Bad: annotations.UseFallback, Source: gceNetLB,
 			Doc: "Needs spec.sessionAffinity ClientIP with a timeout from 60 to 57600 seconds, and a project that Google has allowed to use it.",
 		}},
 	}
@@ -197,7 +197,7 @@ var (
 		Name: "networking.gke.io/weighted-load-balancing", Group: groupBackend, Example: "pods-per-node",
 		Doc: "Gives nodes connections by the number of their pods.",
 		Forms: []annotations.Form[bool]{{
-			Kinds: onNewer(), Type: yes("pods-per-node"), Bad: annotations.UseFallback, Source: gceNetLB,
+			Kinds: onNewer(), Type: wordFlag("pods-per-node"), Bad: annotations.UseFallback, Source: gceNetLB,
 			Doc: "Needs externalTrafficPolicy Local. Internal load balancers need a project that Google has allowed to use it.",
 		}},
 	}
@@ -205,7 +205,7 @@ var (
 		Name: "berth-lb.io/gce-log-sample-rate", Names: annotations.NamesNothing(), Group: groupBackend, Example: "0.5",
 		Doc: "Share of the connections that the backend service logs, 0 for none.",
 		Forms: []annotations.Form[float64]{{
-			Kinds: onNewer(), Type: rate(), DefaultDoc: "logging stays as it is", Source: "docs/providers/gce.md",
+			Kinds: onNewer(), Type: rateForm(), DefaultDoc: "logging stays as it is", Source: "docs/providers/gce.md",
 		}},
 	}
 	configKey = &annotations.Key[string]{
@@ -221,7 +221,7 @@ var (
 
 func shareForm(doc string) annotations.Form[bool] {
 	return annotations.Form[bool]{
-		Kinds: []string{InternalIG}, Type: yes("true"), Change: annotations.Brief, Bad: annotations.UseFallback, Doc: doc, Source: ccmAnnotations,
+		Kinds: []string{InternalIG}, Type: wordFlag("true"), Change: annotations.Brief, Bad: annotations.UseFallback, Doc: doc, Source: ccmAnnotations,
 	}
 }
 

@@ -28,8 +28,9 @@ const (
 	udpRuleOutput = "service.kubernetes.io/udp-forwarding-rule"
 )
 
-// outputs are all annotations that the controller writes, with what they say.
-func outputs() [][2]string {
+// controllerOutputs returns all annotations that the controller writes, with their
+// meaning.
+func controllerOutputs() [][2]string {
 	return [][2]string{
 		{outBackend, "the backend service"},
 		{tcpRuleOutput, "the IPv4 rule for TCP"},
@@ -55,7 +56,7 @@ func outputs() [][2]string {
 // there is overwritten.
 func outputKeys() []annotations.Declaration {
 	var out []annotations.Declaration
-	for _, o := range outputs() {
+	for _, o := range controllerOutputs() {
 		out = append(out, &annotations.Key[string]{
 			Name: o[0], Group: groupOutput, Writer: annotations.ByController, Doc: "Name of " + o[1] + ", written by the controller.",
 			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: gceAnnotations}},
@@ -69,7 +70,7 @@ func otherKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		&annotations.Key[[]string]{
 			Name: "networking.gke.io/custom-forwarding-rule", Names: annotations.NamesThe(annotations.ThingLoadBalancer), Group: groupNEG, Example: "my-rule",
-			Doc: "Forwarding rules of the user's whose addresses are told in the status, for the class of standalone endpoint groups.",
+			Doc: "Forwarding rules of the user whose addresses are published in the status, for the class of standalone endpoint groups.",
 			Forms: []annotations.Form[[]string]{{
 				Type: annotations.ListOf(annotations.NonEmpty()), Support: annotations.Accepted, Empty: annotations.EmptyAbsent,
 				Reason: "the class networking.gke.io/standalone-passthrough-lb-neg is not served by this version",
@@ -81,15 +82,15 @@ func otherKeys() []annotations.Declaration {
 			Doc: "Endpoint groups of pods for load balancers that are made elsewhere.",
 			Forms: []annotations.Form[json.RawMessage]{{
 				Type: annotations.JSONOf[json.RawMessage]("an object", nil), Bad: annotations.AsAbsent,
-				Doc:    "Read by the endpoint group controller of ingress-gce, which goes on doing so; passthrough load balancers cannot use such groups.",
+				Doc:    "Read by the endpoint group controller of ingress-gce, which continues to do so; passthrough load balancers cannot use such groups.",
 				Source: "kubernetes/ingress-gce:pkg/negannotation",
 			}},
 		},
 	}
 }
 
-// on declares a key that does not stand on Services.
-func on[T any](place annotations.Place, name, doc, example string, f annotations.Form[T]) *annotations.Key[T] {
+// objectKey declares a key of objects other than Services.
+func objectKey[T any](place annotations.Place, name, doc, example string, f annotations.Form[T]) *annotations.Key[T] {
 	return &annotations.Key[T]{Name: name, On: place, Group: groupObjects, Doc: doc, Example: example, Forms: []annotations.Form[T]{f}}
 }
 
@@ -106,40 +107,40 @@ func objectKeys() []annotations.Declaration {
 	multiNetwork := "Services in other networks than the cluster's are not served by this version"
 	const ccmZone = "kubernetes/cloud-provider-gcp:providers/gce/gce_instances.go"
 	return []annotations.Declaration{
-		on(annotations.NodeLabel, "topology.kubernetes.io/zone", "Zone of the node, where its provider id names none.", "us-central1-a",
+		objectKey(annotations.NodeLabel, "topology.kubernetes.io/zone", "Zone of the node, where its provider id names none.", "us-central1-a",
 			annotations.Form[string]{Type: annotations.String(), Source: ccmZone}),
-		on(annotations.NodeLabel, "failure-domain.beta.kubernetes.io/zone", "Older name of the zone label.", "us-central1-a",
+		objectKey(annotations.NodeLabel, "failure-domain.beta.kubernetes.io/zone", "Older name of the zone label.", "us-central1-a",
 			annotations.Form[string]{Type: annotations.String(), Source: ccmZone}),
-		on(annotations.NodeLabel, "cloud.google.com/gke-node-pool-subnet", "Subnet of the node.", "pool-subnet",
+		objectKey(annotations.NodeLabel, "cloud.google.com/gke-node-pool-subnet", "Subnet of the node.", "pool-subnet",
 			annotations.Form[string]{
 				Type: annotations.String(), Support: annotations.Accepted, Source: gceZones,
 				Reason: "the subnet of a node is the one whose range holds the node's address",
 			}),
-		on(annotations.NodeLabel, "node.kubernetes.io/exclude-from-external-load-balancers", "Keeps the node out of all load balancers.", "true",
+		objectKey(annotations.NodeLabel, "node.kubernetes.io/exclude-from-external-load-balancers", "Keeps the node out of all load balancers.", "true",
 			annotations.Form[bool]{
 				Type: annotations.Bool(), Bad: annotations.UseFallback, Fallback: true, Source: "kubernetes/cloud-provider:controllers/service/controller.go",
 				Doc: "A value that is neither true nor false keeps the node out as well; endpoint groups take any value as true.",
 			}),
-		on(annotations.NodeLabel, labelOldExclude, "Keeps the node out of endpoint groups; an older name.", "true",
+		objectKey(annotations.NodeLabel, labelOldExclude, "Keeps the node out of endpoint groups; an older name.", "true",
 			annotations.Form[bool]{Type: annotations.Presence(), Source: "kubernetes/ingress-gce:pkg/utils/utils.go"}),
-		on(annotations.NodeLabel, labelMaster, "Keeps the node out of endpoint groups.", "",
+		objectKey(annotations.NodeLabel, labelMaster, "Keeps the node out of endpoint groups.", "",
 			annotations.Form[bool]{Type: annotations.Presence(), Source: "kubernetes/ingress-gce:pkg/utils/utils.go"}),
-		on(annotations.NodeLabel, labelOperation, "Keeps nodes with the value drain out of endpoint groups with policy Cluster.", operationDrain,
+		objectKey(annotations.NodeLabel, labelOperation, "Keeps nodes with the value drain out of endpoint groups with policy Cluster.", operationDrain,
 			annotations.Form[string]{
 				Type: annotations.String(), Source: "kubernetes/ingress-gce:pkg/utils/utils.go",
 				Doc: "With policy Local a node stays while it has pods, so that no connection is cut early.",
 			}),
-		on(annotations.OtherObject, "ToBeDeletedByClusterAutoscaler", "Taint of nodes that are about to go: they stay backends until they are gone, since their health check fails.", "",
+		objectKey(annotations.OtherObject, "ToBeDeletedByClusterAutoscaler", "Taint of nodes that are about to be deleted: they stay backends until then, since their health check fails.", "",
 			annotations.Form[bool]{Type: annotations.Presence(), Source: "kubernetes/cloud-provider:controllers/service/controller.go"}),
-		on(annotations.NodeAnnotation, "networking.gke.io/north-interfaces", "Addresses of the node in other networks.", "",
+		objectKey(annotations.NodeAnnotation, "networking.gke.io/north-interfaces", "Addresses of the node in other networks.", "",
 			annotations.Form[string]{Type: annotations.String(), Support: annotations.Accepted, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
-		on(annotations.OtherObject, "networking.gke.io/network", "Key of spec.selector: the network that the Service is in.", "blue",
+		objectKey(annotations.OtherObject, "networking.gke.io/network", "Key of spec.selector: the network that the Service is in.", "blue",
 			annotations.Form[string]{Type: annotations.String(), Support: annotations.Accepted, Reason: multiNetwork, Source: "kubernetes/ingress-gce:pkg/network/network.go"}),
 	}
 }
 
-// rate is a number from 0 to 1.
-func rate() annotations.Type[float64] {
+// rateForm declares a number from 0 to 1.
+func rateForm() annotations.Type[float64] {
 	const legal = "a number from 0 to 1"
 	return annotations.Custom("number", legal, func(raw string) (float64, error) {
 		n, err := strconv.ParseFloat(raw, 64)

@@ -20,7 +20,7 @@ func TestEveryKeyIsDeclared(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	set, err := declared()
+	set, err := declareAnnotations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestChoose(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: tt.annotations, Finalizers: tt.finalizers}}
 			svc.Spec.LoadBalancerClass = tt.class
-			if got := choose(svc).Kind; got != tt.want {
+			if got := chooseKind(svc).Kind; got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})

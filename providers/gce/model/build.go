@@ -27,21 +27,21 @@ const (
 
 func refTo(k stack.Key) stack.Ref { return stack.RefTo(k) }
 
-// build says what the Service wants. With a problem that is an error there is no
-// stack: the last good one stays. The kind, the IP and what cannot be changed for
-// the better are taken over from what was found.
-func build(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+// buildStack computes the desired stack of the Service. If a problem is an error there
+// is no stack, and the last valid one stays in force. The kind, the IP, and settings
+// where a change has no benefit, are adopted from the observed state.
+func buildStack(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	if facts == nil {
 		return nil, nil, fault.New(fault.Internal, "gce: facts were not read")
 	}
 	if in.Config.SystemUID == "" || in.Config.ClusterID == "" {
 		return nil, nil, fault.New(fault.Internal, "gce: neither the cluster nor the configuration says by which ids load balancers are named")
 	}
-	if beyond := providers.Exceeds(capabilities(), reach(in)); len(beyond) > 0 {
+	if beyond := providers.Exceeds(kindCapabilities(), computeReach(in)); len(beyond) > 0 {
 		return nil, beyond, nil
 	}
 	b := newBuilder(in, facts, have)
-	b.problems = append(b.problems, validate(b.in)...)
+	b.problems = append(b.problems, validateService(b.in)...)
 	b.network()
 	b.members()
 	switch b.in.Kind {
@@ -244,5 +244,5 @@ func shortList(list []string) string {
 	if len(list) <= shown {
 		return strings.Join(list, ", ")
 	}
-	return strings.Join(list[:shown], ", ") + " and " + decimal(len(list)-shown) + " more"
+	return strings.Join(list[:shown], ", ") + " and " + formatNumber(len(list)-shown) + " more"
 }

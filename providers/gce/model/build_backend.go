@@ -18,7 +18,7 @@ func (b *builder) newerBackend(check stack.Ref) Backend {
 	found, _ := b.found(stack.Key{Kind: KindBackend, Name: keyV2})
 	old, _ := found.Spec.(Backend)
 	spec := Backend{
-		Name: b.names.v2(0), Scheme: b.scheme, Protocol: b.protocol(), Affinity: affinity(b.in.Service), Checks: []stack.Ref{check},
+		Name: b.names.v2(0), Scheme: b.scheme, Protocol: b.protocol(), Affinity: sessionAffinity(b.in.Service), Checks: []stack.Ref{check},
 		Description:  v2Description{ServiceName: ServiceName(b.in.Owner), APIVersion: apiVersionGA}.String(),
 		ZoneAffinity: b.spillover(), Locality: b.locality(old), Tracking: b.tracking(old), Log: b.logging(),
 	}
@@ -91,7 +91,7 @@ func (b *builder) tracking(old Backend) *Tracking {
 		return nil
 	}
 	config := b.in.Service.Spec.SessionAffinityConfig
-	if affinity(b.in.Service) != affinityClientIP || config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil ||
+	if sessionAffinity(b.in.Service) != affinityClientIP || config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil ||
 		*config.ClientIP.TimeoutSeconds < minStrongTimeout || *config.ClientIP.TimeoutSeconds > maxStrongTimeout {
 		b.report(strongKey.Refusal(b.in.Values, "needs spec.sessionAffinity ClientIP with sessionAffinityConfig.clientIP.timeoutSeconds", "a timeout from 60 to 57600 seconds"))
 		return nil

@@ -99,7 +99,7 @@ func (b *builder) newerCheck() stack.Ref {
 	if b.local {
 		text := v2Description{ServiceName: ServiceName(b.in.Owner), APIVersion: apiVersionGA}.String()
 		if b.hasIPv4() {
-			b.checkFirewall(keyV2, Firewall{Name: suffixed(b.names.v2(0), suffixFirewall), Description: text}, b.in.Config.CheckRanges)
+			b.checkFirewall(keyV2, Firewall{Name: addSuffix(b.names.v2(0), suffixFirewall), Description: text}, b.in.Config.CheckRanges)
 		}
 		if b.hasIPv6() {
 			key, name := b.ownCheckFirewallIPv6()

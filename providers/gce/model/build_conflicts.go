@@ -105,7 +105,7 @@ func (p Ports) portsText() string {
 	case many && from == to:
 		return from
 	}
-	return cmp.Or(comma(p.List), p.Range)
+	return cmp.Or(joinComma(p.List), p.Range)
 }
 
 // hasCommon reports whether the two have a port in common.

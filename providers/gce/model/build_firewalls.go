@@ -86,7 +86,7 @@ func (b *builder) firewallName(version string) (key, name string) {
 	case !isNewer(b.in.Kind):
 		return keyLegacy, "k8s-fw-" + b.names.lb
 	case version == VersionIPv6:
-		return keyV2IPv6, suffixed(b.names.v2(0), SuffixIPv6)
+		return keyV2IPv6, addSuffix(b.names.v2(0), SuffixIPv6)
 	}
 	return keyV2, b.names.v2(0)
 }
@@ -166,10 +166,10 @@ func sourcesOf(svc *corev1.Service, version string) []string {
 		family = corev1.IPv6Protocol
 	}
 	prefixes = nodeports.RangesFor(prefixes, source, []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol})
-	return texts(nodeports.OfFamily(prefixes, family))
+	return prefixTexts(nodeports.OfFamily(prefixes, family))
 }
 
-func texts(prefixes []netip.Prefix) []string {
+func prefixTexts(prefixes []netip.Prefix) []string {
 	var out []string
 	for _, p := range prefixes {
 		out = append(out, p.String())
@@ -183,7 +183,7 @@ func (b *builder) allowed() []Allowed {
 	var out []Allowed
 	for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP} {
 		if ports := b.portsOf(protocol); len(ports) > 0 {
-			out = append(out, Allowed{Protocol: lower(string(protocol)), Ports: portRanges(ports)})
+			out = append(out, Allowed{Protocol: lowerCase(string(protocol)), Ports: portRanges(ports)})
 		}
 	}
 	return out
@@ -237,12 +237,12 @@ func (f Firewall) Command(verb, project string) string {
 	if len(f.Denied) > 0 {
 		flag, rules = " --action DENY --rules ", f.Denied
 	}
-	text += " --description " + strconv.Quote(f.Description) + flag + rulesText(rules) + " --source-ranges " + comma(f.Sources)
+	text += " --description " + strconv.Quote(f.Description) + flag + rulesText(rules) + " --source-ranges " + joinComma(f.Sources)
 	if f.Destination.ID != "" {
 		text += " --destination-ranges " + f.Destination.ID
 	}
 	if len(f.Tags) > 0 {
-		text += " --target-tags " + comma(f.Tags)
+		text += " --target-tags " + joinComma(f.Tags)
 	}
 	return text + " --priority " + strconv.FormatInt(f.Priority, 10)
 }
@@ -257,5 +257,5 @@ func rulesText(list []Allowed) string {
 			out = append(out, a.Protocol+":"+p)
 		}
 	}
-	return comma(out)
+	return joinComma(out)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-func lower(s string) string      { return strings.ToLower(s) }
-func comma(list []string) string { return strings.Join(list, ",") }
+func lowerCase(s string) string      { return strings.ToLower(s) }
+func joinComma(list []string) string { return strings.Join(list, ",") }
 
 // protocols are those of the Service's ports, TCP first.
 func (b *builder) protocols() []corev1.Protocol {
@@ -92,7 +92,7 @@ func (b *builder) targetPool() {
 		IPVersion: VersionIPv4, Protocol: b.protocol(), Ports: portRange(b.portsOf("")), Target: stack.RefTo(pool), Tier: b.tier,
 	})
 	b.put(pool, Pool{
-		Name: b.names.lb, Description: legacyDescription(ServiceName(b.in.Owner)), Affinity: affinity(b.in.Service),
+		Name: b.names.lb, Description: legacyDescription(ServiceName(b.in.Owner)), Affinity: sessionAffinity(b.in.Service),
 		Checks: []stack.Ref{b.check()}, Instances: b.poolInstances(),
 	})
 	b.reserve(VersionIPv4, b.ips[VersionIPv4])
@@ -104,7 +104,7 @@ func (b *builder) internalIG() {
 	b.ips[VersionIPv4] = b.chooseIP(VersionIPv4)
 	spec := Backend{
 		Name: b.names.lb, Description: legacyDescription(ServiceName(b.in.Owner)), Scheme: SchemeInternal,
-		Protocol: b.protocol(), Affinity: affinity(b.in.Service), Checks: []stack.Ref{b.check()}, Groups: b.groups(),
+		Protocol: b.protocol(), Affinity: sessionAffinity(b.in.Service), Checks: []stack.Ref{b.check()}, Groups: b.groups(),
 	}
 	key := stack.Key{Kind: KindBackend, Name: keyLegacy}
 	if b.sharesBackend() {
@@ -179,13 +179,13 @@ func (b *builder) rulesIPv4(backend stack.Ref) {
 		for _, p := range b.protocols() {
 			rule := base
 			rule.Protocol, rule.Ports = string(p), b.discrete(b.portsOf(p), true)
-			b.putRule(lower(string(p)), rule)
+			b.putRule(lowerCase(string(p)), rule)
 		}
 	default:
 		base.Protocol = b.protocol()
 		key := ruleIPv4
 		if b.scheme == SchemeInternal {
-			key = lower(base.Protocol)
+			key = lowerCase(base.Protocol)
 			base.Ports, _ = portList(b.portsOf(""))
 		} else {
 			base.Ports = b.discrete(b.portsOf(""), b.in.Config.DiscretePorts)
@@ -211,7 +211,7 @@ func (b *builder) ruleIPv6(backend stack.Ref) {
 	if b.scheme == SchemeInternal {
 		rule.Network, rule.Subnet, rule.GlobalAccess = b.facts.Network, b.subnet, b.globalAccess()
 		rule.Ports, _ = portList(b.portsOf(""))
-		key = lower(rule.Protocol) + SuffixIPv6
+		key = lowerCase(rule.Protocol) + SuffixIPv6
 	} else {
 		if b.collection(VersionIPv6) == "" {
 			rule.Subnet = b.subnetIPv6
@@ -237,7 +237,7 @@ func (b *builder) partial() (Rule, bool) {
 		slices.Contains(b.protocols(), corev1.Protocol(rule.Protocol))
 }
 
-func affinity(svc *corev1.Service) string {
+func sessionAffinity(svc *corev1.Service) string {
 	if svc.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
 		return affinityClientIP
 	}

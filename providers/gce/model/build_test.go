@@ -35,7 +35,7 @@ func TestShared(t *testing.T) {
 	wants := map[string]*stack.Stack{}
 	for _, svc := range []*corev1.Service{c.Service, other} {
 		in, _ := inputOf(c.Config, svc, c.World.Nodes)
-		want, problems, err := build(in, c.World.Facts, nil)
+		want, problems, err := buildStack(in, c.World.Facts, nil)
 		if err != nil || problems.Errors() {
 			t.Fatal(err, problems)
 		}
@@ -96,17 +96,17 @@ func TestStatusWhileMoving(t *testing.T) {
 	c := suite().Open(t, "tp-to-ilb-neg")
 	have := c.Have(t)
 	in, _ := c.Input(c.Service)
-	if got := addresses(in, have).Ingress; len(got) != 1 || got[0].IP != "203.0.113.77" {
+	if got := statusOf(in, have).Ingress; len(got) != 1 || got[0].IP != "203.0.113.77" {
 		t.Errorf("before: %v", got)
 	}
-	want, _, err := build(in, c.World.Facts, have)
+	want, _, err := buildStack(in, c.World.Facts, have)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range asFound(want, have).Resources {
 		have.Put(r)
 	}
-	if got := addresses(in, have).Ingress; len(got) != 1 || got[0].IP != "10.128.0.77" {
+	if got := statusOf(in, have).Ingress; len(got) != 1 || got[0].IP != "10.128.0.77" {
 		t.Errorf("after: %v", got)
 	}
 }
@@ -116,11 +116,11 @@ func TestLegacyOutputs(t *testing.T) {
 		c := suite().Open(t, name)
 		r := c.Run(t)
 		have := asFound(r.Want, r.Have)
-		if _, touched := addresses(r.In, have).Annotations[key]; touched {
+		if _, touched := statusOf(r.In, have).Annotations[key]; touched {
 			t.Errorf("%s: %s is written though it is not configured", name, key)
 		}
 		r.In.Config.LegacyOutputs = true
-		if got := addresses(r.In, have).Annotations[key]; got != "a0f1e2d3c4b5a69788796a5b4c3d2e1f" {
+		if got := statusOf(r.In, have).Annotations[key]; got != "a0f1e2d3c4b5a69788796a5b4c3d2e1f" {
 			t.Errorf("%s: %s is %q", name, key, got)
 		}
 	}
@@ -181,7 +181,7 @@ func TestLongNamesKeepOfficial(t *testing.T) {
 	for _, proof := range []stack.Proof{stack.None, stack.Description} {
 		have.Put(stack.Resource{Key: stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6}, Proof: proof, Spec: Firewall{Name: name}})
 		in, _ := c.Input(c.Service)
-		want, _, err := build(in, c.World.Facts, have)
+		want, _, err := buildStack(in, c.World.Facts, have)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestIdentity(t *testing.T) {
 	c := suite().Open(t, "tp-basic")
 	c.Config.Identity = Identity{}
 	in, _ := inputOf(c.Config, c.Service, c.World.Nodes)
-	if _, _, err := build(in, c.World.Facts, nil); err == nil {
+	if _, _, err := buildStack(in, c.World.Facts, nil); err == nil {
 		t.Error("built without ids")
 	}
 }

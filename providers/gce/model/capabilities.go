@@ -14,10 +14,10 @@ const (
 	mostPorts  = 1000
 )
 
-// capabilities are what the kinds can do. The older ones serve one protocol and have
-// IPv4 only, whatever the Service says.
-// Source: kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer.go.
-func capabilities() []providers.Capability {
+// kindCapabilities returns what the kinds support. The older ones serve one protocol
+// and have IPv4 only, regardless of the Service. Source:
+// kubernetes/cloud-provider-gcp:providers/gce/gce_loadbalancer.go.
+func kindCapabilities() []providers.Capability {
 	protocols := []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}
 	v4, both := []corev1.IPFamily{corev1.IPv4Protocol}, []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 	limits := providers.Limits{Ports: mostPorts, Ranges: mostRanges}

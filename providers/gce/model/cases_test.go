@@ -46,7 +46,7 @@ func TestMoves(t *testing.T) {
 		have := asFound(a.Want, a.Have)
 		for _, to := range all {
 			in, problems := to.Input(to.Service)
-			want, more, err := build(in, to.World.Facts, have)
+			want, more, err := buildStack(in, to.World.Facts, have)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,10 +29,10 @@ const (
 	finalizerNetLBNEG    = "gke.networking.io/l4-netlb-v3"
 )
 
-// choose returns the kind that a Service asks for, as far as the Service itself decides:
+// chooseKind returns the kind that a Service asks for, as far as the Service itself decides:
 // by its class, the annotations and the finalizers of the controller that created its
 // load balancer.
-func choose(svc *corev1.Service) providers.Choice {
+func chooseKind(svc *corev1.Service) providers.Choice {
 	if class := svc.Spec.LoadBalancerClass; class != nil {
 		switch *class {
 		case classExternalLegacy:
@@ -46,7 +46,7 @@ func choose(svc *corev1.Service) providers.Choice {
 		}
 	}
 	has := func(f string) bool { return slices.Contains(svc.Finalizers, f) }
-	if internal(svc) {
+	if wantsInternal(svc) {
 		if has(finalizerInternalNEG) && !has(finalizerInternalIG) {
 			return providers.Choice{Kind: InternalNEG}
 		}
@@ -61,9 +61,9 @@ func choose(svc *corev1.Service) providers.Choice {
 	return providers.Choice{Kind: TargetPool}
 }
 
-// internal reads the type annotation; its problems are reported when all annotations are
+// wantsInternal reads the type annotation; its problems are reported when all annotations are
 // parsed.
-func internal(svc *corev1.Service) bool {
+func wantsInternal(svc *corev1.Service) bool {
 	yes, _, _ := typeKeyOf(svc.Annotations).Read("", svc.Annotations)
 	return yes
 }
@@ -80,7 +80,7 @@ func settledBy(svc *corev1.Service) bool {
 		return true
 	}
 	all := []string{finalizerPool, finalizerNetLBIG, finalizerNetLBNEG}
-	if internal(svc) {
+	if wantsInternal(svc) {
 		all = []string{finalizerInternalIG, finalizerInternalNEG}
 	}
 	return slices.ContainsFunc(svc.Finalizers, func(f string) bool { return slices.Contains(all, f) })
@@ -114,7 +114,7 @@ func kindOf(in input, have *stack.Stack) string {
 // Source: kubernetes/ingress-gce:pkg/l4/controllers/l4netlbcontroller.go (hasTargetPoolForwardingRule).
 func mayHavePool(svc *corev1.Service) bool {
 	newer := slices.Contains(svc.Finalizers, finalizerNetLBIG) || slices.Contains(svc.Finalizers, finalizerNetLBNEG)
-	return svc.Spec.LoadBalancerClass == nil && !internal(svc) && newer && !slices.Contains(svc.Finalizers, finalizerPool)
+	return svc.Spec.LoadBalancerClass == nil && !wantsInternal(svc) && newer && !slices.Contains(svc.Finalizers, finalizerPool)
 }
 
 // kindFound is the kind that what was found has, if it is of the same scheme as

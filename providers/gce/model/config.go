@@ -128,7 +128,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if err != nil {
 		return Config{}, nil, fmt.Errorf("cloud config: %w", err)
 	}
-	return c, append(strayKeys(text), file.odd()...), nil
+	return c, append(unknownKeys(text), file.odd()...), nil
 }
 
 func (f *configFile) config() (Config, error) {

@@ -28,9 +28,9 @@ func (f *configFile) odd() annotations.Problems {
 	return out
 }
 
-// strayKeys finds unknown sections and keys, in the order of the file. The official
+// unknownKeys finds unknown sections and keys, in the order of the file. The official
 // controller skips them silently.
-func strayKeys(text []byte) annotations.Problems {
+func unknownKeys(text []byte) annotations.Problems {
 	known := knownKeys()
 	var out annotations.Problems
 	var section string

@@ -174,7 +174,7 @@ func (s *strict) converge(c testCase, cut int) (first int) {
 	var last plan.Plan
 	for round := range 6 {
 		in, _ := c.Input(c.Service)
-		want, problems, err := build(in, c.World.Facts, s.have)
+		want, problems, err := buildStack(in, c.World.Facts, s.have)
 		if err != nil || problems.Errors() {
 			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
 		}
@@ -267,7 +267,7 @@ func TestCrashBetween(t *testing.T) {
 	for i, from := range cases {
 		for j, to := range cases {
 			if (i+3*j)%every == 0 && from.Service.Name == to.Service.Name {
-				between(t, from.Name, left[from.Name], to)
+				testCrashes(t, from.Name, left[from.Name], to)
 			}
 		}
 		if t.Failed() {
@@ -290,11 +290,11 @@ func TestFirewallsOverlap(t *testing.T) {
 		left := asFound(r.Want, r.Have)
 		for _, to := range next {
 			in, _ := to.Input(to.Service)
-			want, _, err := build(in, to.World.Facts, left)
+			want, _, err := buildStack(in, to.World.Facts, left)
 			if err != nil || want == nil || from.Service.Name != to.Service.Name {
 				continue
 			}
-			met += overlap(t, from.Name+" to "+to.Name, diff.Compare(want, matchFound(want, left), Rules(), cases.ReadyLedger()))
+			met += countReplaced(t, from.Name+" to "+to.Name, diff.Compare(want, matchFound(want, left), Rules(), cases.ReadyLedger()))
 		}
 	}
 	if met == 0 {
@@ -302,8 +302,8 @@ func TestFirewallsOverlap(t *testing.T) {
 	}
 }
 
-// overlap returns how many firewalls a plan takes away while it makes others.
-func overlap(t *testing.T, name string, p plan.Plan) int {
+// countReplaced returns how many firewalls a plan deletes while it creates others.
+func countReplaced(t *testing.T, name string, p plan.Plan) int {
 	t.Helper()
 	graph := plan.NewGraph(p.Steps)
 	var before func(at int, seen map[int]bool)
@@ -334,15 +334,15 @@ func overlap(t *testing.T, name string, p plan.Plan) int {
 	return met
 }
 
-func between(t *testing.T, from string, start *stack.Stack, to testCase) {
+func testCrashes(t *testing.T, from string, start *stack.Stack, to testCase) {
 	t.Helper()
 	in, _ := to.Input(to.Service)
-	if want, _, err := build(in, to.World.Facts, start); err != nil || want == nil {
+	if want, _, err := buildStack(in, to.World.Facts, start); err != nil || want == nil {
 		return // refused: existing resources stay
 	}
 	// The loop has written the finalizers of what it makes before anything fails.
 	svc := to.Service.DeepCopy()
-	svc.Finalizers = append(svc.Finalizers, finalizers(withEffectiveKind(in, start), start)...)
+	svc.Finalizers = append(svc.Finalizers, outputFinalizers(withEffectiveKind(in, start), start)...)
 	to.Service = svc
 	whole := &strict{t: t, have: start.Clone()}
 	steps := whole.converge(to, -1)

@@ -59,7 +59,7 @@ func Rules() diff.Rules {
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(edges(), admissionEdges(), retreatEdges(), closingEdges())}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), admissionEdges(), retreatEdges(), closingEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -142,8 +142,8 @@ func sharedBatch(r stack.Resource, _ plan.Action, _ string) string {
 	return r.Key.String()
 }
 
-// edges order steps that no reference orders.
-func edges() []diff.Edge {
+// orderEdges returns the orders that do not follow from references.
+func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind, name, part string) diff.Match {
 		return diff.Match{Action: a, Kind: k, Name: name, Part: part}
 	}
@@ -152,7 +152,7 @@ func edges() []diff.Edge {
 		out = append(out, diff.Edge{First: first, Then: then, Reason: why})
 	}
 	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		add(step(plan.Create, KindAddress, "", ""), step(plan.Delete, kind, "", ""), "the IP is held before its rule goes")
+		add(step(plan.Create, KindAddress, "", ""), step(plan.Delete, kind, "", ""), "the IP is held before its rule is deleted")
 		add(step(plan.Delete, kind, "", ""), step(plan.Update, KindBackend, "", "protocol"), "a backend service that a rule refers to keeps its protocol")
 		add(step(plan.Update, KindBackend, "", "protocol"), step(plan.Create, kind, "", ""), "a rule has the protocol of its backend service")
 	}
@@ -167,13 +167,13 @@ func edges() []diff.Edge {
 			"a rule for all of IP may stand beside others, so no client is cut off")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
-		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are let in before the firewall goes that did so")
+		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are admitted before the firewall that admitted them is deleted")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		add(step(plan.Update, KindGroup, "", "instances-"), step(a, KindBackend, "", ""), "a machine in two groups with load balancers is refused, and with it the backend service")
 	}
 	for _, kind := range []stack.Kind{KindCheck, KindRegionalCheck, KindHTTPCheck} {
-		add(step(plan.Delete, kind, "", ""), step(plan.Delete, KindCheckFirewall, "", ""), "nodes would be unhealthy while the check is there without its firewall")
+		add(step(plan.Delete, kind, "", ""), step(plan.Delete, KindCheckFirewall, "", ""), "nodes would be unhealthy while the check exists without its firewall")
 	}
 	for _, then := range []diff.Match{step(plan.Update, KindPool, "", "checks"), step(plan.Update, KindBackend, "", "")} {
 		add(step(plan.Create, KindCheckFirewall, "", ""), then, "nodes must let the new check in before they are judged by it")
@@ -181,7 +181,7 @@ func edges() []diff.Edge {
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		for _, kind := range []stack.Kind{KindFirewall, KindCheckFirewall} {
 			add(step(a, kind, "", ""), step(plan.Create, KindDeny, "", ""), "what is allowed must be stronger before everything else is denied")
-			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "what is allowed may be as weak as the denial only once that is gone")
+			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "an allowing rule may have the denial's priority only once the denial is deleted")
 		}
 	}
 	for _, old := range []stack.Kind{KindExternalRule, KindInternalRule} {
@@ -344,13 +344,13 @@ func sameDestination(want, have any) bool {
 func sameAllowed(want, have any) bool {
 	w, _ := want.([]Allowed)
 	h, _ := have.([]Allowed)
-	return reflect.DeepEqual(expanded(w), expanded(h))
+	return reflect.DeepEqual(expandAllowed(w), expandAllowed(h))
 }
 
-func expanded(list []Allowed) map[string]bool {
+func expandAllowed(list []Allowed) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range list {
-		protocol := lower(a.Protocol)
+		protocol := lowerCase(a.Protocol)
 		if len(a.Ports) == 0 {
 			out[protocol] = true
 		}

@@ -74,7 +74,7 @@ const (
 // is held, and nothing is to be released.
 //
 // Updates of a backend service send the object as read with our fields put in;
-// an empty Locality, nil Tracking or Log leave what is there.
+// an empty Locality, nil Tracking or Log leave the present value.
 // Updates of firewalls, checks and rules are patches of the fields in Changes.
 //
 // Batches. Steps on shared resources of any Services are batched under

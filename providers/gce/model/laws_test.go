@@ -95,7 +95,7 @@ func (c *lawsCase) input(w *laws.World, o stack.Owner, day laws.Day) input {
 
 func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) *stack.Stack {
 	in := c.input(w, o, day)
-	want, problems, err := build(in, lawsFacts(w, in), have)
+	want, problems, err := buildStack(in, lawsFacts(w, in), have)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (b *builder) leftOut(nodes []string, why string) {
 // the cluster's. What no subnet has is taken for the cluster's.
 func (b *builder) otherSubnet(ip string) string {
 	for _, s := range b.facts.Subnets {
-		if within(ip, s.CIDR) && s.Path != b.facts.Subnet && b.facts.Subnet != "" {
+		if rangeContains(ip, s.CIDR) && s.Path != b.facts.Subnet && b.facts.Subnet != "" {
 			return s.Path
 		}
 	}
@@ -205,7 +205,7 @@ func (b *builder) groups() []stack.Ref {
 	}
 	for _, zone := range slices.Sorted(maps.Keys(byZone)) {
 		members := sortedSet(byZone[zone])
-		b.leftOut(members[min(len(members), maxGroupMembers):], "are more than the "+decimal(maxGroupMembers)+" that an instance group takes")
+		b.leftOut(members[min(len(members), maxGroupMembers):], "are more than the "+formatNumber(maxGroupMembers)+" that an instance group takes")
 		key := GroupKey(zone, name)
 		b.share(key, Group{Name: name, Zone: zone, Instances: members[:min(len(members), maxGroupMembers)]})
 		refs = append(refs, stack.RefTo(key))
@@ -249,7 +249,7 @@ func (b *builder) keepGroups() []stack.Ref {
 	return refs
 }
 
-func decimal(n int) string { return strconv.Itoa(n) }
+func formatNumber(n int) string { return strconv.Itoa(n) }
 
 // decimal32 is decimal for ports.
 func decimal32(n int32) string { return strconv.Itoa(int(n)) }

@@ -24,7 +24,7 @@ var (
 		"mechanism: no IP is held":                                                                     "web: pool -> pool ports",
 	}
 	seenNewer = map[string]string{
-		"edges: the IP is held before its rule goes":                        "web: neg mixed -> netlb mixed",
+		"edges: the IP is held before its rule is deleted":                  "web: neg mixed -> netlb mixed",
 		"edges: a backend service that a rule refers to keeps its protocol": "web: neg -> neg udp",
 		"edges: a rule has the protocol of its backend service":             "web: neg -> neg udp",
 		"impact: internal-forwarding-rule does not mark delete":             "web: neg -> netlb",
@@ -43,12 +43,12 @@ const (
 var idleOrders = map[string]string{
 	"edges: two rules cannot have one IP and port":                                                   nextPlan,
 	"edges: a rule for all of IP may stand beside others, so no client is cut off":                   "the order only spares the interruption that the plan marks",
-	"edges: clients are let in before the firewall goes that did so":                                 "firewalls of one Service are deleted with their rules",
+	"edges: clients are admitted before the firewall that admitted them is deleted":                  "firewalls of one Service are deleted with their rules",
 	"edges: a machine in two groups with load balancers is refused, and with it the backend service": "machines have one group in the cases",
-	"edges: nodes would be unhealthy while the check is there without its firewall":                  noHealth,
+	"edges: nodes would be unhealthy while the check exists without its firewall":                    noHealth,
 	"edges: nodes must let the new check in before they are judged by it":                            noHealth,
 	"edges: what is allowed must be stronger before everything else is denied":                       noDenials,
-	"edges: what is allowed may be as weak as the denial only once that is gone":                     noDenials,
+	"edges: an allowing rule may have the denial's priority only once the denial is deleted":         noDenials,
 	"edges: what Google Cloud refuses of the new rule must not take the old one away":                otherKind,
 	"edges: what the old rule needs exists until the new rule does":                                  "the engine keeps what a restored rule refers to",
 	"edges: an address is closed before it is released":                                              "no other Service gets the address in between",

@@ -106,8 +106,9 @@ func shortHash(s string, n int) string {
 	return string(out)
 }
 
-// trimmed shortens fields evenly to limit characters in all: what is long loses more.
-func trimmed(limit int, fields ...string) string {
+// trimFields shortens fields evenly to limit characters in all: a longer field loses
+// more.
+func trimFields(limit int, fields ...string) string {
 	total := 0
 	for _, f := range fields {
 		total += len(f)
@@ -134,11 +135,11 @@ func trimmed(limit int, fields ...string) string {
 // v2 is the name of the backend service, node firewall, own check and endpoint
 // group; less shortens namespace and name so that a suffix fits behind the hash.
 func (n Names) v2(less int) string {
-	return strings.Join([]string{V2Prefix, n.u, trimmed(v2Fields-less, n.ns, n.svc), n.h}, "-")
+	return strings.Join([]string{V2Prefix, n.u, trimFields(v2Fields-less, n.ns, n.svc), n.h}, "-")
 }
 
-// suffixed cuts the name where the suffix would make it too long.
-func suffixed(name, suffix string) string {
+// addSuffix appends a suffix, and shortens the name if the result would be too long.
+func addSuffix(name, suffix string) string {
 	return name[:min(len(name), maxName-len(suffix))] + suffix
 }
 
@@ -151,9 +152,9 @@ func (n Names) rule(key string) string {
 		return n.lb + SuffixIPv6
 	}
 	protocol, ipv6 := strings.CutSuffix(key, SuffixIPv6)
-	name := strings.Join([]string{V2Prefix, protocol, n.u, trimmed(v2Fields-len(protocol)-1, n.ns, n.svc), n.h}, "-")
+	name := strings.Join([]string{V2Prefix, protocol, n.u, trimFields(v2Fields-len(protocol)-1, n.ns, n.svc), n.h}, "-")
 	if ipv6 {
-		return suffixed(name, SuffixIPv6)
+		return addSuffix(name, SuffixIPv6)
 	}
 	return name
 }
@@ -171,7 +172,7 @@ func (n Names) neg(subnet string) string {
 }
 
 func (n Names) negOf(hash string) string {
-	return strings.Join([]string{V2Prefix, n.u, trimmed(v2Fields-subnetHash-1, n.ns, n.svc), hash, n.h}, "-")
+	return strings.Join([]string{V2Prefix, n.u, trimFields(v2Fields-subnetHash-1, n.ns, n.svc), hash, n.h}, "-")
 }
 
 // subnetKey is the hash by which names tell subnets apart.
@@ -209,7 +210,7 @@ func (n Names) sharedBackend(protocol, affinity string) string {
 func (n Names) checkFirewallIPv6() (name string, ambiguous bool) {
 	const suffix = suffixFirewall + SuffixIPv6
 	base := n.v2(0)
-	return suffixed(base, suffix), len(base)+len(suffix)-maxName > v2HashLength-leastHash
+	return addSuffix(base, suffix), len(base)+len(suffix)-maxName > v2HashLength-leastHash
 }
 
 // checkFirewallIPv6Whole is the name in its place that keeps the hash.
@@ -241,13 +242,13 @@ func OwnNames(c Config, o stack.Owner) []Name {
 	add(KindFirewall, keyLegacy, "k8s-fw-"+n.lb)
 	add(KindFirewall, keyOldNode, n.lb)
 	add(KindFirewall, keyV2, n.v2(0))
-	add(KindFirewall, keyV2IPv6, suffixed(n.v2(0), SuffixIPv6))
+	add(KindFirewall, keyV2IPv6, addSuffix(n.v2(0), SuffixIPv6))
 	add(KindDeny, keyLegacy, "k8s-fw-"+n.lb+suffixDeny)
 	add(KindDeny, keyV2, n.v2(len(suffixDeny))+suffixDeny)
 	add(KindDeny, keyV2IPv6, n.v2(len(suffixDenyIPv6))+suffixDenyIPv6)
 	add(KindCheckFirewall, keyLegacyTP, "k8s-"+n.lb+suffixHTTPHC)
 	add(KindCheckFirewall, keyLegacy, n.lb+suffixHC)
-	add(KindCheckFirewall, keyV2, suffixed(n.v2(0), suffixFirewall))
+	add(KindCheckFirewall, keyV2, addSuffix(n.v2(0), suffixFirewall))
 	name, ambiguous := n.checkFirewallIPv6()
 	out = append(out, Name{Key: stack.Key{Kind: KindCheckFirewall, Name: keyV2IPv6}, Name: name, Ambiguous: ambiguous})
 	if ambiguous {

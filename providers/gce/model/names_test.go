@@ -112,7 +112,7 @@ func TestTrimmed(t *testing.T) {
 		{4, []string{"abcdefghij", "k"}, "abcd-"},
 		{6, []string{"abcdef", "ghijkl"}, "abc-ghi"},
 	} {
-		if got := trimmed(tt.limit, tt.fields...); got != tt.want {
+		if got := trimFields(tt.limit, tt.fields...); got != tt.want {
 			t.Errorf("trimmed(%d, %q) = %q, want %q", tt.limit, tt.fields, got, tt.want)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// reach says how far a Service reaches: its scheme, and what it names of the
-// project. The kind is the one of a new load balancer; a live one may be of an
-// older kind, always of the same scheme.
-func reach(in input) providers.Reach {
+// computeReach returns how far a Service reaches: its scheme, and the resources of the
+// project that it names. The kind is the one of a new load balancer; a live one may be
+// of an older kind, always of the same scheme.
+func computeReach(in input) providers.Reach {
 	in = withEffectiveKind(in, &stack.Stack{})
 	r := providers.Reach{
 		Kind: in.Kind, Internet: in.Kind == TargetPool || in.Kind == NetLB, Internal: "Internal",
@@ -32,7 +32,7 @@ func reach(in input) providers.Reach {
 
 // sizeOf counts a firewall for each family, which has all ports and ranges.
 func sizeOf(in input) providers.Size {
-	c, _ := providers.CapabilityOf(capabilities(), in.Kind)
+	c, _ := providers.CapabilityOf(kindCapabilities(), in.Kind)
 	size := providers.SizeOf(c, in.Service)
 	size.Rules = max(1, len(in.Service.Spec.IPFamilies))
 	return size

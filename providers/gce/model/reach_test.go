@@ -14,18 +14,19 @@ import (
 )
 
 func reachOf(config Config, svc *corev1.Service) providers.Reach {
-	kind := choose(svc).Kind
+	kind := chooseKind(svc).Kind
 	bag, _ := Annotations().Parse(kind, annotations.SourceOf(svc))
-	return reach(input{Identity: providers.Identity[Config]{Config: config}, Service: svc, Kind: kind, Values: bag})
+	return computeReach(input{Identity: providers.Identity[Config]{Config: config}, Service: svc, Kind: kind, Values: bag})
 }
 
-// flagged are the configurations that choose another kind of the same scheme.
-func flagged() (subsetting, netLB Config) {
+// flaggedConfigs returns the configurations that choose another kind of the same
+// scheme.
+func flaggedConfigs() (subsetting, netLB Config) {
 	subsetting.Subsetting, netLB.NetLBDefault = true, true
 	return subsetting, netLB
 }
 
-func annotated(pairs ...string) *corev1.Service {
+func annotatedService(pairs ...string) *corev1.Service {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}}}
 	for i := 0; i < len(pairs); i += 2 {
 		svc.Annotations[pairs[i]] = pairs[i+1]
@@ -38,13 +39,13 @@ func annotated(pairs ...string) *corev1.Service {
 // Source: kubernetes/cloud-provider-gcp:providers/gce/gce_annotations.go;
 // kubernetes/ingress-gce:pkg/l4/annotations/service.go.
 func TestReachOfScheme(t *testing.T) {
-	subsetting, netLB := flagged()
+	subsetting, netLB := flaggedConfigs()
 	for _, key := range []string{"networking.gke.io/load-balancer-type", "cloud.google.com/load-balancer-type"} {
 		for value, internet := range map[string]bool{
 			"Internal": false, "internal": false, "External": true, "external": true, "": true, "INTERNAL": true, "true": true,
 		} {
 			for _, config := range []Config{{}, subsetting, netLB} {
-				got := reachOf(config, annotated(key, value))
+				got := reachOf(config, annotatedService(key, value))
 				if got.Internet != internet || got.Internal != "Internal" || (value != "" && got.Scheme.Key != key) {
 					t.Errorf("%s %q, %+v: got %+v", key, value, config, got)
 				}
@@ -52,12 +53,12 @@ func TestReachOfScheme(t *testing.T) {
 		}
 	}
 	// The newer key is read, not the older one beside it.
-	if got := reachOf(Config{}, annotated("networking.gke.io/load-balancer-type", "External", "cloud.google.com/load-balancer-type", "Internal")); !got.Internet {
+	if got := reachOf(Config{}, annotatedService("networking.gke.io/load-balancer-type", "External", "cloud.google.com/load-balancer-type", "Internal")); !got.Internet {
 		t.Errorf("the older key wins: %+v", got)
 	}
 	for class, internet := range map[string]bool{classExternal: true, classExternalLegacy: true, classInternal: false, classInternalLegacy: false} {
 		for _, value := range []string{"", "Internal", "External"} {
-			svc := annotated("networking.gke.io/load-balancer-type", value)
+			svc := annotatedService("networking.gke.io/load-balancer-type", value)
 			svc.Spec.LoadBalancerClass = &class
 			got := reachOf(Config{}, svc)
 			want := annotations.Origin{Source: annotations.FromClass, Key: "spec.loadBalancerClass", Raw: class}
@@ -67,29 +68,29 @@ func TestReachOfScheme(t *testing.T) {
 		}
 	}
 	own := "example.com/mine"
-	svc := annotated("networking.gke.io/load-balancer-type", "Internal")
+	svc := annotatedService("networking.gke.io/load-balancer-type", "Internal")
 	svc.Spec.LoadBalancerClass = &own
 	if got := reachOf(Config{}, svc); got.Internet || got.Scheme.Key != "networking.gke.io/load-balancer-type" {
 		t.Errorf("a class that says nothing: %+v", got)
 	}
-	if got := reachOf(Config{}, annotated()); !got.Internet || got.Scheme.Key != typeKey.Name || got.Kind != TargetPool {
+	if got := reachOf(Config{}, annotatedService()); !got.Internet || got.Scheme.Key != typeKey.Name || got.Kind != TargetPool {
 		t.Errorf("nothing said: %+v", got)
 	}
 }
 
 // TestReachOfKind: what would be made today, whatever the Service says by itself.
 func TestReachOfKind(t *testing.T) {
-	subsetting, netLB := flagged()
+	subsetting, netLB := flaggedConfigs()
 	for _, c := range []struct {
 		config Config
 		svc    *corev1.Service
 		want   string
 	}{
-		{Config{}, annotated(), TargetPool},
-		{netLB, annotated(), NetLB},
-		{Config{}, annotated(rbsKey.Name, "enabled"), NetLB},
-		{Config{}, annotated(typeKey.Name, "Internal"), InternalIG},
-		{subsetting, annotated(typeKey.Name, "Internal"), InternalNEG},
+		{Config{}, annotatedService(), TargetPool},
+		{netLB, annotatedService(), NetLB},
+		{Config{}, annotatedService(rbsKey.Name, "enabled"), NetLB},
+		{Config{}, annotatedService(typeKey.Name, "Internal"), InternalIG},
+		{subsetting, annotatedService(typeKey.Name, "Internal"), InternalNEG},
 	} {
 		if got := reachOf(c.config, c.svc).Kind; got != c.want {
 			t.Errorf("%+v, %v: got %s, want %s", c.config, c.svc.Annotations, got, c.want)
@@ -98,8 +99,8 @@ func TestReachOfKind(t *testing.T) {
 }
 
 func TestReachOfNames(t *testing.T) {
-	external := annotated(rbsKey.Name, "enabled", addressesKey.Name, "web,web-v6", collectionKey.Name, "projects/p/d", subnetKeyV2.Name, "dual")
-	internal := annotated(typeKey.Name, "Internal", internalSubnetKey.Name, "ilb")
+	external := annotatedService(rbsKey.Name, "enabled", addressesKey.Name, "web,web-v6", collectionKey.Name, "projects/p/d", subnetKeyV2.Name, "dual")
+	internal := annotatedService(typeKey.Name, "Internal", internalSubnetKey.Name, "ilb")
 	internal.Spec.LoadBalancerIP = "10.0.0.5"
 	want := []providers.Naming{
 		{Thing: annotations.ThingAddress, Key: addressesKey.Name, Value: "web"},

@@ -17,7 +17,7 @@ func TestRealServices(t *testing.T) { suite().Real(t, 5, true) }
 func endpointsOn(n int) []nodeports.PortEndpoints {
 	var list []nodeports.Endpoint
 	for i := range n {
-		list = append(list, nodeports.Endpoint{Addr: addr(fmt.Sprintf("10.9.%d.%d", i/200, i%200+1)), Node: fmt.Sprintf("node-%d", i/2)})
+		list = append(list, nodeports.Endpoint{Addr: parseAddr(fmt.Sprintf("10.9.%d.%d", i/200, i%200+1)), Node: fmt.Sprintf("node-%d", i/2)})
 	}
 	return []nodeports.PortEndpoints{{Family: corev1.IPv4Protocol, List: list}}
 }

@@ -222,7 +222,7 @@ func selectNodes(in input) nodeports.Filter {
 // external. Whether a Service gets such groups may be left to the configuration, as long
 // as no finalizer shows what it has.
 func podsMatter(svc *corev1.Service) bool {
-	switch choose(svc).Kind {
+	switch chooseKind(svc).Kind {
 	case NetLB:
 		return true
 	case InternalNEG:

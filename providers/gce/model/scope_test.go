@@ -80,7 +80,7 @@ func TestAffinity(t *testing.T) {
 			svc.Annotations, svc.Spec.LoadBalancerClass = tt.says, new(classes[tt.kind])
 			svc.Spec.SessionAffinity, svc.Spec.SessionAffinityConfig = tt.affinity, tt.config
 			in, _ := inputOf(c.Config, svc, c.World.Nodes)
-			want, problems, err := build(in, c.World.Facts, nil)
+			want, problems, err := buildStack(in, c.World.Facts, nil)
 			if err != nil || problems.Errors() != tt.refused {
 				t.Fatal(err, problems.Strings())
 			}

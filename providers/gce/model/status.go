@@ -13,11 +13,11 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// claims are the annotations and finalizers that a Service may carry from us or
-// from the official controllers.
-func claims() providers.Outputs {
+// claimedOutputs returns the annotations and finalizers that a Service may carry from
+// us or from the official controllers.
+func claimedOutputs() providers.Outputs {
 	var keys []string
-	for _, o := range outputs() {
+	for _, o := range controllerOutputs() {
 		keys = append(keys, o[0])
 	}
 	return providers.Outputs{
@@ -30,25 +30,25 @@ func claims() providers.Outputs {
 	}
 }
 
-// addresses returns where clients reach the Service, IPv4 first: at the rules of the
+// statusOf returns where clients reach the Service, IPv4 first: at the rules of the
 // wanted kind, and while none of them serves at those of the other scheme, which serve
 // until the switch. An address is published once clients are admitted to it. Names of
 // created resources are written to annotations, as the official controllers do, and
 // finalizers name the controller that created them.
-func addresses(in input, have *stack.Stack) status.Result {
+func statusOf(in input, have *stack.Stack) status.Result {
 	in = withEffectiveKind(in, have)
 	wanted, other := KindInternalRule, KindExternalRule
 	if in.Kind == TargetPool || in.Kind == NetLB {
 		wanted, other = other, wanted
 	}
-	result := status.Result{Ingress: ingress(in, have, wanted), Annotations: told(in, have), Finalizers: finalizers(in, have)}
+	result := status.Result{Ingress: ingressOf(in, have, wanted), Annotations: outputAnnotations(in, have), Finalizers: outputFinalizers(in, have)}
 	if len(result.Ingress) == 0 {
-		result.Ingress = ingress(in, have, other)
+		result.Ingress = ingressOf(in, have, other)
 	}
 	return result
 }
 
-func ingress(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
+func ingressOf(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 	var out []corev1.LoadBalancerIngress
 	for _, version := range []string{VersionIPv4, VersionIPv6} {
 		for _, r := range have.Of(kind) {
@@ -86,9 +86,10 @@ func (f Firewall) reachesIP(ip string) bool {
 	return f.Destination.IsZero() || slices.ContainsFunc(strings.Split(f.Destination.ID, ","), func(to string) bool { return sameIPs(to, ip) })
 }
 
-// finalizers name the official controller whose load balancer this is, so that it
-// would know its own. Source: kubernetes/ingress-gce:pkg/utils/common/finalizer.go.
-func finalizers(in input, have *stack.Stack) []string {
+// outputFinalizers returns the finalizer of the official controller whose kind of load
+// balancer this is, so that it would identify its own. Source:
+// kubernetes/ingress-gce:pkg/utils/common/finalizer.go.
+func outputFinalizers(in input, have *stack.Stack) []string {
 	switch in.Kind {
 	case TargetPool:
 		return poolFinalizers(in)
@@ -116,11 +117,12 @@ func poolFinalizers(in input) []string {
 	return nil
 }
 
-// told are all annotations with what they say now; empty ones are taken off. The
-// older kinds write theirs only if that is configured, and leave them alone else.
-func told(in input, have *stack.Stack) map[string]string {
+// outputAnnotations returns all output annotations with their present values; empty
+// ones are removed from the Service. The older kinds write theirs only if that is
+// configured, and otherwise leave them unchanged.
+func outputAnnotations(in input, have *stack.Stack) map[string]string {
 	out := map[string]string{}
-	for _, o := range outputs() {
+	for _, o := range controllerOutputs() {
 		if o[0] != outLegacyBackend && o[0] != outLegacyPool {
 			out[o[0]] = ""
 		}
@@ -138,15 +140,15 @@ func told(in input, have *stack.Stack) map[string]string {
 		out[outLegacyPool] = spec.Name
 	}
 	for _, r := range have.Of(KindBackend) {
-		if spec, _ := r.Spec.(Backend); in.Kind == InternalIG && referred(have, r.Key) {
+		if spec, _ := r.Spec.(Backend); in.Kind == InternalIG && isReferenced(have, r.Key) {
 			out[outLegacyBackend] = spec.Name
 		}
 	}
 	return out
 }
 
-// referred reports whether a rule sends to the backend service.
-func referred(have *stack.Stack, backend stack.Key) bool {
+// isReferenced reports whether a rule sends to the backend service.
+func isReferenced(have *stack.Stack, backend stack.Key) bool {
 	return slices.ContainsFunc(have.Of(KindInternalRule), func(r stack.Resource) bool {
 		rule, _ := r.Spec.(Rule)
 		return rule.Backend.To == backend

@@ -28,7 +28,7 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.zone, q.zone), cmp.Compare(p.subnet, q.subnet))
 }
 
-// spread picks limit endpoints out of the candidates of every place: places with few
+// spreadEndpoints picks limit endpoints out of the candidates of every place: places with few
 // candidates leave room for the others, existing endpoints are picked first, and others
 // in the order of a hash of their names, so that the Services of a cluster spread over
 // its nodes. The salt is "<name>/<namespace>".
@@ -36,7 +36,7 @@ func (p place) compare(q place) int {
 // A place may keep one endpoint more than its share while the whole is not over the
 // limit: otherwise one endpoint would move between places of nearly the same size
 // whenever a node is added or removed, and cut its connections each time.
-func spread(candidates map[place][]member, existing map[string]bool, limit int, salt string) map[place][]member {
+func spreadEndpoints(candidates map[place][]member, existing map[string]bool, limit int, salt string) map[place][]member {
 	places := slices.SortedFunc(maps.Keys(candidates), func(p, q place) int {
 		return cmp.Or(cmp.Compare(len(candidates[p]), len(candidates[q])), p.compare(q))
 	})
@@ -49,7 +49,7 @@ func spread(candidates map[place][]member, existing map[string]bool, limit int, 
 	out := map[place][]member{}
 	total := 0
 	for _, p := range places {
-		out[p] = ranked(candidates[p], existing, salt)
+		out[p] = rankCandidates(candidates[p], existing, salt)
 		kept := 0
 		for _, m := range out[p] {
 			if existing[m.Instance] {
@@ -70,7 +70,7 @@ func spread(candidates map[place][]member, existing map[string]bool, limit int, 
 		}
 	}
 	for _, p := range places {
-		all := ranked(candidates[p], existing, salt)
+		all := rankCandidates(candidates[p], existing, salt)
 		for len(out[p]) < share[p] && total < whole {
 			out[p] = append(out[p], all[len(out[p])])
 			total++
@@ -79,8 +79,8 @@ func spread(candidates map[place][]member, existing map[string]bool, limit int, 
 	return out
 }
 
-// ranked orders candidates: existing endpoints first, then by hash.
-func ranked(in []member, existing map[string]bool, salt string) []member {
+// rankCandidates orders candidates: existing endpoints first, then by hash.
+func rankCandidates(in []member, existing map[string]bool, salt string) []member {
 	rank := func(m member) string {
 		sum := sha256.Sum256([]byte(m.node + ":" + salt))
 		return hex.EncodeToString(sum[:])
@@ -193,9 +193,9 @@ func (b *builder) subset(existing map[string]bool) map[place][]member {
 		if b.in.Kind == NetLB {
 			limit = maxNetLBLocal
 		}
-		return spread(b.withPods(all, existing), existing, limit, salt)
+		return spreadEndpoints(b.withPods(all, existing), existing, limit, salt)
 	}
-	return spread(all, existing, b.subsetLimit(zones, len(existing)), salt)
+	return spreadEndpoints(all, existing, b.subsetLimit(zones, len(existing)), salt)
 }
 
 func (b *builder) subsetLimit(zones, existing int) int {

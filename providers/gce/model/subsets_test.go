@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// cluster has nodes n in zones of the given sizes.
-func cluster(sizes ...int) map[place][]member {
+// newCluster returns nodes n in zones of the given sizes.
+func newCluster(sizes ...int) map[place][]member {
 	out := map[place][]member{}
 	for z, size := range sizes {
 		p := place{zone: fmt.Sprintf("zone-%c", 'a'+z)}
@@ -27,7 +27,7 @@ func cluster(sizes ...int) map[place][]member {
 	return out
 }
 
-func counts(chosen map[place][]member) []int {
+func countByPlace(chosen map[place][]member) []int {
 	var out []int
 	for _, p := range slices.SortedFunc(maps.Keys(chosen), place.compare) {
 		out = append(out, len(chosen[p]))
@@ -58,8 +58,8 @@ func TestSpread(t *testing.T) {
 		{[]int{0, 40}, 25, []int{0, 25}},
 		{[]int{100}, 25, []int{25}},
 	} {
-		got := spread(cluster(tt.sizes...), nil, tt.limit, "name/namespace")
-		if d := cmp.Diff(tt.want, counts(got)); d != "" {
+		got := spreadEndpoints(newCluster(tt.sizes...), nil, tt.limit, "name/namespace")
+		if d := cmp.Diff(tt.want, countByPlace(got)); d != "" {
 			t.Errorf("%v, limit %d: (-want +got)\n%s", tt.sizes, tt.limit, d)
 		}
 	}
@@ -68,8 +68,8 @@ func TestSpread(t *testing.T) {
 // TestSpreadHash: nodes that are no endpoints yet are picked by the hash of
 // "<node>:<name>/<namespace>", so that Services differ.
 func TestSpreadHash(t *testing.T) {
-	one := chosenNames(spread(cluster(100), nil, 25, "a/default"))
-	two := chosenNames(spread(cluster(100), nil, 25, "b/default"))
+	one := chosenNames(spreadEndpoints(newCluster(100), nil, 25, "a/default"))
+	two := chosenNames(spreadEndpoints(newCluster(100), nil, 25, "b/default"))
 	if maps.Equal(one, two) {
 		t.Error("two Services have the same subset of a hundred nodes")
 	}
@@ -79,15 +79,15 @@ func TestSpreadHash(t *testing.T) {
 // replaced, and no other endpoint moves; the order of nodes means nothing.
 func TestSpreadSticks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	nodes := cluster(12, 13, 14)
-	before := chosenNames(spread(nodes, nil, 24, "name/namespace"))
+	nodes := newCluster(12, 13, 14)
+	before := chosenNames(spreadEndpoints(nodes, nil, 24, "name/namespace"))
 	for range 200 {
 		sizes := []int{10 + rng.IntN(8), 10 + rng.IntN(8), 10 + rng.IntN(8)}
-		nodes = cluster(sizes...)
+		nodes = newCluster(sizes...)
 		for _, list := range nodes {
 			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		}
-		after := chosenNames(spread(nodes, before, 24, "name/namespace"))
+		after := chosenNames(spreadEndpoints(nodes, before, 24, "name/namespace"))
 		there := chosenNames(nodes)
 		for name := range before {
 			if there[name] && !after[name] {
@@ -103,9 +103,9 @@ func TestSpreadSticks(t *testing.T) {
 
 // TestSpreadEvens: an added zone gets its share, and the whole stays within the limit.
 func TestSpreadEvens(t *testing.T) {
-	before := chosenNames(spread(cluster(30, 30), nil, 24, "name/namespace"))
-	got := spread(cluster(30, 30, 30), before, 24, "name/namespace")
-	if n := counts(got); n[0]+n[1]+n[2] != 24 || n[2] < 6 {
+	before := chosenNames(spreadEndpoints(newCluster(30, 30), nil, 24, "name/namespace"))
+	got := spreadEndpoints(newCluster(30, 30, 30), before, 24, "name/namespace")
+	if n := countByPlace(got); n[0]+n[1]+n[2] != 24 || n[2] < 6 {
 		t.Errorf("after a third zone: %v", n)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// checks judge annotations together.
-func checks() []annotations.Check {
+// annotationChecks returns checks of several annotations together.
+func annotationChecks() []annotations.Check {
 	return []annotations.Check{checkType, checkAddresses, checkCollection}
 }
 
@@ -45,12 +45,12 @@ func checkCollection(_ string, bag *annotations.Bag, _ []corev1.ServicePort) ann
 	return annotations.Problems{collectionKey.Refusal(bag, "cannot go together with "+subnetKeyV2.Name, "one of the two")}
 }
 
-// validate judges everything but annotations, and the kind against the existing
-// resources.
-func validate(in input) annotations.Problems {
+// validateService validates everything but annotations, and the kind against the
+// existing resources.
+func validateService(in input) annotations.Problems {
 	var out annotations.Problems
 	out = append(out, validateKind(in)...)
-	if kind, known := providers.CapabilityOf(capabilities(), in.Kind); known {
+	if kind, known := providers.CapabilityOf(kindCapabilities(), in.Kind); known {
 		out = append(out, kind.Judge(in.Service, in.Backends)...)
 	}
 	out = append(out, validateFamilies(in)...)
@@ -58,7 +58,7 @@ func validate(in input) annotations.Problems {
 	out = append(out, validateAskedIP(in)...)
 	out = append(out, validateRanges(in)...)
 	if nodeports.LocalOnly(in.Service) && in.Service.Spec.HealthCheckNodePort == 0 && in.Kind != TargetPool {
-		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "", "is 0 though spec.externalTrafficPolicy is Local: nodes without endpoints cannot be told from those with", "the port that the API server allocates", errorLevel))
+		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "", "is 0 although spec.externalTrafficPolicy is Local: nodes without endpoints cannot be distinguished from nodes with endpoints", "the port that the API server allocates", errorLevel))
 	}
 	return out
 }
@@ -74,7 +74,7 @@ func validateKind(in input) annotations.Problems {
 		return out
 	}
 	external := *class == classExternal || *class == classExternalLegacy
-	if external && internal(in.Service) {
+	if external && wantsInternal(in.Service) {
 		key := typeKeyOf(in.Service.Annotations).Name
 		out = append(out, annotations.ProblemOf(key, in.Service.Annotations[key], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", warnLevel))
 	}

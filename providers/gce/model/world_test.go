@@ -23,7 +23,7 @@ type testCase = cases.Placed[Config, *Facts]
 var suite = sync.OnceValue(func() cases.Suite[Config, *Facts] {
 	cloud := Cloud()
 	return cases.Suite[Config, *Facts]{
-		Cloud: &cloud, Least: 90, Complete: complete, Appended: []string{"config", "beforeCfg"}, OnPods: true,
+		Cloud: &cloud, Least: 90, Complete: completeService, Appended: []string{"config", "beforeCfg"}, OnPods: true,
 		Found: asFound, Rest: onlyReleases, Field: fieldText, Carried: statusText,
 		Config: func(c *Config, w cases.World[*Facts]) {
 			if w.NoTags {
@@ -49,9 +49,9 @@ func inputOf(config Config, svc *corev1.Service, nodes []corev1.Node) (input, an
 	return cases.Input(suite().Cloud, config, svc, cases.Around{Cluster: "kubernetes", Nodes: nodes, Slices: cases.SlicesOf(svc, nil)})
 }
 
-// complete fills in what the API server does, and the identity of the test vector
-// of the official namer.
-func complete(svc *corev1.Service) {
+// completeService sets what the API server sets, and the identity of the test vector of
+// the official namer.
+func completeService(svc *corev1.Service) {
 	if svc.Name == "" {
 		svc.Name = "name"
 	}
@@ -121,7 +121,7 @@ func planText(p plan.Plan) string { return cases.PlanText("gce", p) }
 
 // statusText is what the Service would carry.
 func statusText(in input, have *stack.Stack) string {
-	r := addresses(in, have)
+	r := statusOf(in, have)
 	var b strings.Builder
 	for _, i := range r.Ingress {
 		fmt.Fprintf(&b, "ip %s\n", i.IP)
@@ -135,5 +135,5 @@ func statusText(in input, have *stack.Stack) string {
 	return b.String()
 }
 
-// addr is for table tests.
-func addr(text string) netip.Addr { return netip.MustParseAddr(text) }
+// parseAddr is for table tests.
+func parseAddr(text string) netip.Addr { return netip.MustParseAddr(text) }

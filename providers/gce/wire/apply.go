@@ -128,7 +128,7 @@ func (c *change) run() plan.Outcome {
 
 // call makes the call of the step.
 func (c *change) call() plan.Outcome {
-	return verbs().Run(&kit.Change[*change]{Session: c, Step: c.Step})
+	return callTable().Run(&kit.Change[*change]{Session: c, Step: c.Step})
 }
 
 func (c *change) shared() bool { return c.Step.Target.Ownership == stack.Shared }
@@ -156,69 +156,69 @@ func (c *change) release() plan.Outcome {
 	return outcome
 }
 
-// verbs is the table of all calls. What members groups have is changed for many
+// callTable returns the table of all calls. Members of groups are changed for many
 // steps at once; see changeMembers.
-func verbs() kit.Verbs[*change] {
+func callTable() kit.Verbs[*change] {
 	return kit.Verbs[*change]{
-		{Kind: model.KindExternalRule, Action: plan.Create}: typed(createRule),
-		{Kind: model.KindExternalRule, Action: plan.Update}: typed(updateRule),
-		{Kind: model.KindExternalRule, Action: plan.Delete}: alone(deleteRule),
-		{Kind: model.KindInternalRule, Action: plan.Create}: typed(createRule),
-		{Kind: model.KindInternalRule, Action: plan.Update}: typed(updateRule),
-		{Kind: model.KindInternalRule, Action: plan.Delete}: alone(deleteRule),
-		{Kind: model.KindAddress, Action: plan.Create}:      typed(createAddress),
-		{Kind: model.KindAddress, Action: plan.Delete}:      alone(deleteAddress),
+		{Kind: model.KindExternalRule, Action: plan.Create}: typedVerb(createRule),
+		{Kind: model.KindExternalRule, Action: plan.Update}: typedVerb(updateRule),
+		{Kind: model.KindExternalRule, Action: plan.Delete}: stepVerb(deleteRule),
+		{Kind: model.KindInternalRule, Action: plan.Create}: typedVerb(createRule),
+		{Kind: model.KindInternalRule, Action: plan.Update}: typedVerb(updateRule),
+		{Kind: model.KindInternalRule, Action: plan.Delete}: stepVerb(deleteRule),
+		{Kind: model.KindAddress, Action: plan.Create}:      typedVerb(createAddress),
+		{Kind: model.KindAddress, Action: plan.Delete}:      stepVerb(deleteAddress),
 
-		{Kind: model.KindPool, Action: plan.Create}:                     typed(createPool),
-		{Kind: model.KindPool, Action: plan.Update, Part: "instances+"}: alone(addToPool),
-		{Kind: model.KindPool, Action: plan.Update, Part: "instances-"}: alone(removeFromPool),
-		{Kind: model.KindPool, Action: plan.Update, Part: "checks+"}:    alone(addPoolChecks),
-		{Kind: model.KindPool, Action: plan.Update, Part: "checks-"}:    alone(removePoolChecks),
-		{Kind: model.KindPool, Action: plan.Delete}:                     alone(deletePool),
+		{Kind: model.KindPool, Action: plan.Create}:                     typedVerb(createPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "instances+"}: stepVerb(addToPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "instances-"}: stepVerb(removeFromPool),
+		{Kind: model.KindPool, Action: plan.Update, Part: "checks+"}:    stepVerb(addPoolChecks),
+		{Kind: model.KindPool, Action: plan.Update, Part: "checks-"}:    stepVerb(removePoolChecks),
+		{Kind: model.KindPool, Action: plan.Delete}:                     stepVerb(deletePool),
 
-		{Kind: model.KindBackend, Action: plan.Create}:                   typed(createBackend),
-		{Kind: model.KindBackend, Action: plan.Update}:                   typed(updateBackend),
-		{Kind: model.KindBackend, Action: plan.Update, Part: "protocol"}: typed(updateBackend),
-		{Kind: model.KindBackend, Action: plan.Delete}:                   alone(deleteBackend),
+		{Kind: model.KindBackend, Action: plan.Create}:                   typedVerb(createBackend),
+		{Kind: model.KindBackend, Action: plan.Update}:                   typedVerb(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Update, Part: "protocol"}: typedVerb(updateBackend),
+		{Kind: model.KindBackend, Action: plan.Delete}:                   stepVerb(deleteBackend),
 
-		{Kind: model.KindCheck, Action: plan.Create}:         typed(createCheck),
-		{Kind: model.KindCheck, Action: plan.Update}:         typed(updateCheck),
-		{Kind: model.KindCheck, Action: plan.Delete}:         alone(deleteCheck),
-		{Kind: model.KindRegionalCheck, Action: plan.Create}: typed(createRegionalCheck),
-		{Kind: model.KindRegionalCheck, Action: plan.Update}: typed(updateRegionalCheck),
-		{Kind: model.KindRegionalCheck, Action: plan.Delete}: alone(deleteRegionalCheck),
-		{Kind: model.KindHTTPCheck, Action: plan.Create}:     typed(createHTTPCheck),
-		{Kind: model.KindHTTPCheck, Action: plan.Update}:     typed(updateHTTPCheck),
-		{Kind: model.KindHTTPCheck, Action: plan.Delete}:     alone(deleteHTTPCheck),
+		{Kind: model.KindCheck, Action: plan.Create}:         typedVerb(createCheck),
+		{Kind: model.KindCheck, Action: plan.Update}:         typedVerb(updateCheck),
+		{Kind: model.KindCheck, Action: plan.Delete}:         stepVerb(deleteCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Create}: typedVerb(createRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Update}: typedVerb(updateRegionalCheck),
+		{Kind: model.KindRegionalCheck, Action: plan.Delete}: stepVerb(deleteRegionalCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Create}:     typedVerb(createHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Update}:     typedVerb(updateHTTPCheck),
+		{Kind: model.KindHTTPCheck, Action: plan.Delete}:     stepVerb(deleteHTTPCheck),
 
-		{Kind: model.KindGroup, Action: plan.Create}:                   typed(createGroup),
-		{Kind: model.KindGroup, Action: plan.Delete}:                   alone(deleteGroup),
-		{Kind: model.KindNEG, Action: plan.Create}:                     typed(createNEG),
-		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints+"}: alone(attachEndpoints),
-		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints-"}: alone(detachEndpoints),
-		{Kind: model.KindNEG, Action: plan.Delete}:                     alone(deleteNEG),
+		{Kind: model.KindGroup, Action: plan.Create}:                   typedVerb(createGroup),
+		{Kind: model.KindGroup, Action: plan.Delete}:                   stepVerb(deleteGroup),
+		{Kind: model.KindNEG, Action: plan.Create}:                     typedVerb(createNEG),
+		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints+"}: stepVerb(attachEndpoints),
+		{Kind: model.KindNEG, Action: plan.Update, Part: "endpoints-"}: stepVerb(detachEndpoints),
+		{Kind: model.KindNEG, Action: plan.Delete}:                     stepVerb(deleteNEG),
 
-		{Kind: model.KindFirewall, Action: plan.Create}:                          typed(createFirewall),
-		{Kind: model.KindFirewall, Action: plan.Update}:                          typed(updateFirewall),
-		{Kind: model.KindFirewall, Action: plan.Update, Part: model.PartClients}: typed(updateFirewall),
-		{Kind: model.KindFirewall, Action: plan.Delete}:                          alone(deleteFirewall),
+		{Kind: model.KindFirewall, Action: plan.Create}:                          typedVerb(createFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update}:                          typedVerb(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Update, Part: model.PartClients}: typedVerb(updateFirewall),
+		{Kind: model.KindFirewall, Action: plan.Delete}:                          stepVerb(deleteFirewall),
 
-		{Kind: model.KindCheckFirewall, Action: plan.Create}: typed(createFirewall),
-		{Kind: model.KindCheckFirewall, Action: plan.Update}: typed(updateFirewall),
-		{Kind: model.KindCheckFirewall, Action: plan.Delete}: alone(deleteFirewall),
-		{Kind: model.KindDeny, Action: plan.Create}:          typed(createFirewall),
-		{Kind: model.KindDeny, Action: plan.Update}:          typed(updateFirewall),
-		{Kind: model.KindDeny, Action: plan.Delete}:          alone(deleteFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Create}: typedVerb(createFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Update}: typedVerb(updateFirewall),
+		{Kind: model.KindCheckFirewall, Action: plan.Delete}: stepVerb(deleteFirewall),
+		{Kind: model.KindDeny, Action: plan.Create}:          typedVerb(createFirewall),
+		{Kind: model.KindDeny, Action: plan.Update}:          typedVerb(updateFirewall),
+		{Kind: model.KindDeny, Action: plan.Delete}:          stepVerb(deleteFirewall),
 	}
 }
 
-// typed is a verb that gets the content of the step.
-func typed[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+// typedVerb returns a verb that receives the content of the step.
+func typedVerb[T any](f func(*change, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
 	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, spec) })
 }
 
-// alone is a verb that gets the step.
-func alone(f func(*change) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
+// stepVerb returns a verb that receives the step.
+func stepVerb(f func(*change) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
 	return func(c *kit.Change[*change]) plan.Outcome { return f(c.Session) }
 }
 
@@ -263,8 +263,8 @@ func (s *Session) urlOf(path string) string {
 	return s.linkBase() + "projects/" + s.config.Project + "/" + path
 }
 
-// optional leaves empty texts out of a request.
-func optional(s string) *string {
+// optionalText leaves empty texts out of a request.
+func optionalText(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -18,11 +18,11 @@ func (s *Session) backendPath(name string) string {
 }
 
 func createBackend(c *change, spec model.Backend) plan.Outcome {
-	b := &computepb.BackendService{Name: &spec.Name, LoadBalancingScheme: &spec.Scheme, Network: optional(c.urlOf(spec.Network))}
+	b := &computepb.BackendService{Name: &spec.Name, LoadBalancingScheme: &spec.Scheme, Network: optionalText(c.urlOf(spec.Network))}
 	for _, field := range []string{"Description", "Protocol", "Affinity", "Checks", "Groups", "Draining", "Locality", "ZoneAffinity", "Tracking", "Log"} {
 		c.putField(b, spec, plan.Change{Field: field})
 	}
-	err := tell(c.Ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
 		Project: c.config.Project, Region: c.config.Region, BackendServiceResource: b,
 	})
 	if c.shared() && fault.Is(err, fault.Exists) {
@@ -77,7 +77,7 @@ func updateBackend(c *change, spec model.Backend) plan.Outcome {
 		for _, ch := range c.Step.Changes {
 			c.putField(b, spec, ch)
 		}
-		err = tell(c.Ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{
+		err = writeAndWait(c.Ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{
 			Project: c.config.Project, Region: c.config.Region, BackendService: spec.Name, BackendServiceResource: b,
 		})
 		if !fault.Is(err, fault.Conflict) {
@@ -114,7 +114,7 @@ func (c *change) putField(b *computepb.BackendService, spec model.Backend, ch pl
 		b.Backends = c.backends(b.GetBackends(), spec, ch)
 	case "Balancing":
 		for _, one := range b.GetBackends() {
-			one.BalancingMode = optional(spec.Balancing)
+			one.BalancingMode = optionalText(spec.Balancing)
 		}
 	case "Draining":
 		if spec.Draining > 0 || b.GetConnectionDraining().GetDrainingTimeoutSec() > 0 {
@@ -131,7 +131,7 @@ func (c *change) putField(b *computepb.BackendService, spec model.Backend, ch pl
 	case "Tracking":
 		if t := spec.Tracking; t != nil {
 			b.ConnectionTrackingPolicy = &computepb.BackendServiceConnectionTrackingPolicy{
-				TrackingMode: optional(t.Mode), EnableStrongAffinity: &t.Strong, IdleTimeoutSec: orNil(t.IdleTimeout),
+				TrackingMode: optionalText(t.Mode), EnableStrongAffinity: &t.Strong, IdleTimeoutSec: orNil(t.IdleTimeout),
 			}
 		}
 	case "Log":
@@ -156,7 +156,7 @@ func logOf(l *model.Logging) *computepb.BackendServiceLogConfig {
 	if l == nil {
 		return nil
 	}
-	out := &computepb.BackendServiceLogConfig{Enable: &l.Enable, OptionalMode: optional(l.Mode), OptionalFields: l.Fields}
+	out := &computepb.BackendServiceLogConfig{Enable: &l.Enable, OptionalMode: optionalText(l.Mode), OptionalFields: l.Fields}
 	if l.Enable {
 		out.SampleRate = new(float32(l.Rate))
 	}
@@ -185,7 +185,7 @@ func (c *change) backends(found []*computepb.Backend, spec model.Backend, ch pla
 		case i >= 0:
 			out = append(out, found[i])
 		default:
-			out = append(out, &computepb.Backend{Group: new(url), BalancingMode: optional(spec.Balancing)})
+			out = append(out, &computepb.Backend{Group: new(url), BalancingMode: optionalText(spec.Balancing)})
 		}
 	}
 	return out
@@ -203,7 +203,7 @@ func (c *change) linksOf(list []any) []string {
 }
 
 func deleteBackend(c *change) plan.Outcome {
-	return kit.Deleted(tell(c.Ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{
 		Project: c.config.Project, Region: c.config.Region, BackendService: c.name(),
 	}))
 }

@@ -30,10 +30,10 @@ func (s *Session) checkPath(kind stack.Kind, name string) string {
 // wireCheck is a check with all its fields; a patch leaves out what did not change.
 func wireCheck(spec model.Check) *computepb.HealthCheck {
 	return &computepb.HealthCheck{
-		Name: &spec.Name, Description: optional(spec.Description), Type: new(computepb.HealthCheck_HTTP.String()),
+		Name: &spec.Name, Description: optionalText(spec.Description), Type: new(computepb.HealthCheck_HTTP.String()),
 		CheckIntervalSec: orNil(spec.Interval), TimeoutSec: orNil(spec.Timeout),
 		HealthyThreshold: orNil(spec.Healthy), UnhealthyThreshold: orNil(spec.Unhealthy),
-		HttpHealthCheck: &computepb.HTTPHealthCheck{Port: orNil(spec.Port), RequestPath: optional(spec.Path)},
+		HttpHealthCheck: &computepb.HTTPHealthCheck{Port: orNil(spec.Port), RequestPath: optionalText(spec.Path)},
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *change) checkMade(spec model.Check, err error, get func() (model.Check,
 }
 
 func createCheck(c *change, spec model.Check) plan.Outcome {
-	err := tell(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
+	err := writeAndWait(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
 	return c.checkMade(spec, err, func() (model.Check, error) {
 		found, err := readCall(c.Ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
 		return checkOf(found), err
@@ -58,7 +58,7 @@ func createCheck(c *change, spec model.Check) plan.Outcome {
 }
 
 func createRegionalCheck(c *change, spec model.Check) plan.Outcome {
-	err := tell(c.Ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheckResource: wireCheck(spec),
 	})
 	return c.checkMade(spec, err, func() (model.Check, error) {
@@ -68,23 +68,23 @@ func createRegionalCheck(c *change, spec model.Check) plan.Outcome {
 }
 
 func updateCheck(c *change, spec model.Check) plan.Outcome {
-	return c.Updated(spec, tell(c.Ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{
 		Project: c.config.Project, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
 	}))
 }
 
 func updateRegionalCheck(c *change, spec model.Check) plan.Outcome {
-	return c.Updated(spec, tell(c.Ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
 	}))
 }
 
 func deleteCheck(c *change) plan.Outcome {
-	return kit.Deleted(tell(c.Ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{Project: c.config.Project, HealthCheck: c.name()}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{Project: c.config.Project, HealthCheck: c.name()}))
 }
 
 func deleteRegionalCheck(c *change) plan.Outcome {
-	return kit.Deleted(tell(c.Ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{
 		Project: c.config.Project, Region: c.config.Region, HealthCheck: c.name(),
 	}))
 }

@@ -18,11 +18,11 @@ func createFirewall(c *change, spec model.Firewall) plan.Outcome {
 		return kit.Failed(err)
 	}
 	f := &computepb.Firewall{
-		Name: &spec.Name, Description: optional(spec.Description), Network: optional(c.urlOf(spec.Network)),
+		Name: &spec.Name, Description: optionalText(spec.Description), Network: optionalText(c.urlOf(spec.Network)),
 		Direction: new(computepb.Firewall_INGRESS.String()), Allowed: wireAllowed(spec.Allowed), Denied: wireDenied(spec.Denied),
-		SourceRanges: spec.Sources, DestinationRanges: destinations(spec), TargetTags: spec.Tags, Priority: priority(spec),
+		SourceRanges: spec.Sources, DestinationRanges: firewallDestinations(spec), TargetTags: spec.Tags, Priority: firewallPriority(spec),
 	}
-	err = tell(c.Ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.HostProject(), FirewallResource: f})
+	err = writeAndWait(c.Ctx, c.Session, c.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: c.config.HostProject(), FirewallResource: f})
 	if c.shared() && fault.Is(err, fault.Exists) {
 		var found *computepb.Firewall
 		if found, err = readCall(c.Ctx, c.firewallAPI.Get, &computepb.GetFirewallRequest{Project: c.config.HostProject(), Firewall: spec.Name}); err == nil {
@@ -32,7 +32,7 @@ func createFirewall(c *change, spec model.Firewall) plan.Outcome {
 	made := c.Created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
 	switch {
 	case c.lacksRights(err):
-		made.Manual = c.errand("create", spec)
+		made.Manual = c.manualAction("create", spec)
 	case err != nil:
 		return kit.Failed(err)
 	}
@@ -47,8 +47,8 @@ func (c *change) lacksRights(err error) bool {
 	return fault.Is(err, fault.Denied) && c.config.HostProject() != c.config.Project
 }
 
-// errand returns the manual action for the administrator.
-func (c *change) errand(verb string, spec model.Firewall) string {
+// manualAction returns the manual action for the administrator.
+func (c *change) manualAction(verb string, spec model.Firewall) string {
 	project := c.config.HostProject()
 	return "an administrator of project " + project + " has to run: " + spec.Command(verb, project)
 }
@@ -93,31 +93,31 @@ func updateFirewall(c *change, spec model.Firewall) plan.Outcome {
 		case "Sources":
 			f.SourceRanges = spec.Sources
 		case "Destination":
-			f.DestinationRanges = destinations(spec)
+			f.DestinationRanges = firewallDestinations(spec)
 		case "Tags":
 			f.TargetTags = spec.Tags
 		case "Priority":
-			f.Priority = priority(spec)
+			f.Priority = firewallPriority(spec)
 		default:
 			return plan.Failed(fault.New(fault.Internal, "%s: no call changes %s", c.Step.ID, ch.Field))
 		}
 	}
-	err = tell(c.Ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
+	err = writeAndWait(c.Ctx, c.Session, c.firewallAPI.Patch, &computepb.PatchFirewallRequest{
 		Project: c.config.HostProject(), Firewall: spec.Name, FirewallResource: f,
 	})
 	if c.lacksRights(err) {
 		done := c.Updated(spec, nil)
-		done.Manual = c.errand("update", spec)
+		done.Manual = c.manualAction("update", spec)
 		return done
 	}
 	return c.Updated(spec, err)
 }
 
 func deleteFirewall(c *change) plan.Outcome {
-	err := tell(c.Ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.HostProject(), Firewall: c.name()})
+	err := writeAndWait(c.Ctx, c.Session, c.firewallAPI.Delete, &computepb.DeleteFirewallRequest{Project: c.config.HostProject(), Firewall: c.name()})
 	if c.lacksRights(err) {
 		done := kit.Deleted(nil)
-		done.Manual = c.errand("delete", model.Firewall{Name: c.name()})
+		done.Manual = c.manualAction("delete", model.Firewall{Name: c.name()})
 		return done
 	}
 	return kit.Deleted(err)
@@ -139,14 +139,14 @@ func wireDenied(list []model.Allowed) []*computepb.Denied {
 	return out
 }
 
-func destinations(spec model.Firewall) []string {
+func firewallDestinations(spec model.Firewall) []string {
 	if spec.Destination.ID == "" {
 		return nil
 	}
 	return strings.Split(spec.Destination.ID, ",")
 }
 
-func priority(spec model.Firewall) *int32 {
+func firewallPriority(spec model.Firewall) *int32 {
 	if spec.Priority == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func groupPath(zone, name string) string { return "zones/" + zone + "/instanceGr
 // created it meanwhile. Members that cannot be added now are left to the next plan.
 func createGroup(c *change, spec model.Group) plan.Outcome {
 	path := groupPath(spec.Zone, spec.Name)
-	err := tell(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
 		Project: c.config.Project, Zone: spec.Zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &spec.Name},
 	})
 	switch {
@@ -33,7 +33,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 	wanted := spec.Instances
 	for _, i := range c.Same {
 		if other, ok := c.Batch.Steps[i].Target.Spec.(model.Group); ok {
-			wanted = union(wanted, other.Instances)
+			wanted = unionOf(wanted, other.Instances)
 		}
 	}
 	refused, _ := c.addMembers(path, wanted)
@@ -47,7 +47,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 
 func deleteGroup(c *change) plan.Outcome {
 	path := c.ID()
-	err := tell(c.Ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{
 		Project: c.config.Project, Zone: model.ZoneOf(path), InstanceGroup: model.LastOf(path),
 	})
 	if err == nil {
@@ -62,7 +62,7 @@ func (c *change) changeMembers() []plan.Outcome {
 	var add, remove []string
 	for _, i := range c.Same {
 		a, r := plan.Members[string](c.Batch.Steps[i])
-		add, remove = union(add, a), union(remove, r)
+		add, remove = unionOf(add, a), unionOf(remove, r)
 	}
 	path := c.ID()
 	remove = slices.DeleteFunc(remove, func(m string) bool { return slices.Contains(add, m) })
@@ -91,7 +91,7 @@ func (c *change) changeMembers() []plan.Outcome {
 	return out
 }
 
-func union(a, b []string) []string {
+func unionOf(a, b []string) []string {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -120,7 +120,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 			if len(missing) == 0 {
 				break
 			}
-			bad, err := kit.SplitAmong(&c.doubts.suspects, group, missing, sameName, exists, func(part []string) error { return c.addInstances(group, part) })
+			bad, err := kit.SplitAmong(&c.doubts.suspects, group, missing, sameName, alreadyExists, func(part []string) error { return c.addInstances(group, part) })
 			if fault.Is(err, fault.Exists) && try < mergeTries {
 				c.groups.drop(group)
 				continue
@@ -138,7 +138,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 func sameName(name string) string { return name }
 
 func (c *change) addInstances(group string, names []string) error {
-	err := tell(c.Ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
 		Project: c.config.Project, Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
 		InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: c.instances(model.ZoneOf(group), names)},
 	})
@@ -180,7 +180,7 @@ func (c *change) removeMembers(group string, names []string) error {
 }
 
 func (c *change) removeInstances(group string, names []string) error {
-	err := tell(c.Ctx, c.Session, c.groupAPI.RemoveInstances, &computepb.RemoveInstancesInstanceGroupRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.RemoveInstances, &computepb.RemoveInstancesInstanceGroupRequest{
 		Project: c.config.Project, Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
 		InstanceGroupsRemoveInstancesRequestResource: &computepb.InstanceGroupsRemoveInstancesRequest{Instances: c.instances(model.ZoneOf(group), names)},
 	})

@@ -19,10 +19,10 @@ func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpo
 // added.
 func createNEG(c *change, spec model.NEG) plan.Outcome {
 	path := negPath(spec.Zone, spec.Name)
-	err := tell(c.Ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: spec.Zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
-			Name: &spec.Name, Description: optional(spec.Description), NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
-			Network: optional(c.urlOf(spec.Network)), Subnetwork: optional(c.urlOf(spec.Subnet)),
+			Name: &spec.Name, Description: optionalText(spec.Description), NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
+			Network: optionalText(c.urlOf(spec.Network)), Subnetwork: optionalText(c.urlOf(spec.Subnet)),
 		},
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func createNEG(c *change, spec model.NEG) plan.Outcome {
 func deleteNEG(c *change) plan.Outcome {
 	path := c.ID()
 	c.points.drop(path)
-	return kit.Deleted(tell(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: model.ZoneOf(path), NetworkEndpointGroup: model.LastOf(path),
 	}))
 }
@@ -72,8 +72,8 @@ func (c *change) memberOutcome(refused []plan.Refusal, err error) plan.Outcome {
 func (c *change) attach(neg string, endpoints []model.Endpoint) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(endpoints, model.NegEndpointsPerCall) {
-		bad, err := kit.SplitAmong(&c.doubts.suspects, neg, chunk, model.Endpoint.Name, exists, func(part []model.Endpoint) error {
-			err := tell(c.Ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
+		bad, err := kit.SplitAmong(&c.doubts.suspects, neg, chunk, model.Endpoint.Name, alreadyExists, func(part []model.Endpoint) error {
+			err := writeAndWait(c.Ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
 				Project: c.config.Project, Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
 				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
 			})
@@ -109,7 +109,7 @@ func detachEndpoints(c *change) plan.Outcome {
 
 func (c *change) detach(neg string, endpoints []model.Endpoint) error {
 	for chunk := range slices.Chunk(endpoints, model.NegEndpointsPerCall) {
-		err := tell(c.Ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+		err := writeAndWait(c.Ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
 			Project: c.config.Project, Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(chunk)},
 		})
@@ -134,7 +134,7 @@ func (c *change) negWritten(neg string, added, removed []model.Endpoint, err err
 func wireEndpoints(list []model.Endpoint) []*computepb.NetworkEndpoint {
 	out := make([]*computepb.NetworkEndpoint, 0, len(list))
 	for _, e := range list {
-		out = append(out, &computepb.NetworkEndpoint{Instance: new(e.Instance), IpAddress: optional(e.IP)})
+		out = append(out, &computepb.NetworkEndpoint{Instance: new(e.Instance), IpAddress: optionalText(e.IP)})
 	}
 	return out
 }

@@ -22,12 +22,12 @@ func (s *Session) poolPath(name string) string {
 func createPool(c *change, spec model.Pool) plan.Outcome {
 	first := spec.Instances[:min(len(spec.Instances), model.PoolInsertLimit)]
 	p := &computepb.TargetPool{
-		Name: &spec.Name, Description: optional(spec.Description), SessionAffinity: optional(spec.Affinity), HealthChecks: c.links(spec.Checks),
+		Name: &spec.Name, Description: optionalText(spec.Description), SessionAffinity: optionalText(spec.Affinity), HealthChecks: c.links(spec.Checks),
 	}
 	for _, i := range first {
 		p.Instances = append(p.Instances, c.urlOf(i))
 	}
-	err := tell(c.Ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
+	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
 	if err != nil {
 		c.doubts.note(err)
 		return kit.Failed(err)
@@ -46,7 +46,7 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 }
 
 func deletePool(c *change) plan.Outcome {
-	return kit.Deleted(tell(c.Ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 	}))
 }
@@ -60,8 +60,8 @@ func addToPool(c *change) plan.Outcome {
 func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(instances, model.PoolMembersPerCall) {
-		bad, err := kit.SplitAmong(&c.doubts.suspects, c.poolPath(pool), chunk, sameName, exists, func(part []string) error {
-			err := tell(c.Ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
+		bad, err := kit.SplitAmong(&c.doubts.suspects, c.poolPath(pool), chunk, sameName, alreadyExists, func(part []string) error {
+			err := writeAndWait(c.Ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
 				Project: c.config.Project, Region: c.config.Region, TargetPool: pool,
 				TargetPoolsAddInstanceRequestResource: &computepb.TargetPoolsAddInstanceRequest{Instances: c.references(part)},
 			})
@@ -81,7 +81,7 @@ func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal
 func removeFromPool(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
 	for chunk := range slices.Chunk(remove, model.PoolMembersPerCall) {
-		err := tell(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
+		err := writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
 			Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 			TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(chunk)},
 		})
@@ -110,7 +110,7 @@ func (c *change) removePresent(instances []string) error {
 	if len(there) == 0 {
 		return nil
 	}
-	return tell(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
+	return writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(there)},
 	})
@@ -126,7 +126,7 @@ func (s *Session) references(instances []string) []*computepb.InstanceReference 
 
 func addPoolChecks(c *change) plan.Outcome {
 	add, _ := plan.Members[stack.Ref](c.Step)
-	err := tell(c.Ctx, c.Session, c.poolAPI.AddHealthCheck, &computepb.AddHealthCheckTargetPoolRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.AddHealthCheck, &computepb.AddHealthCheckTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsAddHealthCheckRequestResource: &computepb.TargetPoolsAddHealthCheckRequest{HealthChecks: c.checkReferences(add)},
 	})
@@ -135,7 +135,7 @@ func addPoolChecks(c *change) plan.Outcome {
 
 func removePoolChecks(c *change) plan.Outcome {
 	_, remove := plan.Members[stack.Ref](c.Step)
-	err := tell(c.Ctx, c.Session, c.poolAPI.RemoveHealthCheck, &computepb.RemoveHealthCheckTargetPoolRequest{
+	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveHealthCheck, &computepb.RemoveHealthCheckTargetPoolRequest{
 		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
 		TargetPoolsRemoveHealthCheckRequestResource: &computepb.TargetPoolsRemoveHealthCheckRequest{HealthChecks: c.checkReferences(remove)},
 	})

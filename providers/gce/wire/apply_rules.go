@@ -36,7 +36,7 @@ func createRule(c *change, spec model.Rule) plan.Outcome {
 	}
 	found, err := c.newRule(c.Ctx, spec.Name)
 	if err == nil && found == nil {
-		err = fault.New(fault.Ambiguous, "forwarding rule %s: is not there right after it was made", spec.Name)
+		err = fault.New(fault.Ambiguous, "forwarding rule %s: was not found right after its creation", spec.Name)
 	}
 	if err != nil {
 		// It was made. Without its IP nothing that follows would be right.
@@ -55,12 +55,12 @@ func refusesIP(err error) bool {
 
 func (c *change) insertRule(spec model.Rule) error {
 	f := &computepb.ForwardingRule{
-		Name: &spec.Name, Description: optional(spec.Description), LoadBalancingScheme: &spec.Scheme, IPProtocol: &spec.Protocol,
-		Ports: spec.Ports.List, PortRange: optional(spec.Ports.Range),
-		Target: optional(c.link(spec.Target)), BackendService: optional(c.link(spec.Backend)),
-		Network: optional(c.urlOf(spec.Network)), Subnetwork: optional(c.urlOf(spec.Subnet)),
-		NetworkTier: optional(spec.Tier), IpCollection: optional(spec.IPCollection),
-		IPAddress: optional(cmp.Or(sentIP(spec), c.link(spec.Address))),
+		Name: &spec.Name, Description: optionalText(spec.Description), LoadBalancingScheme: &spec.Scheme, IPProtocol: &spec.Protocol,
+		Ports: spec.Ports.List, PortRange: optionalText(spec.Ports.Range),
+		Target: optionalText(c.link(spec.Target)), BackendService: optionalText(c.link(spec.Backend)),
+		Network: optionalText(c.urlOf(spec.Network)), Subnetwork: optionalText(c.urlOf(spec.Subnet)),
+		NetworkTier: optionalText(spec.Tier), IpCollection: optionalText(spec.IPCollection),
+		IPAddress: optionalText(cmp.Or(sentIP(spec), c.link(spec.Address))),
 	}
 	if spec.Ports.All {
 		f.AllPorts = new(true)
@@ -72,7 +72,7 @@ func (c *change) insertRule(spec model.Rule) error {
 		f.IpVersion = new(model.VersionIPv6)
 	}
 	defer c.facts.rules.Forget() // other Services ask for the same address
-	return tell(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
+	return writeAndWait(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRuleResource: f,
 	})
 }
@@ -94,7 +94,7 @@ func updateRule(c *change, spec model.Rule) plan.Outcome {
 		case "GlobalAccess":
 			f.AllowGlobalAccess, patch = &spec.GlobalAccess, true
 		case "Tier":
-			f.NetworkTier, patch = optional(spec.Tier), true
+			f.NetworkTier, patch = optionalText(spec.Tier), true
 		case "Target":
 			if err := c.setTarget(spec); err != nil {
 				return kit.Failed(err)
@@ -106,13 +106,13 @@ func updateRule(c *change, spec model.Rule) plan.Outcome {
 	if !patch {
 		return c.Updated(spec, nil)
 	}
-	return c.Updated(spec, tell(c.Ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name, ForwardingRuleResource: f,
 	}))
 }
 
 func (c *change) setTarget(spec model.Rule) error {
-	return tell(c.Ctx, c.Session, c.ruleAPI.SetTarget, &computepb.SetTargetForwardingRuleRequest{
+	return writeAndWait(c.Ctx, c.Session, c.ruleAPI.SetTarget, &computepb.SetTargetForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name,
 		TargetReferenceResource: &computepb.TargetReference{Target: new(c.link(spec.Target))},
 	})
@@ -121,7 +121,7 @@ func (c *change) setTarget(spec model.Rule) error {
 func deleteRule(c *change) plan.Outcome {
 	c.places.drop(c.ID())
 	defer c.facts.rules.Forget()
-	return kit.Deleted(tell(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: c.name(),
 	}))
 }
@@ -136,7 +136,7 @@ func (c *change) placeOfRule(path string) (string, error) {
 	}
 	found, err := c.newRule(c.Ctx, model.LastOf(path))
 	if err == nil && found == nil {
-		err = fault.New(fault.Conflict, "forwarding rule %s: is not there", model.LastOf(path))
+		err = fault.New(fault.Conflict, "forwarding rule %s: not found", model.LastOf(path))
 	}
 	if err != nil {
 		return "", err
@@ -154,16 +154,16 @@ func (s *Session) addressPath(name string) string {
 // reserved under another name, it is held, and there is nothing to do.
 func createAddress(c *change, spec model.Address) plan.Outcome {
 	a := &computepb.Address{
-		Name: &spec.Name, Description: optional(spec.Description), AddressType: &spec.Type, Address: optional(spec.IP),
-		Subnetwork: optional(c.urlOf(spec.Subnet)), IpCollection: optional(spec.IPCollection),
+		Name: &spec.Name, Description: optionalText(spec.Description), AddressType: &spec.Type, Address: optionalText(spec.IP),
+		Subnetwork: optionalText(c.urlOf(spec.Subnet)), IpCollection: optionalText(spec.IPCollection),
 	}
 	if spec.Type == model.SchemeExternal {
-		a.NetworkTier = optional(spec.Tier)
+		a.NetworkTier = optionalText(spec.Tier)
 	}
 	if spec.IPVersion == model.VersionIPv6 {
 		c.asIPv6(a, spec)
 	}
-	err := tell(c.Ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
+	err := writeAndWait(c.Ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
 	switch {
 	case err == nil && spec.IP != "" && (spec.Type != model.SchemeExternal || spec.IPVersion != model.VersionIPv6): // whose subnet the cloud tells
 		return c.Created(c.addressPath(spec.Name), stack.Name, spec.Known())
@@ -210,7 +210,7 @@ func (c *change) reservedByOther(spec model.Address) bool {
 }
 
 func deleteAddress(c *change) plan.Outcome {
-	return kit.Deleted(tell(c.Ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
 		Project: c.config.Project, Region: c.config.Region, Address: c.name(),
 	}))
 }

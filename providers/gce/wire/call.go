@@ -58,9 +58,9 @@ func (r *retryer) Retry(err error) (time.Duration, bool) {
 	return r.Retryer.Retry(err)
 }
 
-// each walks a list. seen gets every raw page that was fetched, which says what
-// could not be reached.
-func each[T any](next func() (T, error), seen func(), use func(T)) error {
+// walkList iterates over a list. seen receives every raw page that was fetched, which
+// reports what could not be reached.
+func walkList[T any](next func() (T, error), seen func(), use func(T)) error {
 	for {
 		item, err := next()
 		seen()
@@ -76,7 +76,7 @@ func each[T any](next func() (T, error), seen func(), use func(T)) error {
 
 // eachComplete walks a list of which every page is complete.
 func eachComplete[T any](next func() (T, error), use func(T)) error {
-	return each(next, func() {}, use)
+	return walkList(next, func() {}, use)
 }
 
 // gatherer combines requests: one call is under way at a time, and requests that arrive
@@ -95,7 +95,7 @@ type asked[Q, A any] struct {
 	answer   chan A
 }
 
-func gather[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) *gatherer[Q, A] {
+func newGatherer[Q, A any](pause time.Duration, call func(context.Context, []Q) []A) *gatherer[Q, A] {
 	return &gatherer[Q, A]{call: call, pause: pause}
 }
 

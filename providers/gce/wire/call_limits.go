@@ -116,7 +116,7 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 		if answer, err = l.next.RoundTrip(request); err != nil {
 			return err
 		}
-		return throttled(answer)
+		return throttledFault(answer)
 	}, quotaOf(r, operation))
 	if err != nil && !fault.Is(err, fault.Throttled) || answer == nil {
 		return nil, err
@@ -124,9 +124,9 @@ func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// throttled reads the whole of an answer and returns a Throttled fault if it asks for
-// fewer calls.
-func throttled(answer *http.Response) error {
+// throttledFault reads the whole of an answer and returns a Throttled fault if it asks
+// for fewer calls.
+func throttledFault(answer *http.Response) error {
 	body, err := io.ReadAll(answer.Body)
 	if err := answer.Body.Close(); err != nil {
 		return fmt.Errorf("answer: %w", err)

@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/providers/meter"
 )
 
-// metered tells the observer of every request to the API. Tokens come by other
-// clients and are no calls.
-func metered(next http.RoundTripper, observe providers.Observe) http.RoundTripper {
+// newMeter reports every request to the API to the observer. Tokens are requested by
+// other clients and do not count as calls.
+func newMeter(next http.RoundTripper, observe providers.Observe) http.RoundTripper {
 	return meter.New(next, observe, meter.Language{Name: nameOf, Refusal: refusalOf})
 }
 
@@ -31,7 +31,7 @@ func nameOf(r *http.Request) providers.Call {
 	}
 	switch scope, rest := parts[0], parts[1:]; {
 	case scope == "aggregated" && len(rest) == 1:
-		call.Operation = aggregated(rest[0]) + ".aggregatedList"
+		call.Operation = aggregatedName(rest[0]) + ".aggregatedList"
 	case scope == "global" && len(rest) > 0:
 		call.Operation = methodOf(collectionIn(scope, rest[0]), r.Method, rest[1:])
 	case (scope == "regions" || scope == "zones") && len(rest) > 1:
@@ -58,7 +58,7 @@ func collectionIn(scope, name string) string {
 	return prefix + strings.ToUpper(name[:1]) + name[1:]
 }
 
-func aggregated(name string) string {
+func aggregatedName(name string) string {
 	if name == "operations" {
 		return collectionIn("global", name)
 	}
@@ -94,5 +94,5 @@ func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
 	if json.Unmarshal(body, &said) == nil && len(said.Error.Errors) > 0 {
 		refused.Code = said.Error.Errors[0].Reason
 	}
-	return answers().Answer(refused)
+	return answerErrors().Answer(refused)
 }

@@ -52,10 +52,10 @@ type message[R any] interface {
 	proto.Message
 }
 
-// tell makes a writing call and waits until its operation has ended, however long
-// that takes. Errors are faults; Ambiguous if the call may have taken effect
-// without an answer, and *unfinished if ctx ended before its operation did.
-func tell[R any, M message[R]](ctx context.Context, s *Session, call writes[R], request M) error {
+// writeAndWait sends a write call and waits until its operation has ended, however long
+// that takes. Errors are faults; Ambiguous if the call may have taken effect without an
+// answer, and *unfinished if ctx ended before its operation did.
+func writeAndWait[R any, M message[R]](ctx context.Context, s *Session, call writes[R], request M) error {
 	err := s.send(ctx, func(ctx context.Context) (*computepb.Operation, error) {
 		withToken(request)
 		op, err := call(ctx, request, gax.WithTimeout(0)) // the limits bound it
@@ -79,7 +79,7 @@ func withToken(m proto.Message) {
 // send is tell for a call of any library. What is refused because something it
 // needs is not ready had no effect, and is sent again.
 func (s *Session) send(ctx context.Context, call func(context.Context) (*computepb.Operation, error)) error {
-	patient, cancel := context.WithTimeout(ctx, notReadyLimit)
+	waitCtx, cancel := context.WithTimeout(ctx, notReadyLimit)
 	defer cancel()
 	pause := gax.Backoff{Initial: notReadyDelay, Max: 4 * notReadyDelay, Multiplier: 2}
 	for {
@@ -91,7 +91,7 @@ func (s *Session) send(ctx context.Context, call func(context.Context) (*compute
 		if err = faultOf(err, way); err == nil {
 			err = s.await(ctx, op)
 		}
-		if !fault.Is(err, fault.Pending) || gax.Sleep(patient, pause.Pause()) != nil {
+		if !fault.Is(err, fault.Pending) || gax.Sleep(waitCtx, pause.Pause()) != nil {
 			return err
 		}
 	}
@@ -136,24 +136,24 @@ func (s *Session) await(ctx context.Context, op *computepb.Operation) error {
 func (s *Session) waitOn(ctx context.Context, at handle) (*computepb.Operation, error) {
 	switch {
 	case at.zone != "":
-		return once(ctx, s.operationAPI.zone.Wait, &computepb.WaitZoneOperationRequest{Project: at.project, Zone: at.zone, Operation: at.name})
+		return askOnce(ctx, s.operationAPI.zone.Wait, &computepb.WaitZoneOperationRequest{Project: at.project, Zone: at.zone, Operation: at.name})
 	case at.region != "":
-		return once(ctx, s.operationAPI.region.Wait, &computepb.WaitRegionOperationRequest{Project: at.project, Region: at.region, Operation: at.name})
+		return askOnce(ctx, s.operationAPI.region.Wait, &computepb.WaitRegionOperationRequest{Project: at.project, Region: at.region, Operation: at.name})
 	default:
-		return once(ctx, s.operationAPI.global.Wait, &computepb.WaitGlobalOperationRequest{Project: at.project, Operation: at.name})
+		return askOnce(ctx, s.operationAPI.global.Wait, &computepb.WaitGlobalOperationRequest{Project: at.project, Operation: at.name})
 	}
 }
 
 // stateOf returns an operation in a region or a zone as it is now.
 func (s *Session) stateOf(ctx context.Context, at handle) (*computepb.Operation, error) {
 	if at.zone != "" {
-		return once(ctx, s.operationAPI.zone.Get, &computepb.GetZoneOperationRequest{Project: at.project, Zone: at.zone, Operation: at.name})
+		return askOnce(ctx, s.operationAPI.zone.Get, &computepb.GetZoneOperationRequest{Project: at.project, Zone: at.zone, Operation: at.name})
 	}
-	return once(ctx, s.operationAPI.region.Get, &computepb.GetRegionOperationRequest{Project: at.project, Region: at.region, Operation: at.name})
+	return askOnce(ctx, s.operationAPI.region.Get, &computepb.GetRegionOperationRequest{Project: at.project, Region: at.region, Operation: at.name})
 }
 
-// once is ask without retries, for waits that are repeated anyway.
-func once[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
+// askOnce sends a call without retries, for waits that are repeated anyway.
+func askOnce[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
 	out, err := call(ctx, request, gax.WithTimeout(0))
 	return out, faultOf(err, kit.Reading)
 }

@@ -17,9 +17,9 @@ import (
 // ready: another operation on it has to end.
 const notReadyDelay = 2 * time.Second
 
-// answers reads the responses of both libraries. The response of a server that failed
-// during a call does not show how far the call got.
-func answers() kit.Errors {
+// answerErrors reads the responses of both libraries. The response of a server that
+// failed during a call does not show how far the call got.
+func answerErrors() kit.Errors {
 	return kit.Errors{
 		Read: func(err error) (kit.Refusal, bool) {
 			var answer *googleapi.Error
@@ -40,7 +40,7 @@ func answers() kit.Errors {
 }
 
 // faultOf returns an error of a call as a fault; nil stays nil.
-func faultOf(err error, p kit.Progress) error { return answers().Fault(err, p) }
+func faultOf(err error, p kit.Progress) error { return answerErrors().Fault(err, p) }
 
 // faultOfOperation returns the fault of an operation that has ended; nil if it
 // succeeded. Its first error decides, as it does for the official controllers.
@@ -58,7 +58,7 @@ func faultOfOperation(op *computepb.Operation) error {
 			return &fault.Fault{Meaning: fault.Internal, Code: said.Code, Text: said.Text}
 		}
 	}
-	return answers().Refused(said, kit.Sent)
+	return answerErrors().Refused(said, kit.Sent)
 }
 
 func asFault(err error) (*fault.Fault, bool) { return errors.AsType[*fault.Fault](err) }
@@ -75,8 +75,9 @@ func ofCreation(err error) error {
 	return f.With(fault.Invalid, "")
 }
 
-// exists reports whether a set differs from its known state: no member is at fault then.
-func exists(err error) bool { return fault.Is(err, fault.Exists) }
+// alreadyExists reports whether a set differs from its known state: no member is at
+// fault then.
+func alreadyExists(err error) bool { return fault.Is(err, fault.Exists) }
 
 // meaningOf is the one table from reasons to meanings. A refused call says
 // "resourceNotReady" where a failed operation says "RESOURCE_NOT_READY", so

@@ -27,10 +27,10 @@ func (r *rig) together(svcs []*corev1.Service) {
 	r.Now = r.Now.Add(1e10)
 }
 
-func many(n int, class string) []*corev1.Service {
+func manyServices(n int, class string) []*corev1.Service {
 	var out []*corev1.Service
 	for i := range n {
-		out = append(out, service(i+1, class, nil))
+		out = append(out, testService(i+1, class, nil))
 	}
 	return out
 }
@@ -53,14 +53,14 @@ func TestTogether(t *testing.T) {
 			"networkEndpointGroups.insert": 4 * n, "networkEndpointGroups.attachNetworkEndpoints": 4 * n,
 		},
 	}
-	for _, kind := range slices.Sorted(maps.Keys(classes())) {
+	for _, kind := range slices.Sorted(maps.Keys(kindClasses())) {
 		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			r.together(many(n, classes()[kind]))
+			r.together(manyServices(n, kindClasses()[kind]))
 			if d := cmp.Diff(own[kind], r.writes()); d != "" {
 				t.Errorf("writes (-want +got):\n%s", d)
 			}
-			for _, svc := range many(n, classes()[kind]) {
+			for _, svc := range manyServices(n, kindClasses()[kind]) {
 				if _, again := r.Plan(svc, false); !again.Empty() {
 					t.Errorf("a second plan is not empty: %s", sessions.Steps(again))
 				}
@@ -91,9 +91,9 @@ func TestReadOfMany(t *testing.T) {
 	} {
 		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			r.together(many(n, classes()[kind]))
+			r.together(manyServices(n, kindClasses()[kind]))
 			var scopes []providers.Scope
-			for _, svc := range many(n, classes()[kind]) {
+			for _, svc := range manyServices(n, kindClasses()[kind]) {
 				s, err := model.Cloud().Scope(r.Input(svc))
 				if err != nil {
 					t.Fatal(err)
@@ -122,7 +122,7 @@ func TestReadOfMany(t *testing.T) {
 func TestShallowRead(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svcs := many(5, netlbClass)
+		svcs := manyServices(5, netlbClass)
 		r.together(svcs)
 		var scopes []providers.Scope
 		for _, svc := range svcs {
@@ -153,7 +153,7 @@ func TestNodeChange(t *testing.T) {
 			r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
 			whole := r.Nodes
 			r.Nodes = whole[:8]
-			svcs := many(8, classes()[kind])
+			svcs := manyServices(8, kindClasses()[kind])
 			r.together(svcs)
 			for _, stage := range []struct {
 				nodes []corev1.Node
@@ -173,10 +173,10 @@ func TestNodeChange(t *testing.T) {
 // TestLastOneSwitchesTheLightOff: a shared resource stays while any Service wants it,
 // and is deleted with the last Service.
 func TestLastOneSwitchesTheLightOff(t *testing.T) {
-	for _, kind := range slices.Sorted(maps.Keys(classes())) {
+	for _, kind := range slices.Sorted(maps.Keys(kindClasses())) {
 		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			svcs := many(3, classes()[kind])
+			svcs := manyServices(3, kindClasses()[kind])
 			r.together(svcs)
 			for i, svc := range svcs {
 				r.leave(svc)
@@ -196,7 +196,7 @@ func TestLastOneSwitchesTheLightOff(t *testing.T) {
 // left are the names of the parts of a load balancer that still exist.
 func (r *rig) left() []string {
 	r.Helper()
-	svc := service(99, netlbClass, nil)
+	svc := testService(99, netlbClass, nil)
 	var out []string
 	for _, res := range r.Read(true, svc)[0].Have.Resources {
 		out = append(out, res.Key.String())
@@ -209,7 +209,7 @@ func (r *rig) left() []string {
 func TestForeignUserOfAShared(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, netlbClass, nil)
+		svc := testService(1, netlbClass, nil)
 		have := r.arrive(svc)
 		group, ok := have.Get(stack.Key{Kind: model.KindGroup, Name: have.Of(model.KindGroup)[0].Key.Name})
 		if !ok {
@@ -234,7 +234,7 @@ func TestForeignUserOfAShared(t *testing.T) {
 func TestEndpointsAreRemembered(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, negClass, nil)
+		svc := testService(1, negClass, nil)
 		r.arrive(svc)
 		count := func() int { return r.calls()["networkEndpointGroups.listNetworkEndpoints"] }
 		before := count()
@@ -249,7 +249,7 @@ func TestEndpointsAreRemembered(t *testing.T) {
 			}
 		}
 		spec, _ := group.Spec.(model.NEG)
-		if err := tell(t.Context(), r.Session, r.Session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
+		if err := writeAndWait(t.Context(), r.Session, r.Session.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
 			Project: r.Config.Project, Zone: spec.Zone, NetworkEndpointGroup: spec.Name,
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(spec.Endpoints[:1])},
 		}); err != nil {
@@ -269,7 +269,7 @@ func TestSharedContentDiffers(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		virtual.Run(t, fmt.Sprint("apart ", apart), func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			found := r.arrive(service(1, netlbClass, nil))
+			found := r.arrive(testService(1, netlbClass, nil))
 			i := slices.IndexFunc(found.Resources, func(res stack.Resource) bool {
 				return res.Key.Kind == model.KindCheckFirewall && res.Ownership == stack.Shared
 			})
@@ -282,7 +282,7 @@ func TestSharedContentDiffers(t *testing.T) {
 			target := shared
 			target.Spec = spec
 			step := func(n int, changes ...plan.Change) plan.Step {
-				return plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(n, netlbClass, nil)), Key: shared.Key, Action: plan.Update}, Target: target, Found: shared.Spec, Batch: shared.Key.String(), Changes: changes}
+				return plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(testService(n, netlbClass, nil)), Key: shared.Key, Action: plan.Update}, Target: target, Found: shared.Spec, Batch: shared.Key.String(), Changes: changes}
 			}
 			tags := plan.Change{Field: "Tags", To: spec.Tags}
 			steps := []plan.Step{step(1, tags), step(2, tags, plan.Change{Field: "Sources", To: spec.Sources})}
@@ -297,7 +297,7 @@ func TestSharedContentDiffers(t *testing.T) {
 					}
 				}
 			}
-			after := r.Read(false, service(1, netlbClass, nil))[0].Have
+			after := r.Read(false, testService(1, netlbClass, nil))[0].Have
 			got, _ := after.Get(shared.Key)
 			if diff := cmp.Diff(spec, got.Spec); diff != "" {
 				t.Errorf("both were told that it is as they want (-want +got):\n%s", diff)

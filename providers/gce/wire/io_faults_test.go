@@ -81,7 +81,7 @@ func TestThrottled(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			refusal.Operation = "targetPools.insert"
 			r.fault(refusal)
-			svc := service(1, poolClass, nil)
+			svc := testService(1, poolClass, nil)
 			have, p := r.Plan(svc, false)
 			report := r.Engine.Run(t.Context(), p, have, nil)
 			if got := r.calls()["targetPools.insert"]; report.Err() != nil || got != 2 {
@@ -96,7 +96,7 @@ func TestThrottled(t *testing.T) {
 func TestSlowOperation(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Compute: compute.Options{OperationDelay: 100 * time.Millisecond}}, "")
-		svc := service(1, poolClass, nil)
+		svc := testService(1, poolClass, nil)
 		found := r.Read(false, svc)[0]
 		p := r.Draft(svc, false, found.Have, found.Facts)
 		report := r.Engine.Run(t.Context(), p, found.Have, nil)
@@ -125,7 +125,7 @@ func TestSlowOperation(t *testing.T) {
 func TestForeignFieldsSurvive(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, negClass, nil)
+		svc := testService(1, negClass, nil)
 		s, name := r.Session, backendOf(r.arrive(svc))
 		c := &change{Session: s, Change: kit.Change[*Session]{Ctx: t.Context()}}
 		b, err := c.getBackend(name)
@@ -134,7 +134,7 @@ func TestForeignFieldsSurvive(t *testing.T) {
 		}
 		b.TimeoutSec = new(int32(77))
 		b.ConnectionDraining = &computepb.ConnectionDraining{DrainingTimeoutSec: new(int32(99))}
-		if err := tell(t.Context(), s, s.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{Project: r.Config.Project, Region: r.Config.Region, BackendService: name, BackendServiceResource: b}); err != nil {
+		if err := writeAndWait(t.Context(), s, s.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{Project: r.Config.Project, Region: r.Config.Region, BackendService: name, BackendServiceResource: b}); err != nil {
 			t.Fatal(err)
 		}
 		r.reset()
@@ -170,7 +170,7 @@ func TestBlind(t *testing.T) {
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			svc := service(1, netlbClass, nil)
+			svc := testService(1, netlbClass, nil)
 			r.arrive(svc)
 			r.Now = r.Now.Add(time.Minute)
 			r.fault(tc.fault)
@@ -185,7 +185,7 @@ func TestBlind(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, netlbClass, nil)
+		svc := testService(1, netlbClass, nil)
 		s, err := model.Cloud().Scope(r.Input(svc))
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestReadFails(t *testing.T) {
 func TestRefusedMembers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
-		svc := service(1, igClass, nil)
+		svc := testService(1, igClass, nil)
 		r.arrive(svc)
 		have := r.Read(false, svc)[0].Have
 		group := have.Of(model.KindGroup)[0]
@@ -230,7 +230,7 @@ func TestMembersBehindOurBack(t *testing.T) {
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}}, "")
 		whole := r.Nodes
 		r.Nodes = whole[:8]
-		svc := service(1, igClass, nil)
+		svc := testService(1, igClass, nil)
 		r.arrive(svc)
 		found := r.Read(false, svc)[0]
 		// The console does what we are about to do, without our memory knowing.
@@ -263,9 +263,9 @@ func TestMembersBehindOurBack(t *testing.T) {
 func TestWishedIPIsTaken(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		first := r.arrive(service(1, poolClass, nil))
+		first := r.arrive(testService(1, poolClass, nil))
 		rule, _ := first.Of(model.KindExternalRule)[0].Spec.(model.Rule)
-		second := service(2, poolClass, nil)
+		second := testService(2, poolClass, nil)
 		second.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: rule.IP}}
 		have := r.arrive(second)
 		if got, _ := have.Of(model.KindExternalRule)[0].Spec.(model.Rule); got.IP == "" || got.IP == rule.IP {

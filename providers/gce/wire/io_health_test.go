@@ -20,9 +20,9 @@ func TestHealth(t *testing.T) {
 	r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}}, "")
 	stopped := r.Nodes[0].Name
 	behind := map[string]string{model.TargetPool: "target-pool", model.NetLB: "instance-group", model.InternalIG: "instance-group", model.InternalNEG: "network-endpoint-group"}
-	kinds := slices.Sorted(maps.Keys(classes()))
+	kinds := slices.Sorted(maps.Keys(kindClasses()))
 	for n, kind := range kinds {
-		r.arrive(service(n, classes()[kind], nil))
+		r.arrive(testService(n, kindClasses()[kind], nil))
 		for _, h := range r.health(n, kind) {
 			if !h.Healthy || h.State != "HEALTHY" || h.Why != "" {
 				t.Errorf("%s, all machines run: %+v", kind, h)
@@ -51,7 +51,7 @@ func TestHealth(t *testing.T) {
 
 func (r *rig) health(n int, kind string) []providers.MemberHealth {
 	r.Helper()
-	out, err := r.Session.Health(r.Context(), r.Read(false, service(n, classes()[kind], nil))[0].Have)
+	out, err := r.Session.Health(r.Context(), r.Read(false, testService(n, kindClasses()[kind], nil))[0].Have)
 	if err != nil {
 		r.Fatal(kind, err)
 	}

@@ -39,14 +39,14 @@ func TestLives(t *testing.T) {
 		}},
 		{"as at first", nil},
 	}
-	for _, kind := range slices.Sorted(maps.Keys(classes())) {
+	for _, kind := range slices.Sorted(maps.Keys(kindClasses())) {
 		virtual.Run(t, kind, func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
 			for _, s := range common {
 				t.Log(s.name)
-				r.arrive(service(1, classes()[kind], s.change))
+				r.arrive(testService(1, kindClasses()[kind], s.change))
 			}
-			r.leave(service(1, classes()[kind], nil))
+			r.leave(testService(1, kindClasses()[kind], nil))
 		})
 	}
 }

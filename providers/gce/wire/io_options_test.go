@@ -96,7 +96,7 @@ func TestOptionsAreWritten(t *testing.T) {
 	} {
 		virtual.Run(t, model.LastOf(class), func(t *testing.T) {
 			r := newRig(t, simgce.Options{}, "")
-			svc := service(1, class, localPolicy)
+			svc := testService(1, class, localPolicy)
 			for _, s := range stages {
 				svc.Annotations = s.says
 				svc.Spec.SessionAffinity, svc.Spec.SessionAffinityConfig = corev1.ServiceAffinityNone, nil

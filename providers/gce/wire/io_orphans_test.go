@@ -39,12 +39,12 @@ func (r *rig) another(nodes []corev1.Node) *rig {
 	return &other
 }
 
-// fleet are Services of every kind and policy, numbered from first on.
-func fleet(first int, change func(*corev1.Service)) []*corev1.Service {
+// mixedServices returns Services of every kind and policy, numbered from first on.
+func mixedServices(first int, change func(*corev1.Service)) []*corev1.Service {
 	var out []*corev1.Service
 	for _, kind := range []string{model.TargetPool, model.NetLB, model.InternalIG, model.InternalNEG} {
 		for _, policy := range []func(*corev1.Service){nil, localPolicy} {
-			out = append(out, service(first+len(out), classes()[kind], func(svc *corev1.Service) {
+			out = append(out, testService(first+len(out), kindClasses()[kind], func(svc *corev1.Service) {
 				if policy != nil {
 					policy(svc)
 				}
@@ -87,9 +87,9 @@ func TestOrphans(t *testing.T) {
 		all := r.Nodes
 		r.Nodes = all[:5]
 		other := r.another(all[5:])
-		alive := fleet(11, nil)
+		alive := mixedServices(11, nil)
 		// Another cluster's Services, of which one half has the names of our deleted ones.
-		foreign := fleet(21, nil)
+		foreign := mixedServices(21, nil)
 		for i, svc := range foreign {
 			if i%2 == 0 {
 				svc.Name = "web-" + svc.Name[len("web-2"):]
@@ -100,7 +100,7 @@ func TestOrphans(t *testing.T) {
 		r.foreignBackend("somebodys", groupPath(r.Nodes[0].Labels[corev1.LabelTopologyZone], r.Config.GroupName(model.InternalIG)))
 		before := r.state()
 
-		gone := fleet(1, nil)
+		gone := mixedServices(1, nil)
 		r.runEach(gone)
 		for _, svc := range gone {
 			r.Ledger.Leave(cases.OwnerOf(svc))
@@ -141,7 +141,7 @@ func TestOrphansOfASuccessor(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		for i, class := range []string{poolClass, netlbClass, igClass} {
-			old, now := service(1+i, class, nil), service(11+i, class, nil)
+			old, now := testService(1+i, class, nil), testService(11+i, class, nil)
 			now.Name = old.Name
 			r.runEach([]*corev1.Service{now})
 			before := r.state()
@@ -167,7 +167,7 @@ func TestOrphansOfASuccessor(t *testing.T) {
 func TestOrphanedFirewalls(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		alive := []*corev1.Service{service(11, poolClass, nil)}
+		alive := []*corev1.Service{testService(11, poolClass, nil)}
 		r.runEach(alive)
 		made, err := readCall(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: "k8s-fw-" + model.LoadBalancerName(string(alive[0].UID))})
 		if err != nil || len(made.GetTargetTags()) == 0 {
@@ -177,7 +177,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 		add := func(name string, tags []string) {
 			t.Helper()
 			text := `{"kubernetes.io/service-name":"shop/gone"}`
-			err := tell(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
+			err := writeAndWait(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{
 				Project: r.Config.Project, FirewallResource: &computepb.Firewall{
 					Name: &name, Description: &text, Network: new(r.Session.urlOf(r.Config.Network)), SourceRanges: []string{"0.0.0.0/0"}, TargetTags: tags,
 					Allowed: []*computepb.Allowed{{IPProtocol: new("tcp")}},
@@ -187,7 +187,7 @@ func TestOrphanedFirewalls(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		lb := func(n int) string { return model.LoadBalancerName(string(service(n, poolClass, nil).UID)) }
+		lb := func(n int) string { return model.LoadBalancerName(string(testService(n, poolClass, nil).UID)) }
 		add("k8s-fw-"+lb(31), []string{"somebody"})
 		add("k8s-"+lb(32)+"-http-hc", nil)
 		add("k8s-"+lb(33)+"-http-hc"+"-x", tags)
@@ -219,7 +219,7 @@ func TestOrphansShared(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		empty := r.state()
-		pool := service(1, poolClass, nil)
+		pool := testService(1, poolClass, nil)
 		r.runEach([]*corev1.Service{pool})
 		firewall := "k8s-" + r.Config.ClusterID + "-node-http-hc"
 		made, err := readCall(t.Context(), r.Session.firewallAPI.Get, &computepb.GetFirewallRequest{Project: r.Config.Project, Firewall: firewall})
@@ -230,7 +230,7 @@ func TestOrphansShared(t *testing.T) {
 		if got := r.Sweep(); len(got) > 0 {
 			t.Errorf("after a release: %v", got)
 		}
-		err = tell(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.Config.Project, FirewallResource: &computepb.Firewall{
+		err = writeAndWait(t.Context(), r.Session, r.Session.firewallAPI.Insert, &computepb.InsertFirewallRequest{Project: r.Config.Project, FirewallResource: &computepb.Firewall{
 			Name: made.Name, Description: made.Description, Network: made.Network, SourceRanges: made.SourceRanges, TargetTags: made.TargetTags, Allowed: made.Allowed,
 		}})
 		if err != nil {
@@ -252,7 +252,7 @@ func TestOrphansShared(t *testing.T) {
 func TestOrphansUnseen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		r.runEach([]*corev1.Service{service(1, poolClass, nil)})
+		r.runEach([]*corev1.Service{testService(1, poolClass, nil)})
 		for _, operation := range []string{"forwardingRules.list", "firewalls.list", "healthChecks.aggregatedList"} {
 			r.fault(sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "forbidden"})
 			if found, err := r.Session.Orphans(t.Context(), providers.Live{}); err == nil {

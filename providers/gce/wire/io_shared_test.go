@@ -19,7 +19,7 @@ import (
 func TestInternalIPv6IsHeld(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, negClass, func(s *corev1.Service) {
+		svc := testService(1, negClass, func(s *corev1.Service) {
 			s.Annotations["networking.gke.io/load-balancer-subnet"] = "berth-demo-dual-internal"
 			s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 		})
@@ -45,7 +45,7 @@ func TestInternalIPv6IsHeld(t *testing.T) {
 func TestPrefixThatNotAllHave(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "\n[global]\nnode-instance-prefix = berth-demo-node-1\n")
-		have := r.arrive(service(1, poolClass, nil))
+		have := r.arrive(testService(1, poolClass, nil))
 		if p, _ := have.Of(model.KindPool)[0].Spec.(model.Pool); len(p.Instances) != len(r.Nodes) {
 			t.Errorf("%d of %d nodes are in the pool: %v", len(p.Instances), len(r.Nodes), p.Instances)
 		}
@@ -56,14 +56,14 @@ func TestPrefixThatNotAllHave(t *testing.T) {
 // them gets its load balancers, of all kinds.
 func TestSubnetsNotListed(t *testing.T) {
 	for _, get := range []bool{true, false} {
-		for kind, class := range classes() {
+		for kind, class := range kindClasses() {
 			virtual.Run(t, fmt.Sprint(kind, " may get ", get), func(t *testing.T) {
 				r := newRig(t, simgce.Options{}, "")
 				r.fault(sim.Fault{Operation: "subnetworks.list", Kind: sim.FaultError, Code: "forbidden"})
 				if !get {
 					r.fault(sim.Fault{Operation: "subnetworks.get", Kind: sim.FaultError, Code: "forbidden"})
 				}
-				svc := service(1, class, nil)
+				svc := testService(1, class, nil)
 				r.arrive(svc)
 				r.leave(svc)
 			})

@@ -72,8 +72,8 @@ func (r *rig) open(conf string) {
 	r.Use(session, session.config)
 }
 
-// service is the n-th Service of a test.
-func service(n int, class string, change func(*corev1.Service)) *corev1.Service {
+// testService returns the n-th Service of a test.
+func testService(n int, class string, change func(*corev1.Service)) *corev1.Service {
 	return sessions.Numbered(n, func(svc *corev1.Service) {
 		svc.Spec.LoadBalancerClass = &class
 		if change != nil {
@@ -89,8 +89,8 @@ const (
 	negClass   = "networking.gke.io/l4-regional-internal"
 )
 
-// classes are one for each kind of load balancer.
-func classes() map[string]string {
+// kindClasses returns one class for each kind of load balancer.
+func kindClasses() map[string]string {
 	return map[string]string{model.TargetPool: poolClass, model.NetLB: netlbClass, model.InternalIG: igClass, model.InternalNEG: negClass}
 }
 
@@ -213,10 +213,10 @@ func (r *rig) fault(f sim.Fault) {
 func (r *rig) foreignBackend(name, group string) {
 	r.Helper()
 	s, check := r.Session, wireCheck(model.Check{Name: name, Port: 80, Path: "/"})
-	if err := tell(r.Context(), s, s.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: r.Config.Project, HealthCheckResource: check}); err != nil {
+	if err := writeAndWait(r.Context(), s, s.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: r.Config.Project, HealthCheckResource: check}); err != nil {
 		r.Fatal(err)
 	}
-	err := tell(r.Context(), s, s.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
+	err := writeAndWait(r.Context(), s, s.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
 		Project: r.Config.Project, Region: r.Config.Region,
 		BackendServiceResource: &computepb.BackendService{
 			Name: &name, Protocol: new("TCP"), LoadBalancingScheme: new("INTERNAL"), HealthChecks: []string{s.urlOf(s.checkPath(model.KindCheck, name))},

@@ -35,7 +35,7 @@ func TestGroupsOfOthers(t *testing.T) {
 				} else {
 					want = append(want, groupPath(zone, name))
 				}
-				err := tell(t.Context(), r.Session, r.Session.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
+				err := writeAndWait(t.Context(), r.Session, r.Session.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
 					Project: r.Config.Project, Zone: zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &name},
 				})
 				if err != nil {
@@ -46,7 +46,7 @@ func TestGroupsOfOthers(t *testing.T) {
 		slices.Sort(want)
 		file := "alpha-features = SkipIGsManagement\n"
 		r.open(file)
-		svc := service(1, igClass, nil)
+		svc := testService(1, igClass, nil)
 		before := r.groupNames()
 		have := r.arrive(svc)
 		var got []string
@@ -67,13 +67,13 @@ func TestGroupsOfOthers(t *testing.T) {
 	})
 }
 
-// TestNewBesideAStranger: a new Service finds an endpoint group of its name that another
+// TestNewBesideForeign: a new Service finds an endpoint group of its name that another
 // client has created. In its first run the request is held and reported, which is not an
 // error, and the group stays as it is.
-func TestNewBesideAStranger(t *testing.T) {
+func TestNewBesideForeign(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
-		svc := service(1, negClass, nil)
+		svc := testService(1, negClass, nil)
 		owner := stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
 		name, zone := "", r.Nodes[0].Labels[corev1.LabelTopologyZone]
 		for _, n := range model.OwnNames(r.Config, owner) {
@@ -82,7 +82,7 @@ func TestNewBesideAStranger(t *testing.T) {
 			}
 		}
 		text := `{"cluster-uid":"another","namespace":"x","service-name":"y","port":"0"}`
-		err := tell(t.Context(), r.Session, r.Session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
+		err := writeAndWait(t.Context(), r.Session, r.Session.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
 			Project: r.Config.Project, Zone: zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
 				Name: &name, Description: &text, NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
 				Network: new(r.Session.urlOf(r.Config.Network)), Subnetwork: new(r.Session.urlOf(r.Config.Subnet)),

@@ -103,7 +103,7 @@ type learned struct {
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	scopes = slices.Clone(scopes)
 	for i := range scopes {
-		scopes[i].Own = narrowed(scopes[i])
+		scopes[i].Own = relevantLookups(scopes[i])
 	}
 	return &read{
 		Session: s, ctx: ctx, scopes: scopes,
@@ -118,8 +118,8 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	}
 }
 
-// narrowed are the look-ups of a scope that matter to it.
-func narrowed(scope providers.Scope) []providers.Lookup {
+// relevantLookups returns the look-ups of a scope that matter to it.
+func relevantLookups(scope providers.Scope) []providers.Lookup {
 	if len(scope.Only) == 0 {
 		return scope.Own
 	}
@@ -267,8 +267,8 @@ func (r *read) byUses(kinds ...stack.Kind) bool {
 // longestFilter bounds a filter, since it is a part of a URL.
 const longestFilter = 2000
 
-// filterOf asks for names, or for all that look like names of load balancers if there
-// are too many. A list without names has no filter.
+// filterOf returns a filter for names, or for every text of the form of load balancers'
+// names if there are too many. A list without names has no filter.
 func filterOf(names []string) *string {
 	if len(names) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 	it := s.groupAPI.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{
 		Project: s.config.Project, Filter: &filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := each(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
+	err := walkList(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
 		region, err := model.RegionOf(strings.TrimPrefix(p.Key, scopesZones))
 		if err != nil || region != s.config.Region {
 			return
@@ -254,7 +254,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 	it := r.placeAPI.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{
 		Project: r.config.Project, Filter: filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := each(it.Next, func() {
+	err := walkList(it.Next, func() {
 		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok {
 			for _, where := range list.GetUnreachables() {
 				note(model.PathOf(where), true)
@@ -265,7 +265,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 		zone, ours := r.ownZone(p.Key)
 		for _, i := range p.Value.GetInstances() {
 			if ours {
-				out[i.GetName()] = model.Instance{Zone: zone, Tags: i.GetTags().GetItems(), Stopped: stopped(i.GetStatus())}
+				out[i.GetName()] = model.Instance{Zone: zone, Tags: i.GetTags().GetItems(), Stopped: isStopped(i.GetStatus())}
 			}
 		}
 	})
@@ -275,9 +275,9 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 	return out, err
 }
 
-// stopped reports whether an instance of the status runs neither now nor soon.
+// isStopped reports whether an instance of the status runs neither now nor soon.
 // Source: Compute Engine documentation, instance life cycle.
-func stopped(status string) bool {
+func isStopped(status string) bool {
 	return slices.Contains([]string{"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}, status)
 }
 
@@ -358,7 +358,7 @@ func (r *read) factsOf(scope providers.Scope) *model.Facts {
 
 // projectID is a project's id, also where the configuration has its number.
 func (s *Session) projectID(ctx context.Context, project string) (string, error) {
-	if !number(project) {
+	if !isProjectNumber(project) {
 		return project, nil
 	}
 	p, err := readCall(ctx, s.placeAPI.projects.Get, &computepb.GetProjectRequest{Project: project})

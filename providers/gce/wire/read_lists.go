@@ -76,7 +76,7 @@ func (r *read) listPools(names []string) error {
 	it := r.poolAPI.AggregatedList(r.ctx, &computepb.AggregatedListTargetPoolsRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return each(it.Next, func() { r.seen(familyPools, it.Response) }, func(p compute.TargetPoolsScopedListPair) {
+	return walkList(it.Next, func() { r.seen(familyPools, it.Response) }, func(p compute.TargetPoolsScopedListPair) {
 		r.warned(familyPools, p.Key, p.Value.GetWarning())
 		for _, pool := range p.Value.GetTargetPools() {
 			if p.Key == r.ownRegion() {
@@ -99,7 +99,7 @@ func (r *read) listBackends(names []string) error {
 	it := r.allBackendAPI.AggregatedList(r.ctx, &computepb.AggregatedListBackendServicesRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return each(it.Next, func() { r.seen(familyBackends, it.Response) }, func(p compute.BackendServicesScopedListPair) {
+	return walkList(it.Next, func() { r.seen(familyBackends, it.Response) }, func(p compute.BackendServicesScopedListPair) {
 		r.warned(familyBackends, p.Key, p.Value.GetWarning())
 		for _, b := range p.Value.GetBackendServices() {
 			if p.Key == r.ownRegion() {
@@ -126,7 +126,7 @@ func (r *read) listChecks(names []string) error {
 	it := r.checkAPI.AggregatedList(r.ctx, &computepb.AggregatedListHealthChecksRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return each(it.Next, func() { r.seen(familyChecks, it.Response) }, func(p compute.HealthChecksScopedListPair) {
+	return walkList(it.Next, func() { r.seen(familyChecks, it.Response) }, func(p compute.HealthChecksScopedListPair) {
 		r.warned(familyChecks, p.Key, p.Value.GetWarning())
 		for _, c := range p.Value.GetHealthChecks() {
 			switch p.Key {
@@ -161,7 +161,7 @@ func (r *read) listGroups(names []string) error {
 	it := r.groupAPI.AggregatedList(r.ctx, &computepb.AggregatedListInstanceGroupsRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return each(it.Next, func() { r.seen(familyGroups, it.Response) }, func(p compute.InstanceGroupsScopedListPair) {
+	return walkList(it.Next, func() { r.seen(familyGroups, it.Response) }, func(p compute.InstanceGroupsScopedListPair) {
 		r.warned(familyGroups, p.Key, p.Value.GetWarning())
 		zone, zonal := r.regionZone(p.Key)
 		for _, g := range p.Value.GetInstanceGroups() {
@@ -176,7 +176,7 @@ func (r *read) listNEGs(names []string) error {
 	it := r.negAPI.AggregatedList(r.ctx, &computepb.AggregatedListNetworkEndpointGroupsRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return each(it.Next, func() { r.seen(familyNEGs, it.Response) }, func(p compute.NetworkEndpointGroupsScopedListPair) {
+	return walkList(it.Next, func() { r.seen(familyNEGs, it.Response) }, func(p compute.NetworkEndpointGroupsScopedListPair) {
 		r.warned(familyNEGs, p.Key, p.Value.GetWarning())
 		zone, zonal := r.regionZone(p.Key)
 		for _, g := range p.Value.GetNetworkEndpointGroups() {

@@ -90,7 +90,7 @@ func (s *Session) endpointsOf(ctx context.Context, neg string) ([]model.Endpoint
 	call := s.memberAPI.negs.ListNetworkEndpoints(s.config.Project, model.ZoneOf(neg), model.LastOf(neg), &raw.NetworkEndpointGroupsListEndpointsRequest{HealthStatus: "SHOW"})
 	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.NetworkEndpointGroupsListNetworkEndpoints) error {
 		for _, e := range list.Items {
-			if e.NetworkEndpoint != nil && !draining(e) {
+			if e.NetworkEndpoint != nil && !isDraining(e) {
 				out = append(out, model.Endpoint{Instance: model.LastOf(e.NetworkEndpoint.Instance), IP: bareIP(e.NetworkEndpoint.IpAddress)})
 			}
 		}
@@ -105,7 +105,7 @@ func (s *Session) endpointsOf(ctx context.Context, neg string) ([]model.Endpoint
 	return out, nil
 }
 
-func draining(e *raw.NetworkEndpointWithHealthStatus) bool {
+func isDraining(e *raw.NetworkEndpointWithHealthStatus) bool {
 	return slices.ContainsFunc(e.Healths, func(h *raw.HealthStatusForNetworkEndpoint) bool { return h.HealthState == "DRAINING" })
 }
 

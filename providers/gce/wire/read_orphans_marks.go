@@ -174,7 +174,7 @@ func (w *sweep) ownTags() (map[string]bool, error) {
 	it := w.placeAPI.instances.AggregatedList(w.ctx, &computepb.AggregatedListInstancesRequest{
 		Project: w.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := each(it.Next, func() {
+	err := walkList(it.Next, func() {
 		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok && len(list.GetUnreachables()) > 0 {
 			lost = list.GetUnreachables()[0]
 		}

@@ -148,21 +148,21 @@ func knownNames(c model.Config, o stack.Owner) map[nameID]model.Name {
 func (r *read) things(n model.Name) []thing {
 	switch n.Key.Kind {
 	case model.KindRules:
-		return one(r.forwarding[n.Name], n, ruleThing)
+		return oneThing(r.forwarding[n.Name], n, ruleThing)
 	case model.KindAddress:
-		return one(r.addressList[n.Name], n, func(a *computepb.Address, n model.Name) thing { return plain(n, a.GetSelfLink(), a) })
+		return oneThing(r.addressList[n.Name], n, func(a *computepb.Address, n model.Name) thing { return plainThing(n, a.GetSelfLink(), a) })
 	case model.KindPool:
-		return one(r.pools[n.Name], n, poolThing)
+		return oneThing(r.pools[n.Name], n, poolThing)
 	case model.KindBackend:
-		return one(r.backends[n.Name], n, backendThing)
+		return oneThing(r.backends[n.Name], n, backendThing)
 	case model.KindCheck:
-		return one(r.checks[n.Name], n, checkThing)
+		return oneThing(r.checks[n.Name], n, checkThing)
 	case model.KindRegionalCheck:
-		return one(r.regionChecks[n.Name], n, checkThing)
+		return oneThing(r.regionChecks[n.Name], n, checkThing)
 	case model.KindHTTPCheck:
-		return one(r.httpChecks[n.Name], n, func(c *raw.HttpHealthCheck, n model.Name) thing { return plain(n, c.SelfLink, c) })
+		return oneThing(r.httpChecks[n.Name], n, func(c *raw.HttpHealthCheck, n model.Name) thing { return plainThing(n, c.SelfLink, c) })
 	case model.KindFirewall, model.KindCheckFirewall, model.KindDeny:
-		return one(r.firewalls[n.Name], n, func(f *computepb.Firewall, n model.Name) thing { return plain(n, f.GetSelfLink(), f) })
+		return oneThing(r.firewalls[n.Name], n, func(f *computepb.Firewall, n model.Name) thing { return plainThing(n, f.GetSelfLink(), f) })
 	case model.KindGroup:
 		return r.groupThings(n)
 	default:
@@ -170,46 +170,48 @@ func (r *read) things(n model.Name) []thing {
 	}
 }
 
-func one[T any](object *T, n model.Name, make func(*T, model.Name) thing) []thing {
+func oneThing[T any](object *T, n model.Name, make func(*T, model.Name) thing) []thing {
 	if object == nil {
 		return nil
 	}
 	return []thing{make(object, n)}
 }
 
-func plain(n model.Name, link string, object any) thing {
+func plainThing(n model.Name, link string, object any) thing {
 	return thing{key: n.Key, id: model.PathOf(link), name: n, object: object}
 }
 
 func ruleThing(f *computepb.ForwardingRule, n model.Name) thing {
-	t := plain(n, f.GetSelfLink(), f)
+	t := plainThing(n, f.GetSelfLink(), f)
 	t.key.Kind = model.RuleKind(f.GetLoadBalancingScheme())
-	t.refs = paths(f.GetBackendService(), f.GetTarget())
+	t.refs = pathsOf(f.GetBackendService(), f.GetTarget())
 	return t
 }
 
 func poolThing(p *computepb.TargetPool, n model.Name) thing {
-	t := plain(n, p.GetSelfLink(), p)
-	t.refs = paths(p.GetHealthChecks()...)
+	t := plainThing(n, p.GetSelfLink(), p)
+	t.refs = pathsOf(p.GetHealthChecks()...)
 	return t
 }
 
 func backendThing(b *computepb.BackendService, n model.Name) thing {
-	t := plain(n, b.GetSelfLink(), b)
-	t.refs = paths(b.GetHealthChecks()...)
+	t := plainThing(n, b.GetSelfLink(), b)
+	t.refs = pathsOf(b.GetHealthChecks()...)
 	for _, backend := range b.GetBackends() {
 		t.refs = append(t.refs, model.PathOf(backend.GetGroup()))
 	}
 	return t
 }
 
-func checkThing(c *computepb.HealthCheck, n model.Name) thing { return plain(n, c.GetSelfLink(), c) }
+func checkThing(c *computepb.HealthCheck, n model.Name) thing {
+	return plainThing(n, c.GetSelfLink(), c)
+}
 
 func (r *read) groupThings(n model.Name) []thing {
 	var out []thing
 	for at, g := range r.groupList {
 		if at.name == n.Name {
-			t := plain(n, g.GetSelfLink(), g)
+			t := plainThing(n, g.GetSelfLink(), g)
 			t.key = model.GroupKey(at.zone, n.Name)
 			out = append(out, t)
 		}
@@ -225,7 +227,7 @@ func (r *read) negThings(n model.Name) []thing {
 			hash, fits = model.MatchName(n.Name, at.name)
 		}
 		if fits {
-			t := plain(n, g.GetSelfLink(), g)
+			t := plainThing(n, g.GetSelfLink(), g)
 			t.key = model.NegKey(at.zone, hash)
 			out = append(out, t)
 		}
@@ -233,7 +235,7 @@ func (r *read) negThings(n model.Name) []thing {
 	return out
 }
 
-func paths(urls ...string) []string {
+func pathsOf(urls ...string) []string {
 	var out []string
 	for _, u := range urls {
 		if u != "" {

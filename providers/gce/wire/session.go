@@ -50,7 +50,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 		return nil, c, fmt.Errorf("gce: credentials: %w", err)
 	}
 	c.Universe = found.universe
-	return OpenOver(ctx, c, env, &oauth2.Transport{Source: found.tokens, Base: metered(kit.Transport(), env.Calls)})
+	return OpenOver(ctx, c, env, &oauth2.Transport{Source: found.tokens, Base: newMeter(kit.Transport(), env.Calls)})
 }
 
 // OpenOver is Open with a transport that adds credentials.
@@ -63,7 +63,7 @@ func OpenOver(ctx context.Context, c model.Config, env providers.Env, next http.
 }
 
 func openOver(ctx context.Context, c model.Config, env providers.Env, next http.RoundTripper) (*Session, error) {
-	c, err := locate(ctx, c)
+	c, err := locateConfig(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ func openOver(ctx context.Context, c model.Config, env providers.Env, next http.
 	if err := s.identify(ctx, env); err != nil {
 		return nil, err
 	}
-	if s.clients, err = connect(context.WithoutCancel(ctx), c, client); err != nil {
+	if s.clients, err = connectClients(context.WithoutCancel(ctx), c, client); err != nil {
 		return nil, err
 	}
-	s.rules = gather(company, s.answerRules)
+	s.rules = newGatherer(company, s.answerRules)
 	if err := s.resolveConfig(ctx); err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(out)
 }
 
-// locate asks the metadata server for what the configuration leaves open.
-func locate(ctx context.Context, c model.Config) (model.Config, error) {
+// locateConfig reads from the metadata server what the configuration leaves open.
+func locateConfig(ctx context.Context, c model.Config) (model.Config, error) {
 	here := metadata.NewClient(nil)
 	var err error
 	if c.Project == "" {
@@ -174,7 +174,8 @@ func (s *Session) resolveConfig(ctx context.Context) error {
 	return nil
 }
 
-// number tells a project's number from its id, which begins with a letter.
-func number(project string) bool {
+// isProjectNumber distinguishes a project's number from its id, which begins with a
+// letter.
+func isProjectNumber(project string) bool {
 	return project != "" && strings.Trim(project, "0123456789") == ""
 }

@@ -61,9 +61,9 @@ type operationClients struct {
 // by itself.
 const versionPath = "/compute/v1"
 
-// connect creates all clients on one HTTP client. An api-endpoint prevails over the endpoint
-// of the universe.
-func connect(ctx context.Context, c model.Config, client *http.Client) (*clients, error) {
+// connectClients creates all clients on one HTTP client. An api-endpoint prevails over
+// the endpoint of the universe.
+func connectClients(ctx context.Context, c model.Config, client *http.Client) (*clients, error) {
 	options := []option.ClientOption{option.WithHTTPClient(client)}
 	if c.Universe != "" {
 		options = append(options, option.WithUniverseDomain(c.Universe))
@@ -80,24 +80,24 @@ func connect(ctx context.Context, c model.Config, client *http.Client) (*clients
 	}
 	out := &clients{httpCheckAPI: legacy.HttpHealthChecks, memberAPI: &memberClients{legacy.InstanceGroups, legacy.NetworkEndpointGroups}, placeAPI: &placeClients{}, operationAPI: &operationClients{}}
 	m := maker{ctx: ctx, options: options}
-	add(&m, &out.ruleAPI, compute.NewForwardingRulesRESTClient)
-	add(&m, &out.addressAPI, compute.NewAddressesRESTClient)
-	add(&m, &out.poolAPI, compute.NewTargetPoolsRESTClient)
-	add(&m, &out.backendAPI, compute.NewRegionBackendServicesRESTClient)
-	add(&m, &out.allBackendAPI, compute.NewBackendServicesRESTClient)
-	add(&m, &out.checkAPI, compute.NewHealthChecksRESTClient)
-	add(&m, &out.regionCheckAPI, compute.NewRegionHealthChecksRESTClient)
-	add(&m, &out.firewallAPI, compute.NewFirewallsRESTClient)
-	add(&m, &out.groupAPI, compute.NewInstanceGroupsRESTClient)
-	add(&m, &out.negAPI, compute.NewNetworkEndpointGroupsRESTClient)
-	add(&m, &out.placeAPI.projects, compute.NewProjectsRESTClient)
-	add(&m, &out.placeAPI.networks, compute.NewNetworksRESTClient)
-	add(&m, &out.placeAPI.subnets, compute.NewSubnetworksRESTClient)
-	add(&m, &out.placeAPI.zones, compute.NewZonesRESTClient)
-	add(&m, &out.placeAPI.instances, compute.NewInstancesRESTClient)
-	add(&m, &out.operationAPI.global, compute.NewGlobalOperationsRESTClient)
-	add(&m, &out.operationAPI.region, compute.NewRegionOperationsRESTClient)
-	add(&m, &out.operationAPI.zone, compute.NewZoneOperationsRESTClient)
+	addClient(&m, &out.ruleAPI, compute.NewForwardingRulesRESTClient)
+	addClient(&m, &out.addressAPI, compute.NewAddressesRESTClient)
+	addClient(&m, &out.poolAPI, compute.NewTargetPoolsRESTClient)
+	addClient(&m, &out.backendAPI, compute.NewRegionBackendServicesRESTClient)
+	addClient(&m, &out.allBackendAPI, compute.NewBackendServicesRESTClient)
+	addClient(&m, &out.checkAPI, compute.NewHealthChecksRESTClient)
+	addClient(&m, &out.regionCheckAPI, compute.NewRegionHealthChecksRESTClient)
+	addClient(&m, &out.firewallAPI, compute.NewFirewallsRESTClient)
+	addClient(&m, &out.groupAPI, compute.NewInstanceGroupsRESTClient)
+	addClient(&m, &out.negAPI, compute.NewNetworkEndpointGroupsRESTClient)
+	addClient(&m, &out.placeAPI.projects, compute.NewProjectsRESTClient)
+	addClient(&m, &out.placeAPI.networks, compute.NewNetworksRESTClient)
+	addClient(&m, &out.placeAPI.subnets, compute.NewSubnetworksRESTClient)
+	addClient(&m, &out.placeAPI.zones, compute.NewZonesRESTClient)
+	addClient(&m, &out.placeAPI.instances, compute.NewInstancesRESTClient)
+	addClient(&m, &out.operationAPI.global, compute.NewGlobalOperationsRESTClient)
+	addClient(&m, &out.operationAPI.region, compute.NewRegionOperationsRESTClient)
+	addClient(&m, &out.operationAPI.zone, compute.NewZoneOperationsRESTClient)
 	return out, m.err
 }
 
@@ -108,7 +108,7 @@ type maker struct {
 	err     error
 }
 
-func add[C any](m *maker, into **C, build func(context.Context, ...option.ClientOption) (*C, error)) {
+func addClient[C any](m *maker, into **C, build func(context.Context, ...option.ClientOption) (*C, error)) {
 	if m.err == nil {
 		*into, m.err = build(m.ctx, m.options...)
 	}

@@ -31,8 +31,8 @@ func openOn(t *testing.T, running *simtest.Running, text string) (model.Config, 
 	return completed, err
 }
 
-// numbered lets projects be asked for by number as well, as the cloud does.
-func numbered(t *testing.T, running *simtest.Running) *simtest.Running {
+// acceptNumbers makes projects accessible by number as well, as the cloud does.
+func acceptNumbers(t *testing.T, running *simtest.Running) *simtest.Running {
 	t.Helper()
 	names := strings.NewReplacer("/projects/123456789012", "/projects/berth-demo", "/projects/210987654321", "/projects/berth-host")
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func TestOpenFindsWhereItIs(t *testing.T) {
 		"URLs of another host": "network-name = https://www.googleapis.com/compute/v1/" + network + "\nsubnetwork-name = URL/compute/v1/" + subnet + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := openOn(t, numbered(t, simtest.Start(t, simgce.Options{})), text)
+			got, err := openOn(t, acceptNumbers(t, simtest.Start(t, simgce.Options{})), text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestOpenFindsWhereItIs(t *testing.T) {
 
 // TestOpenInSharedVPC: network, subnet and firewalls are the host project's.
 func TestOpenInSharedVPC(t *testing.T) {
-	running := numbered(t, simtest.Start(t, simgce.Options{NetworkProject: "berth-host"}))
+	running := acceptNumbers(t, simtest.Start(t, simgce.Options{NetworkProject: "berth-host"}))
 	got, err := openOn(t, running, "network-project-id = 210987654321\nnetwork-name = default\n")
 	if err != nil {
 		t.Fatal(err)

@@ -16,15 +16,15 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestGuiltyFirewalls: each firewall belongs to one Service, so that refused ones cost
+// TestRejectedFirewalls: each firewall belongs to one Service, so that refused ones cost
 // one call each and do not affect other Services.
-func TestGuiltyFirewalls(t *testing.T) {
+func TestRejectedFirewalls(t *testing.T) {
 	const bad, of = 8, 58
 	virtual.Test(t, func(t *testing.T) {
 		r := newRig(t, simgce.Options{}, "")
 		var steps []plan.Step
 		for n := range of {
-			svc := service(n, netlbClass, nil)
+			svc := testService(n, netlbClass, nil)
 			_, p := r.Plan(svc, false)
 			for _, step := range p.Steps {
 				spec, ok := step.Target.Spec.(model.Firewall)
@@ -55,10 +55,10 @@ func TestGuiltyFirewalls(t *testing.T) {
 	})
 }
 
-// TestGuiltyInstances: missing instances of a group that all Services share are found
+// TestRejectedInstances: missing instances of a group that all Services share are found
 // with few calls, and are tried after the others from then on.
-func TestGuiltyInstances(t *testing.T) {
-	props.Guilty(t, func(t *testing.T) props.Shared {
+func TestRejectedInstances(t *testing.T) {
+	props.RejectedMembers(t, func(t *testing.T) props.Shared {
 		const gone = "ghost"
 		r := newRig(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 400}}, "")
 		zone := r.sim.Cloud.Seed.Nodes[0].Zone
@@ -71,7 +71,7 @@ func TestGuiltyInstances(t *testing.T) {
 		name := r.Config.GroupName(model.InternalIG)
 		key := stack.Key{Kind: model.KindGroup, Name: zone + "/" + name}
 		group := stack.Resource{Key: key, Ownership: stack.Shared, ID: groupPath(zone, name), Spec: model.Group{Name: name, Zone: zone}}
-		made := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(1, igClass, nil)), Key: key, Action: plan.Create}, Target: group, Batch: key.String()}
+		made := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(testService(1, igClass, nil)), Key: key, Action: plan.Create}, Target: group, Batch: key.String()}
 		if out := r.Session.Apply(t.Context(), plan.Batch{Key: made.Batch, Steps: []plan.Step{made}}); out[0].Err != nil {
 			t.Fatal(out[0].Err)
 		}
@@ -84,7 +84,7 @@ func TestGuiltyInstances(t *testing.T) {
 				if bad {
 					member = fmt.Sprint(gone, n)
 				}
-				step := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(service(n, igClass, nil)), Key: key, Action: plan.Update, Part: "instances+"}, Target: group, Found: group.Spec, Batch: key.String()}
+				step := plan.Step{ID: plan.StepID{Owner: cases.OwnerOf(testService(n, igClass, nil)), Key: key, Action: plan.Update, Part: "instances+"}, Target: group, Found: group.Spec, Batch: key.String()}
 				step.Changes = []plan.Change{{Field: "Instances", Added: []any{member}}}
 				return step
 			},
