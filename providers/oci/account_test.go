@@ -37,19 +37,19 @@ func (a *accounts) token(_ context.Context, namespace, name string) (providers.A
 		return providers.AccountToken{}, fault.New(fault.Unavailable, "the API server does not answer")
 	}
 	if !slices.Contains(a.there, name) {
-		return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not there", namespace, name)
+		return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not found", namespace, name)
 	}
 	a.asked = append(a.asked, namespace+"/"+name)
 	until := time.Now().Add(cmp.Or(a.life, time.Hour))
 	return providers.AccountToken{Text: accountToken(namespace, name, until), UID: a.uid, Until: until}, nil
 }
 
-// delegated is a cloud that believes no unsigned call, with the ServiceAccounts of a
-// cluster, and a process that has two nodes.
-func delegated(t *testing.T, there ...string) (subject, *accounts, *reconcile.Reconciler) {
+// startWithAccounts starts a cloud that rejects unsigned calls, with the
+// ServiceAccounts of a cluster, and a process that has two nodes.
+func startWithAccounts(t *testing.T, there ...string) (subject, *accounts, *reconcile.Reconciler) {
 	t.Helper()
-	running := guarded(t)
-	proxied(t, running)
+	running := startGuarded(t)
+	startProxy(t, running)
 	a := &accounts{there: there}
 	s := subject{running: running, tokens: a.token}
 	block, _ := pem.Decode(key())
@@ -74,9 +74,9 @@ func (s subject) callers(operation string) []string {
 	return slices.Compact(out)
 }
 
-// named is a Service that names a ServiceAccount.
-func named(name, account string, beyond int32, pairs ...string) *corev1.Service {
-	return renamed(props.Service("web", with(append(pairs, accountKey, account)...)).Service, name, beyond)
+// serviceWithAccount returns a Service that names a ServiceAccount.
+func serviceWithAccount(name, account string, beyond int32, pairs ...string) *corev1.Service {
+	return renameService(props.Service("web", annotationPairs(append(pairs, accountKey, account)...)).Service, name, beyond)
 }
 
 // TestServiceAccount: all calls for a Service are made as the ServiceAccount that it names
@@ -90,14 +90,14 @@ func TestServiceAccount(t *testing.T) {
 
 func calledAs(t *testing.T, wish []string) {
 	t.Helper()
-	s, a, r := delegated(t, "balancers")
-	svc := named("web", "balancers", 0, wish...)
-	until(t, s, r, reconcile.Job{Service: svc})
+	s, a, r := startWithAccounts(t, "balancers")
+	svc := serviceWithAccount("web", "balancers", 0, wish...)
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	r.SetNodes(s.Nodes()[1:])
-	until(t, s, r, reconcile.Job{Service: svc})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	svc.Spec.Ports = svc.Spec.Ports[:1]
-	until(t, s, r, reconcile.Job{Service: svc})
-	until(t, s, r, reconcile.Job{Service: svc, Release: true})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc, Release: true})
 	if got := s.callers(""); !slices.Equal(got, []string{"shop/balancers"}) {
 		t.Errorf("calls were made by %q", got)
 	}
@@ -105,9 +105,9 @@ func calledAs(t *testing.T, wish []string) {
 		t.Errorf("tokens were requested of %q", a.asked)
 	}
 	s.Control().Journal.Reset()
-	plain := named("plain", "", 0, wish...)
+	plain := serviceWithAccount("plain", "", 0, wish...)
 	delete(plain.Annotations, accountKey)
-	until(t, s, r, reconcile.Job{Service: plain})
+	runUntilDone(t, s, r, reconcile.Job{Service: plain})
 	if got := s.callers(""); !slices.Equal(got, []string{""}) {
 		t.Errorf("calls for a Service that names nobody were made by %q", got)
 	}
@@ -116,17 +116,17 @@ func calledAs(t *testing.T, wish []string) {
 // TestServiceAccountRights: what a ServiceAccount may do decides, and not what the
 // controller may.
 func TestServiceAccountRights(t *testing.T) {
-	s, _, r := delegated(t, "balancers", "nobody")
+	s, _, r := startWithAccounts(t, "balancers", "nobody")
 	who := " in compartment c where all { request.principal.type = 'workload', request.principal.namespace = 'shop', request.principal.service_account = 'balancers', request.principal.cluster_id = 'ocid1.cluster.oc1..c' }\n"
 	policy := "Allow any-user to {NETWORK_LOAD_BALANCER_INSPECT, LOAD_BALANCER_CREATE, LOAD_BALANCER_INSPECT, LOAD_BALANCER_READ, LOAD_BALANCER_UPDATE, SUBNET_READ}" + who + "Allow any-user to use virtual-network-family" + who
 	if err := s.running.Cloud.SetPolicy([]byte(policy)); err != nil {
 		t.Fatal(err)
 	}
 	none := []string{prefix + "security-rule-management-mode", "None"}
-	until(t, s, r, reconcile.Job{Service: named("web", "balancers", 0, none...)})
-	other := named("plain", "", 5, none...)
+	runUntilDone(t, s, r, reconcile.Job{Service: serviceWithAccount("web", "balancers", 0, none...)})
+	other := serviceWithAccount("plain", "", 5, none...)
 	delete(other.Annotations, accountKey)
-	for _, svc := range []*corev1.Service{named("others", "nobody", 10, none...), other} {
+	for _, svc := range []*corev1.Service{serviceWithAccount("others", "nobody", 10, none...), other} {
 		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
 		if err == nil {
 			err = r.Run(t.Context(), d, nil).Err
@@ -140,21 +140,21 @@ func TestServiceAccountRights(t *testing.T) {
 // TestServiceAccountGone verifies that a Service without its ServiceAccount is not served.
 // Its existing resources are deleted with the controller's own identity.
 func TestServiceAccountGone(t *testing.T) {
-	s, a, r := delegated(t, "balancers")
+	s, a, r := startWithAccounts(t, "balancers")
 	a.life = 10 * time.Minute // so each call asks for a new one
-	svc := named("web", "balancers", 0)
-	until(t, s, r, reconcile.Job{Service: svc})
-	missing := named("missing", "other", 5)
+	svc := serviceWithAccount("web", "balancers", 0)
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
+	missing := serviceWithAccount("missing", "other", 5)
 	if _, err := r.Draft(t.Context(), reconcile.Job{Service: missing}); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "service account shop/other is not there, which "+accountKey+" names") {
 		t.Errorf("told %v", err)
 	}
-	second := named("second", "balancers", 10)
-	until(t, s, r, reconcile.Job{Service: second})
+	second := serviceWithAccount("second", "balancers", 10)
+	runUntilDone(t, s, r, reconcile.Job{Service: second})
 	a.there = nil
 	again := props.Process(t, s.Open(t), s.Nodes())
 	s.Control().Journal.Reset()
-	until(t, s, again, reconcile.Job{Service: svc, Release: true})
-	until(t, s, r, reconcile.Job{Service: second, Release: true}) // by the process that has served it
+	runUntilDone(t, s, again, reconcile.Job{Service: svc, Release: true})
+	runUntilDone(t, s, r, reconcile.Job{Service: second, Release: true}) // by the process that has served it
 	if got := s.callers("DeleteLoadBalancer"); !slices.Equal(got, []string{""}) {
 		t.Errorf("deleted by %q", got)
 	}
@@ -165,13 +165,13 @@ func TestServiceAccountGone(t *testing.T) {
 // the same name exists. Before that no request is made; an API server that does not answer
 // changes nothing.
 func TestServiceAccountGoesMeanwhile(t *testing.T) {
-	s, a, _ := delegated(t, "balancers")
+	s, a, _ := startWithAccounts(t, "balancers")
 	now := time.Now()
 	s.now, a.uid = func() time.Time { return now }, "first"
 	bound := s.Open(t)
 	logins := func() int { return s.Control().Journal.Counts()["auth.CreateWorkloadToken"] }
 	try := func() error {
-		_, err := props.Process(t, bound, s.Nodes()).Draft(t.Context(), reconcile.Job{Service: named("web", "balancers", 0)})
+		_, err := props.Process(t, bound, s.Nodes()).Draft(t.Context(), reconcile.Job{Service: serviceWithAccount("web", "balancers", 0)})
 		return err
 	}
 	for _, c := range []struct {
@@ -205,9 +205,9 @@ func TestServiceAccountGoesMeanwhile(t *testing.T) {
 // TestServiceAccountOfAnother verifies that a changed ServiceAccount name changes the
 // calling identity from the next reconcile on, and that an invalid name changes nothing.
 func TestServiceAccountOfAnother(t *testing.T) {
-	s, _, r := delegated(t, "balancers", "others")
-	svc := named("web", "balancers", 0)
-	until(t, s, r, reconcile.Job{Service: svc})
+	s, _, r := startWithAccounts(t, "balancers", "others")
+	svc := serviceWithAccount("web", "balancers", 0)
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	for _, bad := range []string{"", "kube-system/admin", "No Name", "a..b", "-a", "a-", strings.Repeat("a", 254)} {
 		svc = svc.DeepCopy()
 		svc.Annotations[accountKey] = bad
@@ -220,7 +220,7 @@ func TestServiceAccountOfAnother(t *testing.T) {
 	svc.Annotations[accountKey] = "others"
 	svc.Spec.Ports = svc.Spec.Ports[:1]
 	s.Control().Journal.Reset()
-	until(t, s, r, reconcile.Job{Service: svc})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	if got := s.callers(""); !slices.Equal(got, []string{"shop/others"}) {
 		t.Errorf("calls were made by %q", got)
 	}
@@ -245,19 +245,19 @@ func (s subject) listed(t *testing.T) string {
 // TestServiceAccountsShareAList: rules of Services of two identities, and of none, get into
 // one security list, and out of it.
 func TestServiceAccountsShareAList(t *testing.T) {
-	s, _, r := delegated(t, "balancers", "others")
-	plain := named("plain", "", 20)
+	s, _, r := startWithAccounts(t, "balancers", "others")
+	plain := serviceWithAccount("plain", "", 20)
 	delete(plain.Annotations, accountKey)
-	all := []*corev1.Service{named("web", "balancers", 0), named("shop", "others", 10), plain}
+	all := []*corev1.Service{serviceWithAccount("web", "balancers", 0), serviceWithAccount("shop", "others", 10), plain}
 	before := s.listed(t)
 	for _, svc := range all {
-		until(t, s, r, reconcile.Job{Service: svc})
+		runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	}
 	if got := s.callers("UpdateSecurityList"); !slices.Equal(got, []string{"", "shop/balancers", "shop/others"}) {
 		t.Errorf("lists were written by %q", got)
 	}
 	for _, svc := range all {
-		until(t, s, r, reconcile.Job{Service: svc, Release: true})
+		runUntilDone(t, s, r, reconcile.Job{Service: svc, Release: true})
 	}
 	if after := s.listed(t); after != before {
 		t.Errorf("rules are\n%s\nwant\n%s", after, before)
@@ -268,13 +268,13 @@ func TestServiceAccountsShareAList(t *testing.T) {
 // a new Service, for one with a bad value besides, and for one whose load balancer exists and
 // follows the nodes.
 func TestServiceAccountRefused(t *testing.T) {
-	s, a, r := delegated(t, "balancers")
-	live := named("live", "balancers", 0)
+	s, a, r := startWithAccounts(t, "balancers")
+	live := serviceWithAccount("live", "balancers", 0)
 	delete(live.Annotations, accountKey)
-	until(t, s, r, reconcile.Job{Service: live})
+	runUntilDone(t, s, r, reconcile.Job{Service: live})
 	live.Annotations[accountKey] = "balancers"
 	for name, svc := range map[string]*corev1.Service{
-		"new": named("new", "balancers", 1), "with a bad value": named("bad", "balancers", 2, oldPrefix+"connection-idle-timeout", "soon"), "live": live,
+		"new": serviceWithAccount("new", "balancers", 1), "with a bad value": serviceWithAccount("bad", "balancers", 2, oldPrefix+"connection-idle-timeout", "soon"), "live": live,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.Control().Journal.Reset()

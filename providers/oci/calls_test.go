@@ -26,13 +26,13 @@ type crowd struct {
 	served  bool // once
 }
 
-func gather(t *testing.T, n int, kind, mode string, work time.Duration) *crowd {
+func newCrowd(t *testing.T, n int, kind, mode string, work time.Duration) *crowd {
 	t.Helper()
 	c := &crowd{subject: subject{running: simtest.Start(t, simoci.Options{Work: work, Seed: simoci.SeedOptions{Nodes: 4}, Limits: simoci.Limits{ListRules: 10_000}})}}
 	c.process = props.Process(t, c.Open(t), c.Nodes())
-	svc := props.Service("web", with(prefix+"load-balancer-type", kind, prefix+"security-rule-management-mode", mode)).Service
+	svc := props.Service("web", annotationPairs(prefix+"load-balancer-type", kind, prefix+"security-rule-management-mode", mode)).Service
 	for i := range n {
-		one := renamed(svc, fmt.Sprintf("web-%d", i), int32(3*i))
+		one := renameService(svc, fmt.Sprintf("web-%d", i), int32(3*i))
 		for at := range one.Spec.Ports { // clients come by the same ports, as they mostly do
 			one.Spec.Ports[at].Port = svc.Spec.Ports[at].Port
 		}
@@ -49,7 +49,7 @@ func (c *crowd) together(t *testing.T, release bool) time.Duration {
 	var wg sync.WaitGroup
 	for _, svc := range c.all {
 		wg.Go(func() {
-			until(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: release, NeverProvisioned: !c.served})
+			runUntilDone(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: release, NeverProvisioned: !c.served})
 		})
 	}
 	wg.Wait()
@@ -78,7 +78,7 @@ func TestCalls(t *testing.T) {
 		for _, mode := range []string{"SL-All", "None"} {
 			for _, n := range []int{1, 10, 100} {
 				virtual.Run(t, fmt.Sprint(kind, " ", mode, " ", n), func(t *testing.T) {
-					c := gather(t, n, kind, mode, 300*time.Millisecond)
+					c := newCrowd(t, n, kind, mode, 300*time.Millisecond)
 					c.life(t, func(phase string, calls, writes float64, took time.Duration) {
 						t.Logf("%s of %d: %.2f calls a Service, %.2f of them writes, %v: %v", phase, n, calls, writes, took, c.Control().Journal.Counts())
 						if most := goalOf(mode, phase, n); n > 1 && (writes > most[1] || calls > most[0]) {
@@ -128,7 +128,7 @@ func (c *crowd) addPort() {
 // read before.
 func TestDeletedInARow(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		c := gather(t, 10, "lb", "SL-All", 300*time.Millisecond)
+		c := newCrowd(t, 10, "lb", "SL-All", 300*time.Millisecond)
 		time.Sleep(time.Minute)
 		c.together(t, false)
 		c.addPort()
@@ -138,7 +138,7 @@ func TestDeletedInARow(t *testing.T) {
 		for i, svc := range c.all {
 			wg.Go(func() {
 				time.Sleep(time.Duration(8*i) * time.Millisecond)
-				until(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: true})
+				runUntilDone(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: true})
 			})
 		}
 		wg.Wait()
@@ -153,7 +153,7 @@ func TestDeletedInARow(t *testing.T) {
 // shows, is detected although the lists show the changes of others, and that it is retried.
 func TestFailedAmongMany(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		c := gather(t, 10, "lb", "None", 300*time.Millisecond)
+		c := newCrowd(t, 10, "lb", "None", 300*time.Millisecond)
 		c.together(t, false)
 		for _, svc := range c.all {
 			svc.Spec.Ports = svc.Spec.Ports[:1]
@@ -180,7 +180,7 @@ func TestSlowWork(t *testing.T) {
 	chain := map[string]int{"create": 1, "port": 2, "delnode": 3, "addnode": 3, "delete": 1}
 	for _, kind := range []string{"lb", "nlb"} {
 		virtual.Run(t, kind, func(t *testing.T) {
-			gather(t, 100, kind, "SL-All", work).life(t, func(phase string, calls, _ float64, took time.Duration) {
+			newCrowd(t, 100, kind, "SL-All", work).life(t, func(phase string, calls, _ float64, took time.Duration) {
 				t.Logf("%s: %v, %.2f calls a Service", phase, took, calls)
 				if most := float64(chain[phase]) + 1; calls > most {
 					t.Errorf("%s: %.2f calls a Service, want at most %.2f", phase, calls, most)

@@ -16,7 +16,7 @@ func setExchange(t *testing.T, running *simtest.Running) string {
 	t.Helper()
 	for name, value := range map[string]string{
 		"DOMAIN_URL": running.URL, "RESOURCE_TYPE": "berth", "CLIENT_ID": simoci.DomainClient, "CLIENT_SECRET": simoci.DomainSecret,
-		"TOKEN_PATH": written(t, "token", []byte(accountToken("kube-system", "berth", time.Now().Add(time.Hour)))),
+		"TOKEN_PATH": writeFile(t, "token", []byte(accountToken("kube-system", "berth", time.Now().Add(time.Hour)))),
 	} {
 		t.Setenv("OCI_WORKLOAD_IDENTITY_"+name, value)
 	}
@@ -28,7 +28,7 @@ func setExchange(t *testing.T, running *simtest.Running) string {
 func TestTokenExchange(t *testing.T) {
 	for name, machine := range map[string]bool{"client": false, "machine": true} {
 		t.Run(name, func(t *testing.T) {
-			running := guarded(t)
+			running := startGuarded(t)
 			file := setExchange(t, running)
 			if machine {
 				t.Setenv("OCI_WORKLOAD_IDENTITY_CLIENT_ID", "")
@@ -36,7 +36,7 @@ func TestTokenExchange(t *testing.T) {
 				t.Setenv("OCI_METADATA_BASE_URL", running.URL+"/opc/v2")
 				t.Setenv("OCI_SDK_AUTH_CLIENT_REGION_URL", running.URL)
 			}
-			if err := trial(t, running, file); err != nil {
+			if err := serveWithConfig(t, running, file); err != nil {
 				t.Error(err)
 			}
 			if counts := running.Cloud.Journal.Counts(); counts["auth.ExchangeToken"] == 0 || counts["auth.CreateWorkloadToken"] != 0 || counts["loadbalancer.CreateLoadBalancer"] != 1 {
@@ -58,10 +58,10 @@ func TestWithoutTokenExchange(t *testing.T) {
 		"a stranger":  {"CLIENT_SECRET", "guessed", "gives none for its token; check the domain's trust of the cluster's issuer, the client, and OCI_WORKLOAD_IDENTITY_RESOURCE_TYPE; the controller retries (invalid token endpoint response 401 Unauthorized)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			running := guarded(t)
+			running := startGuarded(t)
 			file := setExchange(t, running)
 			t.Setenv("OCI_WORKLOAD_IDENTITY_"+c.variable, c.value)
-			err := trial(t, running, file)
+			err := serveWithConfig(t, running, file)
 			if err == nil {
 				t.Fatal("it was served")
 			}

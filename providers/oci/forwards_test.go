@@ -25,13 +25,13 @@ func TestFlowsAreForwards(t *testing.T) {
 	ranges := func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8", "192.0.2.0/25"} }
 	others := func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[1].NodePort = 8080, 31443 }
 	nlb := func(pairs ...string) map[string]string {
-		return with(append(pairs, prefix+"load-balancer-type", "nlb")...)
+		return annotationPairs(append(pairs, prefix+"load-balancer-type", "nlb")...)
 	}
 	mode := prefix + "security-rule-management-mode"
 	compareMoves(t, func(subject) []props.Case {
 		return []props.Case{
-			props.Service("lb", with(mode, "SL-All")),
-			props.Service("lb ranges", with(mode, "SL-All"), ranges, others),
+			props.Service("lb", annotationPairs(mode, "SL-All")),
+			props.Service("lb ranges", annotationPairs(mode, "SL-All"), ranges, others),
 			props.Service("nlb", nlb(mode, "SL-All")),
 			props.Service("nlb dual", nlb(mode, "SL-All"), props.Dual),
 			props.Service("nlb local", nlb(mode, "SL-All"), props.Local, ranges),
@@ -41,8 +41,8 @@ func TestFlowsAreForwards(t *testing.T) {
 		behind := prefix + "oci-backend-network-security-group"
 		nodes := s.running.Cloud.Seed.WorkerGroup
 		return []props.Case{
-			props.Service("group", with(mode, "NSG", behind, nodes)),
-			props.Service("group ranges", with(mode, "NSG", behind, nodes), ranges, others),
+			props.Service("group", annotationPairs(mode, "NSG", behind, nodes)),
+			props.Service("group ranges", annotationPairs(mode, "NSG", behind, nodes), ranges, others),
 			props.Service("group nlb", nlb(mode, "NSG", behind, nodes)),
 			props.Service("group local", nlb(mode, "NSG", behind, nodes), props.Local, ranges),
 		}
@@ -54,7 +54,7 @@ func compareMoves(t *testing.T, of func(subject) []props.Case) {
 	t.Helper()
 	seen := 0
 	virtual.Run(t, "moves", func(t *testing.T) {
-		s, ok := fresh(t).(subject)
+		s, ok := newSubject(t).(subject)
 		if !ok {
 			t.Fatal("not the subject of this package")
 		}

@@ -13,8 +13,8 @@ import (
 
 const configText = "compartment: ocid1.compartment.oc1..c\nvcn: ocid1.vcn.oc1..v\nloadBalancer: {subnet1: ocid1.subnet.oc1..a}\n"
 
-// fuzzer is one Service in a cluster of three nodes.
-func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
+// newFuzzer returns a fuzzer of one Service in a cluster of three nodes.
+func newFuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	config := common.Config(t, model.ReadConfig, configText)
 	tcp := corev1.ProtocolTCP
 	service, nodes := common.Web("ocid1.instance.oc1..", [2]corev1.Protocol{tcp, tcp})
@@ -29,11 +29,11 @@ func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	return common.Single(oci.Cloud(), config, service, nodes, facts)
 }
 
-func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
+func FuzzBuild(f *testing.F) { newFuzzer(f).Build(f) }
 
-func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
+func FuzzCompare(f *testing.F) { newFuzzer(f).Compare(f) }
 
-func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
+func FuzzRead(f *testing.F) { newFuzzer(f).Read(f) }
 
 // FuzzConfig reads any cloud configuration without a panic.
 func FuzzConfig(f *testing.F) {
@@ -44,9 +44,9 @@ func FuzzConfig(f *testing.F) {
 }
 
 // TestGrowth: ten times the ports x ranges are at most ten times the work.
-func TestGrowth(t *testing.T) { fuzzer(t).Growth(t) }
+func TestGrowth(t *testing.T) { newFuzzer(t).Growth(t) }
 
 // TestLargest: the largest Service of the kind takes little, and ends with its time.
-func TestLargest(t *testing.T) { fuzzer(t).Largest(t) }
+func TestLargest(t *testing.T) { newFuzzer(t).Largest(t) }
 
-func BenchmarkSizes(b *testing.B) { fuzzer(b).Measure(b) }
+func BenchmarkSizes(b *testing.B) { newFuzzer(b).Measure(b) }

@@ -43,7 +43,7 @@ type keyCase struct {
 func keyCases() []keyCase {
 	is := func(text string) func(simoci.Seed) string { return func(simoci.Seed) string { return text } }
 	lb := func(key string, value string, pairs ...string) keyCase {
-		return keyCase{key: key, value: is(value), with: with(pairs...)}
+		return keyCase{key: key, value: is(value), with: annotationPairs(pairs...)}
 	}
 	nlb := func(key string, value string, pairs ...string) keyCase {
 		return lb(netPrefix+key, value, append(pairs, prefix+"load-balancer-type", "nlb")...)
@@ -165,7 +165,7 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 		}
 	}).Service
 	r := props.Process(t, s.Open(t), s.Nodes(), reconcile.Job{Service: svc})
-	known := secrets(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
+	known := secretObjects(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
 	maps.Copy(known, certificateMap(map[string]string{"80": `["ocid1.certificate.oc1..web"]`}))
 	for range 12 {
 		res, err := props.Work(t.Context(), r, reconcile.Job{Service: svc, Objects: known})

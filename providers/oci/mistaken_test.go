@@ -12,8 +12,8 @@ import (
 // TestMistaken: what annotations name and the cloud does not have takes nothing away.
 func TestMistaken(t *testing.T) {
 	const subnet, group, private = "ocid1.subnet.oc1.iad.nowhere", "ocid1.networksecuritygroup.oc1.iad.nowhere", "ocid1.privateip.oc1.iad.nowhere"
-	nlb := with(prefix+"load-balancer-type", "nlb")
-	own := with(prefix+"security-rule-management-mode", "NSG")
+	nlb := annotationPairs(prefix+"load-balancer-type", "nlb")
+	own := annotationPairs(prefix+"security-rule-management-mode", "NSG")
 	ownNLB := maps.Clone(nlb)
 	maps.Copy(ownNLB, own)
 	for _, c := range []struct {
@@ -27,14 +27,14 @@ func TestMistaken(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plain, guarded := props.Service(c.name, c.with), props.Service(c.name+"-own", c.own)
 			for _, key := range c.subnets {
-				props.Unheeded(t, fresh, plain, key, subnet)
+				props.Unheeded(t, newSubject, plain, key, subnet)
 			}
-			props.Unheeded(t, fresh, plain, prefix+"reserved-ips", "203.0.113.99")
-			props.Unheeded(t, fresh, props.Service(c.name+"-internal", with(prefix+"load-balancer-type", c.name, oldPrefix+"internal", "true", netPrefix+"internal", "true")), prefix+"reserved-private-ips", private)
-			props.Mistaken(t, fresh, plain, c.prefix+"oci-network-security-groups", group)
-			props.Mistaken(t, fresh, guarded, c.prefix+"oci-network-security-groups", group)
-			props.Mistaken(t, fresh, plain, prefix+"compartment-id", "ocid1.compartment.oc1..nowhere")
-			props.Mistaken(t, fresh, guarded, prefix+"oci-backend-network-security-group", group)
+			props.Unheeded(t, newSubject, plain, prefix+"reserved-ips", "203.0.113.99")
+			props.Unheeded(t, newSubject, props.Service(c.name+"-internal", annotationPairs(prefix+"load-balancer-type", c.name, oldPrefix+"internal", "true", netPrefix+"internal", "true")), prefix+"reserved-private-ips", private)
+			props.Mistaken(t, newSubject, plain, c.prefix+"oci-network-security-groups", group)
+			props.Mistaken(t, newSubject, guarded, c.prefix+"oci-network-security-groups", group)
+			props.Mistaken(t, newSubject, plain, prefix+"compartment-id", "ocid1.compartment.oc1..nowhere")
+			props.Mistaken(t, newSubject, guarded, prefix+"oci-backend-network-security-group", group)
 		})
 	}
 }
@@ -43,6 +43,6 @@ func TestMistaken(t *testing.T) {
 // public one.
 func TestMisspelt(t *testing.T) {
 	cloud := providers.EntryOf(oci.Cloud())
-	props.Misspelt(t, fresh, cloud, props.Service("lb", nil), "service.beta.kubernetes.io/oci-lb-internal", "true")
-	props.Misspelt(t, fresh, cloud, props.Service("nlb", with(prefix+"load-balancer-type", "nlb")), netPrefix+"interal", "true")
+	props.Misspelt(t, newSubject, cloud, props.Service("lb", nil), "service.beta.kubernetes.io/oci-lb-internal", "true")
+	props.Misspelt(t, newSubject, cloud, props.Service("nlb", annotationPairs(prefix+"load-balancer-type", "nlb")), netPrefix+"interal", "true")
 }

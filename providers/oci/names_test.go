@@ -9,5 +9,5 @@ import (
 
 // TestNamesRefused verifies that a policy that lets nothing be named holds while a process runs.
 func TestNamesRefused(t *testing.T) {
-	props.NamesRefused(t, fresh, oci.Cloud().Annotations, props.Service("lb", nil), props.Service("nlb", with(prefix+"load-balancer-type", "nlb")))
+	props.NamesRefused(t, newSubject, oci.Cloud().Annotations, props.Service("lb", nil), props.Service("nlb", annotationPairs(prefix+"load-balancer-type", "nlb")))
 }

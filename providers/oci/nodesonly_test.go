@@ -8,4 +8,4 @@ import (
 
 // TestNodesOnly verifies that no EndpointSlice, whatever its author, directs traffic to a
 // pod other than through node ports.
-func TestNodesOnly(t *testing.T) { props.NodesOnly(t, fresh, cases()) }
+func TestNodesOnly(t *testing.T) { props.NodesOnly(t, newSubject, propsCases()) }

@@ -20,8 +20,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
 )
 
-// serve works on Services until all is as wanted, in one process with some of the nodes.
-func serve(t *testing.T, s subject, nodes []nodeports.Node, services ...*corev1.Service) *reconcile.Reconciler {
+// serveAll reconciles Services until all are in their desired state, in one process
+// with some of the nodes.
+func serveAll(t *testing.T, s subject, nodes []nodeports.Node, services ...*corev1.Service) *reconcile.Reconciler {
 	t.Helper()
 	var jobs []reconcile.Job
 	for _, svc := range services {
@@ -29,14 +30,15 @@ func serve(t *testing.T, s subject, nodes []nodeports.Node, services ...*corev1.
 	}
 	r := props.Process(t, s.Open(t), nodes, jobs...)
 	for _, job := range jobs {
-		until(t, s, r, job)
+		runUntilDone(t, s, r, job)
 	}
 	return r
 }
 
-// distinct is a Service of its own identity and ports, the latter in pairs from a number.
-func distinct(name, uid string, port int32, pairs ...string) *corev1.Service {
-	svc := props.Service(name, with(pairs...)).Service
+// newService returns a Service of its own identity and ports, the latter in pairs from
+// a number.
+func newService(name, uid string, port int32, pairs ...string) *corev1.Service {
+	svc := props.Service(name, annotationPairs(pairs...)).Service
 	svc.Name, svc.UID = name, types.UID("00000000-0000-4000-8000-0000000000"+uid)
 	for i := range svc.Spec.Ports {
 		svc.Spec.Ports[i].Port, svc.Spec.Ports[i].NodePort = port+int32(i), 20000+port+int32(i)
@@ -79,16 +81,16 @@ func TestOrphans(t *testing.T) {
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4}})}
 	simtest.ForgetWork(s.running.Cloud)
 	nodes := s.Nodes()
-	lives, foreign := distinct("lives", "01", 8000), distinct("foreign", "02", 8100)
-	serve(t, s, nodes[:2], lives)
-	serve(t, s, nodes[2:], foreign)
+	lives, foreign := newService("lives", "01", 8000), newService("foreign", "02", 8100)
+	serveAll(t, s, nodes[:2], lives)
+	serveAll(t, s, nodes[2:], foreign)
 	before := s.dump(t)
 	kind := prefix + "load-balancer-type"
-	serve(t, s, nodes[:2], lives, distinct("classic", "03", 9000), distinct("network", "04", 9100, kind, "nlb"),
-		distinct("group", "05", 9200, kind, "nlb", prefix+"security-rule-management-mode", "NSG"))
+	serveAll(t, s, nodes[:2], lives, newService("classic", "03", 9000), newService("network", "04", 9100, kind, "nlb"),
+		newService("group", "05", 9200, kind, "nlb", prefix+"security-rule-management-mode", "NSG"))
 
 	live := providers.Live{Services: []stack.Owner{{Namespace: lives.Namespace, Name: lives.Name, UID: string(lives.UID)}}, Nodes: nodes[:2]}
-	r := serve(t, s, nodes[:2], lives)
+	r := serveAll(t, s, nodes[:2], lives)
 	var owners []string
 	for _, owner := range props.Sweep(t, r, live) {
 		owners = append(owners, owner.String())

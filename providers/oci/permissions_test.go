@@ -29,7 +29,7 @@ func TestPermissions(t *testing.T) {
 	}
 	given := func(s *corev1.ServiceSpec) { s.LoadBalancerIP = seed.Addresses[0] }
 	nlb := func(pairs ...string) map[string]string {
-		return with(append(pairs, prefix+"load-balancer-type", "nlb")...)
+		return annotationPairs(append(pairs, prefix+"load-balancer-type", "nlb")...)
 	}
 	rules := prefix + "oci-load-balancer-rule-sets"
 	http := oldPrefix + "backend-protocol"
@@ -38,16 +38,16 @@ func TestPermissions(t *testing.T) {
 	}
 	guards := prefix + "security-rule-management-mode"
 	walk := []props.Case{
-		props.Service("plain", nil), props.Service("flexible", with(oldPrefix+"shape", "flexible", oldPrefix+"shape-flex-min", "10", oldPrefix+"shape-flex-max", "100")),
-		props.Service("slower", with(oldPrefix+"health-check-interval", "20000"), props.Local), props.Service("other-port", nil, four),
-		props.Service("rules", with(http, "HTTP", rules, headers("a"))), props.Service("other-rules", with(http, "HTTP", rules, headers("b"))), props.Service("no-rules", with(http, "HTTP", rules, "{}")),
-		props.Service("group", with(guards, "NSG", prefix+"oci-backend-network-security-group", seed.WorkerGroup)), props.Service("group-other", with(guards, "NSG"), four),
-		props.Service("last", nil, given), props.Service("pair", with(prefix+"reserved-ips", seed.Addresses[0]+","+seed.Address6), both),
+		props.Service("plain", nil), props.Service("flexible", annotationPairs(oldPrefix+"shape", "flexible", oldPrefix+"shape-flex-min", "10", oldPrefix+"shape-flex-max", "100")),
+		props.Service("slower", annotationPairs(oldPrefix+"health-check-interval", "20000"), props.Local), props.Service("other-port", nil, four),
+		props.Service("rules", annotationPairs(http, "HTTP", rules, headers("a"))), props.Service("other-rules", annotationPairs(http, "HTTP", rules, headers("b"))), props.Service("no-rules", annotationPairs(http, "HTTP", rules, "{}")),
+		props.Service("group", annotationPairs(guards, "NSG", prefix+"oci-backend-network-security-group", seed.WorkerGroup)), props.Service("group-other", annotationPairs(guards, "NSG"), four),
+		props.Service("last", nil, given), props.Service("pair", annotationPairs(prefix+"reserved-ips", seed.Addresses[0]+","+seed.Address6), both),
 	}
 	network := []props.Case{
 		props.Service("nlb", nlb(netPrefix+"security-list-management-mode", "All")), props.Service("nlb-port", nlb(), four), props.Service("nlb-both", nlb(), both),
 		props.Service("nlb-held", nlb(netPrefix+"internal", "true", netPrefix+"subnet", seed.Private.ID, prefix+"reserved-private-ips", seed.PrivateAddress)),
 		props.Service("nlb-groups", nlb(netPrefix+"oci-network-security-groups", seed.Groups[0])), props.Service("moved", nil),
 	}
-	permissions.Check(t, permissions.OCI(), permissions.Walk{Fresh: fresh, Cases: walk}, permissions.Walk{Fresh: fresh, Cases: network})
+	permissions.Check(t, permissions.OCI(), permissions.Walk{Fresh: newSubject, Cases: walk}, permissions.Walk{Fresh: newSubject, Cases: network})
 }

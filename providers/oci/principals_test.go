@@ -24,15 +24,16 @@ import (
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
 )
 
-// guarded is a cloud that takes no call that is not signed with a key it knows.
-func guarded(t *testing.T) *simtest.Running {
+// startGuarded starts a cloud that rejects every call that is not signed with a known
+// key.
+func startGuarded(t *testing.T) *simtest.Running {
 	t.Helper()
 	return simtest.StartLoopback(t, simoci.Options{RequireSignature: true, Seed: simoci.SeedOptions{Nodes: 2}})
 }
 
-// trial opens the cloud with a configuration and serves a Service there, and returns what
-// failed.
-func trial(t *testing.T, running *simtest.Running, file string) error {
+// serveWithConfig opens the cloud with a configuration, serves a Service there, and
+// returns the error.
+func serveWithConfig(t *testing.T, running *simtest.Running, file string) error {
 	t.Helper()
 	seed := running.Cloud.Seed
 	file += fmt.Sprintf("endpoint: %s\nvcn: %s\nloadBalancer: {subnet1: %s, securityListManagementMode: None}\nrateLimiter: {disableRateLimiter: true}\n", running.URL, seed.VCN, seed.Public.ID)
@@ -56,7 +57,7 @@ func trial(t *testing.T, running *simtest.Running, file string) error {
 // TestAPIKey: calls are signed with the key of the configuration, and with another one
 // nothing is done.
 func TestAPIKey(t *testing.T) {
-	running := guarded(t)
+	running := startGuarded(t)
 	seed, print := running.Cloud.Seed, "20:3b:97:13:55:1c"
 	file, err := seed.CloudConf(running.URL, key(), print)
 	if err != nil {
@@ -74,11 +75,11 @@ func TestAPIKey(t *testing.T) {
 	}
 	id := seed.Tenancy + "/" + seed.User + "/" + print
 	running.Cloud.Trust(id, &other.PublicKey)
-	if err := trial(t, running, string(file)); err == nil || !strings.Contains(err.Error(), "NotAuthenticated") {
+	if err := serveWithConfig(t, running, string(file)); err == nil || !strings.Contains(err.Error(), "NotAuthenticated") {
 		t.Errorf("with a key that is not the user's: %v", err)
 	}
 	running.Cloud.Trust(id, &own.PublicKey)
-	if err := trial(t, running, string(file)); err != nil {
+	if err := serveWithConfig(t, running, string(file)); err != nil {
 		t.Error(err)
 	}
 }
@@ -86,10 +87,10 @@ func TestAPIKey(t *testing.T) {
 // TestInstancePrincipal: the machine's certificate gets the token that calls are signed
 // with, and its metadata say region and compartment.
 func TestInstancePrincipal(t *testing.T) {
-	running := guarded(t)
+	running := startGuarded(t)
 	t.Setenv("OCI_METADATA_BASE_URL", running.URL+"/opc/v2")
 	t.Setenv("OCI_SDK_AUTH_CLIENT_REGION_URL", running.URL)
-	if err := trial(t, running, "useInstancePrincipals: true\n"); err != nil {
+	if err := serveWithConfig(t, running, "useInstancePrincipals: true\n"); err != nil {
 		t.Error(err)
 	}
 	counts := running.Cloud.Journal.Counts()
@@ -98,9 +99,9 @@ func TestInstancePrincipal(t *testing.T) {
 	}
 }
 
-// proxied gives a cluster's proxy, which exchanges tokens of ServiceAccounts, and the
-// environment of a pod that finds it.
-func proxied(t *testing.T, running *simtest.Running) {
+// startProxy starts a cluster's proxy, which exchanges tokens of ServiceAccounts, and
+// sets the environment of a pod that uses it.
+func startProxy(t *testing.T, running *simtest.Running) {
 	t.Helper()
 	front := httptest.NewUnstartedServer(running.Cloud)
 	_ = front.Listener.Close()
@@ -119,10 +120,10 @@ func proxied(t *testing.T, running *simtest.Running) {
 	t.Setenv("OCI_RESOURCE_PRINCIPAL_VERSION", "2.2")
 	t.Setenv("OCI_RESOURCE_PRINCIPAL_REGION", running.Cloud.Seed.Region)
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
-	t.Setenv("OCI_KUBERNETES_SERVICE_ACCOUNT_CERT_PATH", written(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})))
+	t.Setenv("OCI_KUBERNETES_SERVICE_ACCOUNT_CERT_PATH", writeFile(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})))
 }
 
-func written(t *testing.T, name string, text []byte) string {
+func writeFile(t *testing.T, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -141,10 +142,10 @@ func accountToken(namespace, name string, until time.Time) string {
 // TestWorkloadIdentity: the token of the ServiceAccount gets the one that calls are signed
 // with.
 func TestWorkloadIdentity(t *testing.T) {
-	running := guarded(t)
-	proxied(t, running)
-	t.Setenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH", written(t, "token", []byte(accountToken("kube-system", "berth", time.Now().Add(time.Hour)))))
-	if err := trial(t, running, "useWorkloadIdentity: true\ncompartment: "+running.Cloud.Seed.Compartment+"\n"); err != nil {
+	running := startGuarded(t)
+	startProxy(t, running)
+	t.Setenv("OCI_WORKLOAD_IDENTITY_TOKEN_PATH", writeFile(t, "token", []byte(accountToken("kube-system", "berth", time.Now().Add(time.Hour)))))
+	if err := serveWithConfig(t, running, "useWorkloadIdentity: true\ncompartment: "+running.Cloud.Seed.Compartment+"\n"); err != nil {
 		t.Error(err)
 	}
 	if counts := running.Cloud.Journal.Counts(); counts["auth.CreateWorkloadToken"] == 0 || counts["loadbalancer.CreateLoadBalancer"] != 1 {
@@ -155,10 +156,10 @@ func TestWorkloadIdentity(t *testing.T) {
 // TestMachine: what the configuration lacks, the machine says; and where it is silent,
 // the error says both.
 func TestMachine(t *testing.T) {
-	running := guarded(t)
+	running := startGuarded(t)
 	t.Setenv("OCI_METADATA_BASE_URL", running.URL+"/opc/v2")
 	open := func() error {
-		_, _, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), strings.NewReader("auth: {tenancy: t, user: u, fingerprint: f, key: "+quoted(key())+"}\n"), providers.Env{Now: time.Now})
+		_, _, err := providers.EntryOf(oci.Cloud()).Open(t.Context(), strings.NewReader("auth: {tenancy: t, user: u, fingerprint: f, key: "+quoteText(key())+"}\n"), providers.Env{Now: time.Now})
 		return err
 	}
 	if err := open(); err != nil {
@@ -170,4 +171,4 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-func quoted(text []byte) string { return fmt.Sprintf("%q", text) }
+func quoteText(text []byte) string { return fmt.Sprintf("%q", text) }

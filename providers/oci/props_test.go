@@ -75,7 +75,7 @@ func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.K
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
-func fresh(t testing.TB) props.Subject {
+func newSubject(t testing.TB) props.Subject {
 	t.Helper()
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 6, DualStack: true}})}
 	simtest.ForgetWork(s.running.Cloud)
@@ -89,8 +89,8 @@ const (
 	mapPrefix = "oci-load-balancer.oraclecloud.com/"
 )
 
-// with are annotations, as pairs of keys and values.
-func with(pairs ...string) map[string]string {
+// annotationPairs returns annotations, given as pairs of keys and values.
+func annotationPairs(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		out[pairs[i]] = pairs[i+1]
@@ -98,47 +98,47 @@ func with(pairs ...string) map[string]string {
 	return out
 }
 
-func sticky(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
+func useClientAffinity(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
 
-func mixed(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
+func mixProtocols(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
-func cases() []props.Case {
+func propsCases() []props.Case {
 	none := func(pairs ...string) map[string]string {
-		return with(append(pairs, prefix+"security-rule-management-mode", "None")...)
+		return annotationPairs(append(pairs, prefix+"security-rule-management-mode", "None")...)
 	}
 	return []props.Case{
 		props.Service("plain-none", none()),
 		props.Service("flexible", none(oldPrefix+"shape", "flexible", oldPrefix+"shape-flex-min", "10", oldPrefix+"shape-flex-max", "100Mbps")),
 		props.Service("nlb", none(prefix+"load-balancer-type", "nlb")),
-		props.Service("http", none(oldPrefix+"backend-protocol", "HTTP", prefix+"loadbalancer-policy", "LEAST_CONNECTIONS", oldPrefix+"connection-idle-timeout", "90"), sticky),
-		props.Service("nlb-mixed", none(prefix+"load-balancer-type", "nlb", netPrefix+"is-ppv2-enabled", "true"), mixed),
+		props.Service("http", none(oldPrefix+"backend-protocol", "HTTP", prefix+"loadbalancer-policy", "LEAST_CONNECTIONS", oldPrefix+"connection-idle-timeout", "90"), useClientAffinity),
+		props.Service("nlb-mixed", none(prefix+"load-balancer-type", "nlb", netPrefix+"is-ppv2-enabled", "true"), mixProtocols),
 		props.Service("proxied", none(oldPrefix+"connection-proxy-protocol-version", "2", oldPrefix+"health-check-retries", "5")),
 		props.Service("rule-sets", none(oldPrefix+"backend-protocol", "HTTP", prefix+"oci-load-balancer-rule-sets", `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`)),
 		props.Service("nlb-local", none(prefix+"load-balancer-type", "nlb", netPrefix+"backend-policy", "TWO_TUPLE"), props.Local),
 	}
 }
 
-func TestProperties(t *testing.T) { props.Run(t, fresh, cases()) }
+func TestProperties(t *testing.T) { props.Run(t, newSubject, propsCases()) }
 
 // TestPropertiesGuarded: rules in security lists and in groups.
 func TestPropertiesGuarded(t *testing.T) {
 	ranges := func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8", "192.0.2.0/24"} }
 	nlb := func(pairs ...string) map[string]string {
-		return with(append(pairs, prefix+"load-balancer-type", "nlb")...)
+		return annotationPairs(append(pairs, prefix+"load-balancer-type", "nlb")...)
 	}
-	props.Run(t, fresh, []props.Case{
+	props.Run(t, newSubject, []props.Case{
 		props.Service("lists", nil),
-		props.Service("moved", with(prefix+"load-balancer-type", "nlb")),
-		props.Service("lists-front", with(oldPrefix+"security-list-management-mode", "Frontend"), ranges),
+		props.Service("moved", annotationPairs(prefix+"load-balancer-type", "nlb")),
+		props.Service("lists-front", annotationPairs(oldPrefix+"security-list-management-mode", "Frontend"), ranges),
 	})
 	// Rules stay when a Service is given a mode that keeps none, as the official controller
 	// has it; so these are moved among each other only.
-	props.Run(t, fresh, []props.Case{
+	props.Run(t, newSubject, []props.Case{
 		props.Service("lists-local", nlb(netPrefix+"security-list-management-mode", "All"), props.Local, ranges),
 		props.Service("lists-nlb", nlb(netPrefix+"security-list-management-mode", "All")),
 	})
-	props.Run(t, fresh, []props.Case{
-		props.Service("group", with(prefix+"security-rule-management-mode", "NSG"), ranges),
+	props.Run(t, newSubject, []props.Case{
+		props.Service("group", annotationPairs(prefix+"security-rule-management-mode", "NSG"), ranges),
 		props.Service("group-nlb", nlb(prefix+"security-rule-management-mode", "nsg"), props.Local),
 	})
 }
@@ -151,7 +151,7 @@ func TestNoWriteWhileBusy(t *testing.T) {
 		var many []props.Case
 		for i, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 			kind := []string{"lb", "nlb"}[i%2]
-			many = append(many, props.Service(name, with(prefix+"load-balancer-type", kind)))
+			many = append(many, props.Service(name, annotationPairs(prefix+"load-balancer-type", kind)))
 		}
 		props.Together(t, s, many)
 		for _, e := range s.Control().Journal.Entries() {
@@ -164,5 +164,5 @@ func TestNoWriteWhileBusy(t *testing.T) {
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	props.Planned(t, fresh, cases(), props.Service("refused", with("oci.oraclecloud.com/load-balancer-type", "perhaps")), 60)
+	props.Planned(t, newSubject, propsCases(), props.Service("refused", annotationPairs("oci.oraclecloud.com/load-balancer-type", "perhaps")), 60)
 }

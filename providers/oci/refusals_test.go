@@ -30,11 +30,11 @@ type refusal struct {
 	live  bool // it was served before, without notes and spec
 }
 
-// refusals are failures that only the cloud can tell. What is refused before is in
-// TestRefused.
-func refusals() []refusal {
-	nlb := with(prefix+"load-balancer-type", "nlb")
-	group := with(prefix+"security-rule-management-mode", "NSG")
+// cloudRefusals returns failures that only the cloud can detect. Refusals before any
+// call are in TestRefused.
+func cloudRefusals() []refusal {
+	nlb := annotationPairs(prefix+"load-balancer-type", "nlb")
+	group := annotationPairs(prefix+"security-rule-management-mode", "NSG")
 	said := func(operation string, status int, code, message string) sim.Fault {
 		return sim.Fault{Kind: sim.FaultError, Operation: operation, Status: status, Code: code, Message: message}
 	}
@@ -46,10 +46,10 @@ func refusals() []refusal {
 		{name: "no room in a security list", opt: simoci.Options{Limits: simoci.Limits{ListRules: 2}}},
 		{name: "no network security group left", notes: group, opt: simoci.Options{Limits: simoci.Limits{NetworkSecurityGroups: -1}}},
 		{name: "no room in its security group", notes: group, opt: simoci.Options{Limits: simoci.Limits{GroupRules: 1}}},
-		{name: "a shape of which none is left", notes: with(oldPrefix+"shape", "100Mbps"), opt: simoci.Options{NoFixedShapes: true}},
-		{name: "a shape that is none", notes: with(oldPrefix+"shape", "large")},
-		{name: "tags of a namespace that is not there", notes: with(prefix+"initial-defined-tags-override", `{"nowhere": {"CostCenter": "42"}}`)},
-		{name: "a security group of others that is not there", notes: with(prefix+"oci-network-security-groups", "ocid1.networksecuritygroup.oc1..none")},
+		{name: "a shape of which none is left", notes: annotationPairs(oldPrefix+"shape", "100Mbps"), opt: simoci.Options{NoFixedShapes: true}},
+		{name: "a shape that is none", notes: annotationPairs(oldPrefix+"shape", "large")},
+		{name: "tags of a namespace that is not there", notes: annotationPairs(prefix+"initial-defined-tags-override", `{"nowhere": {"CostCenter": "42"}}`)},
+		{name: "a security group of others that is not there", notes: annotationPairs(prefix+"oci-network-security-groups", "ocid1.networksecuritygroup.oc1..none")},
 		{name: "a work request that fails", opt: simoci.Options{Breaks: string(props.Service("web", nil).Service.UID)}},
 		{name: "no right to make load balancers", fault: said("CreateLoadBalancer", http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found.")},
 		{name: "no right to change listeners", live: true, fault: said("CreateListener", http.StatusNotFound, "NotAuthorizedOrNotFound", "Authorization failed or requested resource not found."),
@@ -67,7 +67,7 @@ var made = regexp.MustCompile(`ocid1\.[a-z]+\.oc1\.[a-z0-9-]*\.[a-z0-9]+|opc-req
 
 // TestTold verifies the messages for a Service that the cloud cannot serve as written.
 func TestTold(t *testing.T) {
-	all := refusals()
+	all := cloudRefusals()
 	texts := make([]string, len(all))
 	t.Run("all", func(t *testing.T) {
 		for i, c := range all {
@@ -85,7 +85,7 @@ func (c refusal) told(t *testing.T) string {
 	c.opt.Seed = simoci.SeedOptions{Nodes: 2, DualStack: true}
 	s := subject{running: simtest.Start(t, c.opt)}
 	if c.live {
-		serve(t, s, s.Nodes(), props.Service("web", nil).Service)
+		serveAll(t, s, s.Nodes(), props.Service("web", nil).Service)
 	}
 	if c.fault.Operation != "" {
 		if _, err := s.Control().Faults.Add(c.fault); err != nil {

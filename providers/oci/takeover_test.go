@@ -33,8 +33,8 @@ type official struct {
 
 func (o official) Objects() map[providers.Reference]providers.Object { return o.secrets }
 
-// repeat makes the calls of the file again, with these certificates.
-func repeat(t *testing.T, running *simtest.Running, known map[string]map[string][]byte) {
+// replayCalls sends the calls of the file again, with these certificates.
+func replayCalls(t *testing.T, running *simtest.Running, known map[string]map[string][]byte) {
 	t.Helper()
 	body, err := os.ReadFile(officialState + "requests.txt")
 	if err != nil {
@@ -55,15 +55,16 @@ func repeat(t *testing.T, running *simtest.Running, known map[string]map[string]
 		at += len(line) + 1
 		call, parameters, _ := strings.Cut(line, "{")
 		words := strings.Fields(call)
-		made := write(t, running, words[0], words[1], "{"+parameters)
+		made := sendWrite(t, running, words[0], words[1], "{"+parameters)
 		if len(words) == 3 {
 			text = text[:at] + strings.ReplaceAll(text[at:], words[2], made)
 		}
 	}
 }
 
-// write makes one call and returns the id of what it has made, if it has made something.
-func write(t *testing.T, running *simtest.Running, method, path, parameters string) string {
+// sendWrite sends one call and returns the id of what it created, if it created
+// something.
+func sendWrite(t *testing.T, running *simtest.Running, method, path, parameters string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, running.URL+path, strings.NewReader(parameters))
 	if err != nil {
@@ -101,9 +102,9 @@ func TestTakeOverOfTheController(t *testing.T) {
 		running := simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 4, DualStack: true}, Limits: simoci.Limits{ListRules: 2000}})
 		simtest.ForgetWork(running.Cloud)
 		known := map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]}
-		o := official{subject: subject{running: running}, secrets: secrets(known)}
+		o := official{subject: subject{running: running}, secrets: secretObjects(known)}
 		before := props.State(t, o.Control())
-		repeat(t, running, known)
+		replayCalls(t, running, known)
 		served := props.Documents[corev1.Service](t, officialState+"services.yaml")
 		writes, _ := props.TakeOver(t, o, served)
 		for _, call := range writes {
@@ -112,7 +113,7 @@ func TestTakeOverOfTheController(t *testing.T) {
 		if len(served) < 40 {
 			t.Errorf("%d Services", len(served))
 		}
-		write(t, running, http.MethodPut, "/20160918/networkSecurityGroups/"+running.Cloud.Seed.WorkerGroup, `{"freeformTags": {}}`)
+		sendWrite(t, running, http.MethodPut, "/20160918/networkSecurityGroups/"+running.Cloud.Seed.WorkerGroup, `{"freeformTags": {}}`)
 		rest, err := props.StateOf(o.Control())
 		if err != nil || rest != before {
 			t.Errorf("left (-before +after), %v:\n%s", err, cmp.Diff(before, rest))

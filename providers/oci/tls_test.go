@@ -27,8 +27,8 @@ import (
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
 )
 
-// issue makes a certificate with its key, as a Secret has them.
-func issue(serial int64) map[string][]byte {
+// issueCertificate creates a certificate with its key, as a Secret has them.
+func issueCertificate(serial int64) map[string][]byte {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		panic(err) // there is no randomness
@@ -49,10 +49,10 @@ func issue(serial int64) map[string][]byte {
 }
 
 // certificates are two, the same for all tests.
-var certificates = sync.OnceValue(func() []map[string][]byte { return []map[string][]byte{issue(1), issue(2)} })
+var certificates = sync.OnceValue(func() []map[string][]byte { return []map[string][]byte{issueCertificate(1), issueCertificate(2)} })
 
-// secrets returns the Secrets of the Service's namespace, by name.
-func secrets(known map[string]map[string][]byte) map[providers.Reference]providers.Object {
+// secretObjects returns the Secrets of the Service's namespace, by name.
+func secretObjects(known map[string]map[string][]byte) map[providers.Reference]providers.Object {
 	out := map[providers.Reference]providers.Object{}
 	for name, data := range known {
 		out[providers.Reference{Kind: providers.Secret, Namespace: "shop", Name: name}] = providers.Object{Data: data}
@@ -71,15 +71,16 @@ func certificateMap(data map[string]string) map[providers.Reference]providers.Ob
 
 // tlsService ends TLS on its first port, and speaks it to the nodes behind it.
 func tlsService() *corev1.Service {
-	svc := props.Service("web", with(oldPrefix+"tls-secret", "web-tls", oldPrefix+"tls-backendset-secret", "shop/nodes-tls", prefix+"security-rule-management-mode", "None",
+	svc := props.Service("web", annotationPairs(oldPrefix+"tls-secret", "web-tls", oldPrefix+"tls-backendset-secret", "shop/nodes-tls", prefix+"security-rule-management-mode", "None",
 		prefix+"oci-load-balancer-listener-ssl-config", `{"CipherSuiteName": "oci-modern-ssl-cipher-suite-v1", "Protocols": ["TLSv1.2"]}`)).Service
 	svc.Annotations[oldPrefix+"ssl-ports"] = "80"
 	svc.Spec.Ports[0].Port = 80
 	return svc
 }
 
-// until works on a job until nothing is left to do, and returns how many writes it took.
-func until(t *testing.T, s subject, r *reconcile.Reconciler, job reconcile.Job) int {
+// runUntilDone works on a job until nothing is left to do, and returns how many writes
+// it took.
+func runUntilDone(t *testing.T, s subject, r *reconcile.Reconciler, job reconcile.Job) int {
 	t.Helper()
 	before := s.Control().Journal.Writes()
 	var last reconcile.Result
@@ -155,7 +156,7 @@ func TestCertificates(t *testing.T) {
 	if err != nil || !d.Problems.Errors() || !strings.Contains(strings.Join(d.Problems.Strings(), "\n"), "names Secret shop/web-tls, which is not known here") {
 		t.Errorf("without the Secret: %v, %v", d.Problems.Strings(), err)
 	}
-	until(t, s, r, reconcile.Job{Service: svc, Objects: secrets(map[string]map[string][]byte{"web-tls": both[0], "nodes-tls": both[0]})})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc, Objects: secretObjects(map[string]map[string][]byte{"web-tls": both[0], "nodes-tls": both[0]})})
 	now := s.encrypted(t)
 	l, set := now.Listeners["TCP-80"].TLS, now.Sets["TCP-80"].TLS
 	if l == nil || set == nil || l.Suite != "oci-modern-ssl-cipher-suite-v1" || !slices.Equal(l.Protocols, []string{"TLSv1.2"}) || !strings.HasPrefix(set.Certificate, "nodes-tls-") {
@@ -166,8 +167,8 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s ends TLS", name)
 		}
 	}
-	rotated := reconcile.Job{Service: svc, Objects: secrets(map[string]map[string][]byte{"web-tls": both[1], "nodes-tls": both[0]})}
-	writes := until(t, s, r, rotated)
+	rotated := reconcile.Job{Service: svc, Objects: secretObjects(map[string]map[string][]byte{"web-tls": both[1], "nodes-tls": both[0]})}
+	writes := runUntilDone(t, s, r, rotated)
 	if d := cmp.Diff(map[string]string{"web-tls": string(both[1]["tls.crt"]), "nodes-tls": string(both[0]["tls.crt"])}, s.encrypted(t).public()); d != "" {
 		t.Errorf("after a change (-want +got):\n%s", d)
 	}
@@ -182,7 +183,7 @@ func TestCertificates(t *testing.T) {
 	again.SetNodes(s.Nodes())
 	_, _ = again.Draft(t.Context(), rotated) // the run below shows a failure
 	again.AllKnown()
-	if n := until(t, s, again, rotated); n != 0 {
+	if n := runUntilDone(t, s, again, rotated); n != 0 {
 		t.Errorf("a new process makes %d writes", n)
 	}
 	for _, e := range s.Control().Journal.Entries() {
@@ -201,7 +202,7 @@ func TestCertificateMap(t *testing.T) {
 	s, r := beginTLS(t)
 	first := tlsService()
 	delete(first.Annotations, oldPrefix+"tls-backendset-secret")
-	until(t, s, r, reconcile.Job{Service: first, Objects: secrets(map[string]map[string][]byte{"web-tls": certificates()[0]})})
+	runUntilDone(t, s, r, reconcile.Job{Service: first, Objects: secretObjects(map[string]map[string][]byte{"web-tls": certificates()[0]})})
 	svc := first.DeepCopy()
 	delete(svc.Annotations, oldPrefix+"tls-secret")
 	svc.Annotations[mapPrefix+"tls-certificate-map"] = "web-certificates"
@@ -209,7 +210,7 @@ func TestCertificateMap(t *testing.T) {
 		return reconcile.Job{Service: svc, Objects: certificateMap(map[string]string{"80": `["` + id + `"]`, "other": "key"})}
 	}
 	for n, id := range []string{"ocid1.certificate.oc1..a", "ocid1.certificate.oc1..b"} {
-		writes := until(t, s, r, mapped(id))
+		writes := runUntilDone(t, s, r, mapped(id))
 		now := s.encrypted(t)
 		if l := now.Listeners["TCP-80"].TLS; l == nil || l.Certificate != "" || !slices.Equal(l.Managed, []string{id}) || l.Suite != "oci-modern-ssl-cipher-suite-v1" || len(now.Certificates) != 0 {
 			t.Errorf("listener %+v, certificates %v", l, now.Certificates)
@@ -228,7 +229,7 @@ func TestCertificateMap(t *testing.T) {
 	}})
 	again.SetNodes(s.Nodes())
 	again.AllKnown()
-	if n := until(t, s, again, mapped("ocid1.certificate.oc1..b")); n != 0 {
+	if n := runUntilDone(t, s, again, mapped("ocid1.certificate.oc1..b")); n != 0 {
 		t.Errorf("a new process makes %d writes", n)
 	}
 	if want := []string{"config-map web-certificates", "certificate ocid1.certificate.oc1..b"}; !slices.Equal(named, want) {
@@ -255,17 +256,17 @@ func TestOfficialCertificate(t *testing.T) {
 	s, r := beginTLS(t)
 	svc, both := tlsService(), certificates()
 	delete(svc.Annotations, oldPrefix+"tls-backendset-secret")
-	until(t, s, r, reconcile.Job{Service: svc, Objects: secrets(map[string]map[string][]byte{"web-tls": both[0]})})
+	runUntilDone(t, s, r, reconcile.Job{Service: svc, Objects: secretObjects(map[string]map[string][]byte{"web-tls": both[0]})})
 	s.rename(t, "web-tls")
 	again := reconcile.New(s.Open(t), reconcile.Options{})
 	again.SetNodes(s.Nodes())
-	same := reconcile.Job{Service: svc, Objects: secrets(map[string]map[string][]byte{"web-tls": both[0]})}
+	same := reconcile.Job{Service: svc, Objects: secretObjects(map[string]map[string][]byte{"web-tls": both[0]})}
 	_, _ = again.Draft(t.Context(), same) // the run below shows a failure
 	again.AllKnown()
-	if n := until(t, s, again, same); n != 0 {
+	if n := runUntilDone(t, s, again, same); n != 0 {
 		t.Errorf("the certificate of the official controller costs %d writes", n)
 	}
-	until(t, s, again, reconcile.Job{Service: svc, Objects: secrets(map[string]map[string][]byte{"web-tls": both[1]})})
+	runUntilDone(t, s, again, reconcile.Job{Service: svc, Objects: secretObjects(map[string]map[string][]byte{"web-tls": both[1]})})
 	now := s.encrypted(t)
 	if name := now.Listeners["TCP-80"].TLS.Certificate; name == "web-tls" || now.Certificates[name].Public != string(both[1]["tls.crt"]) {
 		t.Errorf("after a change the listener has %q", name)

@@ -23,31 +23,31 @@ func TestRefused(t *testing.T) {
 		change func(*corev1.ServiceSpec)
 		want   string
 	}{
-		"tls":        {with(oldPrefix+"ssl-ports", "443", oldPrefix+"tls-secret", "web-tls"), nil, `tls-secret: "web-tls" names Secret shop/web-tls, which is not known here`},
-		"two sorts":  {with(oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls", mapPrefix+"tls-certificate-map", "web"), nil, "cannot be beside " + oldPrefix + "tls-secret"},
-		"map":        {with(oldPrefix+"ssl-ports", "443", mapPrefix+"tls-certificate-map", "web"), nil, `tls-certificate-map: "web" names ConfigMap shop/web, which is not known here`},
-		"udp on lb":  {nil, mixed, "has a protocol that load balancers of kind lb do not serve"},
-		"udp guards": {with(kind, nlb, none, "NSG"), mixed, "gets no security rules"},
-		"two node ports": {with(kind, nlb), func(s *corev1.ServiceSpec) {
+		"tls":        {annotationPairs(oldPrefix+"ssl-ports", "443", oldPrefix+"tls-secret", "web-tls"), nil, `tls-secret: "web-tls" names Secret shop/web-tls, which is not known here`},
+		"two sorts":  {annotationPairs(oldPrefix+"ssl-ports", "80", oldPrefix+"tls-secret", "web-tls", mapPrefix+"tls-certificate-map", "web"), nil, "cannot be beside " + oldPrefix + "tls-secret"},
+		"map":        {annotationPairs(oldPrefix+"ssl-ports", "443", mapPrefix+"tls-certificate-map", "web"), nil, `tls-certificate-map: "web" names ConfigMap shop/web, which is not known here`},
+		"udp on lb":  {nil, mixProtocols, "has a protocol that load balancers of kind lb do not serve"},
+		"udp guards": {annotationPairs(kind, nlb, none, "NSG"), mixProtocols, "gets no security rules"},
+		"two node ports": {annotationPairs(kind, nlb), func(s *corev1.ServiceSpec) {
 			s.Ports[1].Port, s.Ports[1].Protocol = s.Ports[0].Port, corev1.ProtocolUDP
 		}, "the same nodePort for TCP and UDP"},
-		"preserve":   {with(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "goes with externalTrafficPolicy Local only"},
-		"bandwidth":  {with(oldPrefix+"shape", "flexible"), nil, "a flexible shape needs it"},
-		"subnet":     {with(oldPrefix+"subnet1", "ocid1.subnet.oc1..none"), nil, "is not there, or may not be seen"},
-		"no OCID":    {with(oldPrefix+"subnet1", "<OCID of the private subnet>"), nil, `subnet1: "<OCID of the private subnet>" is no OCID; legal is the OCID of a subnet, as in ocid1.subnet.oc1.iad.`},
-		"half OCID":  {with(oldPrefix+"subnet2", "ocid1.subnet.oc1"), nil, `subnet2: "ocid1.subnet.oc1" is no OCID; legal is the OCID of a subnet`},
-		"of a VCN":   {with(kind, nlb, netPrefix+"subnet", "ocid1.vcn.oc1.iad.aaaaaaaa7f21"), nil, `subnet: "ocid1.vcn.oc1.iad.aaaaaaaa7f21" is the OCID of a vcn; legal is the OCID of a subnet`},
-		"no group":   {with(prefix+"oci-network-security-groups", "ocid1.networksecuritygroup.oc1.iad.a, web"), nil, `has item "web", which is no OCID; legal is a comma separated list of at most 5 items, each the OCID of a network security group`},
-		"no place":   {with(prefix+"compartment-id", "shop"), nil, `compartment-id: "shop" is no OCID; legal is the OCID of a compartment`},
-		"behind":     {with(none, "NSG", prefix+"oci-backend-network-security-group", "nodes"), nil, `backend-network-security-group: "nodes" has item "nodes", which is no OCID`},
+		"preserve":   {annotationPairs(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "goes with externalTrafficPolicy Local only"},
+		"bandwidth":  {annotationPairs(oldPrefix+"shape", "flexible"), nil, "a flexible shape needs it"},
+		"subnet":     {annotationPairs(oldPrefix+"subnet1", "ocid1.subnet.oc1..none"), nil, "is not found, or not visible with these credentials"},
+		"no OCID":    {annotationPairs(oldPrefix+"subnet1", "<OCID of the private subnet>"), nil, `subnet1: "<OCID of the private subnet>" is no OCID; legal is the OCID of a subnet, as in ocid1.subnet.oc1.iad.`},
+		"half OCID":  {annotationPairs(oldPrefix+"subnet2", "ocid1.subnet.oc1"), nil, `subnet2: "ocid1.subnet.oc1" is no OCID; legal is the OCID of a subnet`},
+		"of a VCN":   {annotationPairs(kind, nlb, netPrefix+"subnet", "ocid1.vcn.oc1.iad.aaaaaaaa7f21"), nil, `subnet: "ocid1.vcn.oc1.iad.aaaaaaaa7f21" is the OCID of a vcn; legal is the OCID of a subnet`},
+		"no group":   {annotationPairs(prefix+"oci-network-security-groups", "ocid1.networksecuritygroup.oc1.iad.a, web"), nil, `has item "web", which is no OCID; legal is a comma separated list of at most 5 items, each the OCID of a network security group`},
+		"no place":   {annotationPairs(prefix+"compartment-id", "shop"), nil, `compartment-id: "shop" is no OCID; legal is the OCID of a compartment`},
+		"behind":     {annotationPairs(none, "NSG", prefix+"oci-backend-network-security-group", "nodes"), nil, `backend-network-security-group: "nodes" has item "nodes", which is no OCID`},
 		"address":    {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.99" }, "is no reserved public IPv4 address"},
-		"grpc":       {with(oldPrefix+"backend-protocol", "GRPC"), nil, "needs TLS on every port"},
+		"grpc":       {annotationPairs(oldPrefix+"backend-protocol", "GRPC"), nil, "needs TLS on every port"},
 		"ipv6 alone": {nil, func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol} }, "is not possible alone"},
-		"selector":   {with(prefix+"node-label-selector", "a in b"), nil, "is no label selector"},
+		"selector":   {annotationPairs(prefix+"node-label-selector", "a in b"), nil, "is no label selector"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := fresh(t)
+			s := newSubject(t)
 			svc := props.Service("web", c.notes, func(spec *corev1.ServiceSpec) {
 				if c.change != nil {
 					c.change(spec)
@@ -83,7 +83,7 @@ func TestOneSubnetTwice(t *testing.T) {
 	} {
 		r := reconcile.New(s.Open(t), reconcile.Options{})
 		r.SetNodes(s.Nodes())
-		svc := props.Service("web", with(oldPrefix+"subnet1", c.subnet, oldPrefix+"subnet2", c.subnet)).Service
+		svc := props.Service("web", annotationPairs(oldPrefix+"subnet1", c.subnet, oldPrefix+"subnet2", c.subnet)).Service
 		d, err := r.Draft(t.Context(), reconcile.Job{Service: svc})
 		if err != nil {
 			t.Fatal(err)

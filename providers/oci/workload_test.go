@@ -42,10 +42,10 @@ func TestWithoutWorkloadIdentity(t *testing.T) {
 			"(reading service account token: open /nowhere: no such file or directory)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			running := guarded(t)
-			proxied(t, running)
+			running := startGuarded(t)
+			startProxy(t, running)
 			c.lack(t)
-			err := trial(t, running, "useWorkloadIdentity: true\ncompartment: "+running.Cloud.Seed.Compartment+"\n")
+			err := serveWithConfig(t, running, "useWorkloadIdentity: true\ncompartment: "+running.Cloud.Seed.Compartment+"\n")
 			if want := "the controller gets no workload identity: " + c.want; err == nil || !strings.HasSuffix(strings.TrimSuffix(err.Error(), ", []"), want) {
 				t.Errorf("told %v\nwant %s", err, want)
 			}
@@ -56,14 +56,14 @@ func TestWithoutWorkloadIdentity(t *testing.T) {
 // TestServiceWithoutWorkloadIdentity verifies the same message for the ServiceAccount that
 // a Service names, including the answer of the cluster's proxy.
 func TestServiceWithoutWorkloadIdentity(t *testing.T) {
-	s, _, r := delegated(t, "balancers")
+	s, _, r := startWithAccounts(t, "balancers")
 	_, err := s.Control().Faults.Add(sim.Fault{Operation: "CreateWorkloadToken", Kind: sim.FaultError, Status: http.StatusForbidden, Code: "NotAuthorized", Message: "no workload"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := func() (fault.Meaning, string) {
 		t.Helper()
-		_, err := r.Draft(t.Context(), reconcile.Job{Service: named("web", "balancers", 0)})
+		_, err := r.Draft(t.Context(), reconcile.Job{Service: serviceWithAccount("web", "balancers", 0)})
 		if err == nil {
 			t.Fatal("it was drafted")
 		}

@@ -15,7 +15,7 @@ import (
 // Services with a floating IP and without.
 func TestKeysAlone(t *testing.T) {
 	const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer"
-	w := begin(t, simopenstack.Options{}, "")
+	w := startWorld(t, simopenstack.Options{}, "")
 	for name, of := range map[string]func(*corev1.Service){
 		"public": nil, "internal": func(svc *corev1.Service) { svc.Annotations[internal] = "true" },
 	} {

@@ -28,8 +28,8 @@ func (w *world) breaks(operation string, times int) {
 	}
 }
 
-// limited asks for another connection limit, which is a change of each listener.
-func limited(svc *corev1.Service, limit string) { svc.Annotations[prefix+"connection-limit"] = limit }
+// setLimit requests another connection limit, which is a change of each listener.
+func setLimit(svc *corev1.Service, limit string) { svc.Annotations[prefix+"connection-limit"] = limit }
 
 // TestFailover: a change ends in ERROR. A step of the plan fails the load balancer over,
 // then the change is applied. This holds for the process that observed the ERROR and for
@@ -37,11 +37,11 @@ func limited(svc *corev1.Service, limit string) { svc.Annotations[prefix+"connec
 func TestFailover(t *testing.T) {
 	for name, anew := range map[string]bool{"the same process": false, "another process": true} {
 		virtual.Run(t, name, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{Administrator: true}, "")
+			w := startWorld(t, simopenstack.Options{Administrator: true}, "")
 			svc := props.Service("web", nil).Service
 			w.serve(svc)
 			was := svc.DeepCopy()
-			limited(svc, "100")
+			setLimit(svc, "100")
 			w.breaks("UpdateListener", 1)
 			w.breaks("FailoverLoadBalancer", 1)
 			if res, err := w.once(svc, false); err != nil || res.Err == nil || res.Clean {
@@ -81,11 +81,11 @@ func TestErrorIsKept(t *testing.T) {
 		{name: "internal", with: map[string]string{internalKey: "true"}},
 	} {
 		virtual.Run(t, c.name, func(t *testing.T) {
-			w := begin(t, c.opt, "")
+			w := startWorld(t, c.opt, "")
 			svc := props.Service("web", c.with).Service
 			w.serve(svc)
 			was := svc.DeepCopy()
-			limited(svc, "100")
+			setLimit(svc, "100")
 			w.breaks("UpdateListener", 1)
 			var last reconcile.Result
 			for range rounds {
@@ -100,8 +100,8 @@ func TestErrorIsKept(t *testing.T) {
 			if n := calls["load-balancer.DeleteLoadBalancer"]; n > 0 || calls["load-balancer.CreateLoadBalancer"] != 1 {
 				t.Errorf("%d deletions: %v", n, calls)
 			}
-			if !slices.ContainsFunc(told(last), func(line string) bool { return strings.Contains(line, "may still forward") }) {
-				t.Errorf("the Service does not report the ERROR: %v", told(last))
+			if !slices.ContainsFunc(messagesOf(last), func(line string) bool { return strings.Contains(line, "may still forward") }) {
+				t.Errorf("the Service does not report the ERROR: %v", messagesOf(last))
 			}
 			if d := cmp.Diff(was.Status, svc.Status); d != "" {
 				t.Errorf("status (-before +after):\n%s", d)
@@ -127,7 +127,7 @@ func TestReplacement(t *testing.T) {
 		{name: "internal", with: map[string]string{internalKey: "true"}},
 	} {
 		virtual.Run(t, c.name, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{}, c.config)
+			w := startWorld(t, simopenstack.Options{}, c.config)
 			svc := props.Service("web", c.with).Service
 			w.serve(svc)
 			was, before := svc.DeepCopy(), w.portrait()
@@ -151,7 +151,7 @@ func TestReplacement(t *testing.T) {
 				isAddress := func(line string) bool { return strings.Contains(line, `"10.0.0.`) }
 				before, now = slices.DeleteFunc(before, isAddress), slices.DeleteFunc(now, isAddress)
 			}
-			if d := difference(before, now); d != "" {
+			if d := diffLines(before, now); d != "" {
 				t.Errorf("the cloud has changed:\n%s", d)
 			}
 			if n := w.Control().Journal.Counts()["load-balancer.FailoverLoadBalancer"]; n > 1 {
@@ -167,11 +167,11 @@ func TestReplacement(t *testing.T) {
 // the old load balancer.
 func TestReplacementResumes(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
+		w := startWorld(t, simopenstack.Options{}, "")
 		svc := props.Service("web", nil).Service
 		w.serve(svc)
 		was := svc.DeepCopy()
-		limited(svc, "100")
+		setLimit(svc, "100")
 		w.breaks("UpdateListener", 1)
 		_, _ = w.once(svc, false)
 		w.running.Cloud.StopForwarding(svc.Annotations[idKey])
@@ -179,8 +179,8 @@ func TestReplacementResumes(t *testing.T) {
 		for w.Control().Journal.Counts()["load-balancer.CreateLoadBalancer"] < 2 {
 			_, _ = w.once(svc, false)
 		}
-		svc.Annotations = annotated(svc, was.Annotations).Annotations
-		limited(svc, "100")
+		svc.Annotations = withAnnotations(svc, was.Annotations).Annotations
+		setLimit(svc, "100")
 		w.restart()
 		w.serve(svc)
 		if d := cmp.Diff(was.Status, svc.Status); d != "" {
@@ -224,8 +224,8 @@ func (w *world) replaced(svc *corev1.Service) {
 		if slices.ContainsFunc(res.Draft.Plan.Steps, func(s plan.Step) bool {
 			return s.ID.Key.Kind == "load-balancer" && s.ID.Action == plan.Delete && s.Reason == plan.Replaced && s.Impact == plan.Interrupts
 		}) {
-			if !slices.ContainsFunc(told(res), func(line string) bool { return strings.Contains(line, "is lost") }) {
-				w.Errorf("the plan does not say what is lost: %v", told(res))
+			if !slices.ContainsFunc(messagesOf(res), func(line string) bool { return strings.Contains(line, "is lost") }) {
+				w.Errorf("the plan does not say what is lost: %v", messagesOf(res))
 			}
 			w.serve(svc)
 			return
@@ -239,10 +239,10 @@ func (w *world) replaced(svc *corev1.Service) {
 // over, reconciliation continues.
 func TestSharedNotReplaced(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
+		w := startWorld(t, simopenstack.Options{}, "")
 		host := w.guests(2)[0]
 		was := host.DeepCopy()
-		limited(host, "100")
+		setLimit(host, "100")
 		w.breaks("UpdateListener", 1)
 		_, _ = w.once(host, false)
 		w.running.Cloud.StopForwarding(host.Annotations[idKey])
@@ -253,10 +253,10 @@ func TestSharedNotReplaced(t *testing.T) {
 			t.Fatalf("%d deletions, %d load balancers", n, len(w.tables()["loadbalancers"]))
 		}
 		res, err := w.once(host, false)
-		if err != nil || !slices.ContainsFunc(told(res), func(line string) bool {
+		if err != nil || !slices.ContainsFunc(messagesOf(res), func(line string) bool {
 			return strings.Contains(line, "would leave kube_service_kubernetes_shop_web-1 without one")
 		}) {
-			t.Errorf("nobody is told: %v, %v", err, told(res))
+			t.Errorf("nobody is told: %v, %v", err, messagesOf(res))
 		}
 		if d := cmp.Diff(was.Status, host.Status); d != "" {
 			t.Errorf("status (-before +after):\n%s", d)
@@ -268,13 +268,13 @@ func TestSharedNotReplaced(t *testing.T) {
 // it waits for, and makes the change afterwards.
 func TestBusySeen(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{Busy: time.Second}, "")
+		w := startWorld(t, simopenstack.Options{Busy: time.Second}, "")
 		svc := props.Service("web", nil).Service
 		w.serve(svc)
 		w.Control().Journal.Reset()
 		first, second := svc.DeepCopy(), svc.DeepCopy()
-		limited(first, "100")
-		limited(second, "200")
+		setLimit(first, "100")
+		setLimit(second, "200")
 		done := make(chan struct{})
 		one := w.process
 		go func() {

@@ -21,10 +21,10 @@ func TestCalls(t *testing.T) {
 	goals := map[string][2]float64{"create": {2.6, 2}, "touch": {0, 0}, "port": {3.8, 3}, "delnode": {3.8, 3}, "addnode": {3.8, 3}, "delete": {2.6, 2}}
 	for _, n := range []int{1, 10, 100} {
 		virtual.Run(t, fmt.Sprint(n), func(t *testing.T) {
-			w := begin(t, simopenstack.Options{Busy: 300 * time.Millisecond, Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
+			w := startWorld(t, simopenstack.Options{Busy: 300 * time.Millisecond, Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
 			var all []*corev1.Service
 			for i := range n {
-				all = append(all, named(fmt.Sprintf("web-%d", i), int32(8000+10*i)))
+				all = append(all, namedService(fmt.Sprintf("web-%d", i), int32(8000+10*i)))
 			}
 			phase := func(name string, work func(*corev1.Service)) {
 				w.Control().Journal.Reset()

@@ -33,12 +33,12 @@ func (w *world) beside(cluster string) *world {
 // appears, gets the port. The other one leaves nothing behind, reports the conflict, and
 // gets the port after the deletion of the first.
 func TestSharedPortOfClusters(t *testing.T) {
-	ours := begin(t, simopenstack.Options{}, "max-shared-lb = 4\n")
+	ours := startWorld(t, simopenstack.Options{}, "max-shared-lb = 4\n")
 	theirs := ours.beside("beside")
 	host := ours.guests(1)[0]
 	without := ours.portrait()
 	guest := func(name string, port int32, since time.Time) *corev1.Service {
-		svc := annotated(named(name, port), map[string]string{idKey: host.Annotations[idKey]})
+		svc := withAnnotations(namedService(name, port), map[string]string{idKey: host.Annotations[idKey]})
 		svc.CreationTimestamp = metav1.NewTime(since)
 		return svc
 	}
@@ -53,7 +53,7 @@ func TestSharedPortOfClusters(t *testing.T) {
 	ours.Control().Faults.Clear()
 	pools := len(ours.tables()["pools"])
 	res, err := theirs.once(younger, false)
-	if lines := told(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool {
+	if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.Contains(l, "port 9001") && strings.Contains(l, "asked for by kube_service_kubernetes_shop_older")
 	}) {
 		t.Errorf("nobody is told who is older: %v, %v", err, lines)
@@ -68,7 +68,7 @@ func TestSharedPortOfClusters(t *testing.T) {
 	}
 	ours.serve(older)
 	res, err = theirs.once(younger, false)
-	if lines := told(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is taken`) }) {
+	if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is taken`) }) {
 		t.Errorf("nobody is told: %v, %v", err, lines)
 	}
 	for _, svc := range []*corev1.Service{host, older} {
@@ -79,7 +79,7 @@ func TestSharedPortOfClusters(t *testing.T) {
 	theirs.restart()
 	theirs.unchanged(younger)
 	theirs.release(younger)
-	if d := difference(without, ours.portrait()); d != "" {
+	if d := diffLines(without, ours.portrait()); d != "" {
 		t.Errorf("something is left:\n%s", d)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // annotation overrides it where the official controller does.
 func TestDefaults(t *testing.T) {
 	const internal, class = "service.beta.kubernetes.io/openstack-internal-load-balancer", prefix + "class"
-	w := begin(t, simopenstack.Options{}, "")
+	w := startWorld(t, simopenstack.Options{}, "")
 	seed := w.running.Cloud.Seed
 	monitored := map[string]string{prefix + "enable-health-monitor": "true"}
 	common.Defaults{
@@ -56,7 +56,7 @@ func TestDefaults(t *testing.T) {
 // TestEmptyOverrides: a load balancer without TLS, of a Service whose empty annotation asks
 // for that, needs no change under a configuration with a certificate for all Services.
 func TestEmptyOverrides(t *testing.T) {
-	w := begin(t, simopenstack.Options{}, "")
+	w := startWorld(t, simopenstack.Options{}, "")
 	svc := common.Plain()
 	for _, name := range []string{"default-tls-container-ref", "flavor-id", "availability-zone"} {
 		svc.Annotations[prefix+name] = ""

@@ -35,13 +35,13 @@ func TestFlowsAreForwards(t *testing.T) {
 			}
 			for i, from := range list {
 				to := list[(i+1)%len(list)].Service
-				w := begin(t, simopenstack.Options{}, config)
+				w := startWorld(t, simopenstack.Options{}, config)
 				svc := from.Service.DeepCopy()
 				w.serve(svc)
 				compared += w.compareFlows(svc, from.Name)
 				recorded := svc.Annotations
 				svc.Spec, svc.Annotations = *to.Spec.DeepCopy(), to.DeepCopy().Annotations
-				svc = annotated(svc, map[string]string{idKey: recorded[idKey], prefix + "load-balancer-address": recorded[prefix+"load-balancer-address"]})
+				svc = withAnnotations(svc, map[string]string{idKey: recorded[idKey], prefix + "load-balancer-address": recorded[prefix+"load-balancer-address"]})
 				for writes := range 6 {
 					w.stopAfter(svc, writes)
 					compared += w.compareFlows(svc, fmt.Sprintf("%s to %s, %d writes more", from.Name, to.Name, writes))

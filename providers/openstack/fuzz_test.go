@@ -14,8 +14,8 @@ import (
 const configText = "[LoadBalancer]\nsubnet-id = s-1\nfloating-network-id = n-1\nmanage-security-groups = true\ncreate-monitor = true\n" +
 	"[LoadBalancerClass \"public\"]\nfloating-subnet-tags = fast\n"
 
-// fuzzer is one Service in a cluster of three nodes.
-func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
+// newFuzzer returns a fuzzer of one Service in a cluster of three nodes.
+func newFuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	config := common.Config(t, model.ReadConfig, configText)
 	config.Features = model.Features{Tags: true, Ranges: true, Timeouts: true, Flavors: true, Zones: true}
 	service, nodes := common.Web("openstack:///", [2]corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP})
@@ -28,11 +28,11 @@ func fuzzer(t testing.TB) common.Fuzzer[model.Config, *model.Facts] {
 	return common.Single(openstack.Cloud(), config, service, nodes, facts)
 }
 
-func FuzzBuild(f *testing.F) { fuzzer(f).Build(f) }
+func FuzzBuild(f *testing.F) { newFuzzer(f).Build(f) }
 
-func FuzzCompare(f *testing.F) { fuzzer(f).Compare(f) }
+func FuzzCompare(f *testing.F) { newFuzzer(f).Compare(f) }
 
-func FuzzRead(f *testing.F) { fuzzer(f).Read(f) }
+func FuzzRead(f *testing.F) { newFuzzer(f).Read(f) }
 
 // FuzzConfig reads any cloud configuration without a panic.
 func FuzzConfig(f *testing.F) {
@@ -43,9 +43,9 @@ func FuzzConfig(f *testing.F) {
 }
 
 // TestGrowth: ten times the ports x ranges are at most ten times the work.
-func TestGrowth(t *testing.T) { fuzzer(t).Growth(t) }
+func TestGrowth(t *testing.T) { newFuzzer(t).Growth(t) }
 
 // TestLargest: the largest Service of the kind takes little, and ends with its time.
-func TestLargest(t *testing.T) { fuzzer(t).Largest(t) }
+func TestLargest(t *testing.T) { newFuzzer(t).Largest(t) }
 
-func BenchmarkSizes(b *testing.B) { fuzzer(b).Measure(b) }
+func BenchmarkSizes(b *testing.B) { newFuzzer(b).Measure(b) }

@@ -18,9 +18,9 @@ import (
 const managed = "manage-security-groups = true\n"
 
 func TestPropertiesGroups(t *testing.T) {
-	props.Run(t, fresh(managed), []props.Case{
+	props.Run(t, newSubject(managed), []props.Case{
 		props.Service("managed", nil),
-		props.Service("managed-local", keys("enable-health-monitor", "true"), props.Local, mixed),
+		props.Service("managed-local", prefixedKeys("enable-health-monitor", "true"), props.Local, mixProtocols),
 	})
 }
 
@@ -47,9 +47,9 @@ func TestGroups(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		show := func(w *world, what string) { fmt.Fprintf(&out, "== %s\n%s\n", what, w.groupsOf()) }
-		w := begin(t, simopenstack.Options{}, managed)
+		w := startWorld(t, simopenstack.Options{}, managed)
 		show(w, "before")
-		svc := props.Service("web", nil, mixed).Service
+		svc := props.Service("web", nil, mixProtocols).Service
 		w.serve(svc)
 		show(w, "a Service with a port of TCP and one of UDP")
 		svc.Spec.Ports = append(svc.Spec.Ports[:1], corev1.ServicePort{Name: "more", Protocol: corev1.ProtocolTCP, Port: 8080, NodePort: 30090})
@@ -63,7 +63,7 @@ func TestGroups(t *testing.T) {
 		w.release(svc)
 		show(w, "after the Service")
 
-		w = begin(t, simopenstack.Options{}, managed+"lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n")
+		w = startWorld(t, simopenstack.Options{}, managed+"lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n")
 		svc = props.Service("web", nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"192.0.2.7/24"} }).Service
 		w.serve(svc)
 		show(w, "with a driver that passes packets on")
@@ -75,7 +75,7 @@ func TestGroups(t *testing.T) {
 // for all Services of a batch, and no group of another Service is lost.
 func TestGroupsOfMany(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, managed)
+		w := startWorld(t, simopenstack.Options{}, managed)
 		before := w.portrait()
 		var many []props.Case
 		for i := range 8 {
@@ -86,7 +86,7 @@ func TestGroupsOfMany(t *testing.T) {
 		if n := w.Control().Journal.Counts()["network.UpdatePort"]; n == 0 || n >= 2*len(many)*len(w.nodes) {
 			t.Errorf("%d changes of %d ports for %d Services: %v", n, len(w.nodes), len(many), w.Control().Journal.Counts())
 		}
-		if d := difference(before, w.portrait()); d != "" {
+		if d := diffLines(before, w.portrait()); d != "" {
 			t.Errorf("something is left:\n%s", d)
 		}
 	})
@@ -95,7 +95,7 @@ func TestGroupsOfMany(t *testing.T) {
 // TestGroupsSwitchedOff: once groups are no longer managed, the existing one is deleted.
 func TestGroupsSwitchedOff(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, managed)
+		w := startWorld(t, simopenstack.Options{}, managed)
 		before := w.groupsOf()
 		svc := props.Service("web", nil).Service
 		w.serve(svc)

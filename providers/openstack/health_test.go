@@ -14,7 +14,7 @@ import (
 // pool.
 func TestHealth(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
+		w := startWorld(t, simopenstack.Options{}, "")
 		svc := props.Service("web", nil).Service
 		w.serve(svc)
 		d, err := w.process.Draft(t.Context(), reconcile.Job{Service: svc, Look: true})

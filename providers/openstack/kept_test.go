@@ -14,7 +14,7 @@ import (
 
 // TestKeysLive: a value that an existing load balancer does not get is reported.
 func TestKeysLive(t *testing.T) {
-	w, empty := begin(t, simopenstack.Options{}, ""), begin(t, simopenstack.Options{}, "")
+	w, empty := startWorld(t, simopenstack.Options{}, ""), startWorld(t, simopenstack.Options{}, "")
 	w.serve(common.Plain())
 	w.restart()
 	effect := func(t testing.TB, w *world, svc *corev1.Service) (common.Effect, *stack.Stack) {
@@ -44,7 +44,7 @@ func TestKeysLive(t *testing.T) {
 // TestFloatingSubnetOfALiveAddress: a floating IP that is from another subnet than the
 // Service names is reported; one that is from a subnet that it names is not.
 func TestFloatingSubnetOfALiveAddress(t *testing.T) {
-	w := begin(t, simopenstack.Options{}, "")
+	w := startWorld(t, simopenstack.Options{}, "")
 	seed := w.running.Cloud.Seed
 	svc := common.Plain()
 	w.serve(svc)

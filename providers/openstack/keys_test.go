@@ -34,8 +34,8 @@ type keyCase struct {
 	gone   bool // the outcome is what remains after the deletion of the Service
 }
 
-// is gives a value that the seed does not decide.
-func is(text string) func(simopenstack.Seed) string {
+// fixedValue returns a value that does not depend on the seed.
+func fixedValue(text string) func(simopenstack.Seed) string {
 	return func(simopenstack.Seed) string { return text }
 }
 
@@ -44,29 +44,31 @@ func keyCases() []keyCase {
 	short := func(name string, value func(simopenstack.Seed) string) keyCase {
 		return keyCase{key: prefix + name, value: value}
 	}
-	checked := keys("enable-health-monitor", "true")
-	check := func(name, value string) keyCase { return keyCase{key: prefix + name, value: is(value), with: checked} }
+	checked := prefixedKeys("enable-health-monitor", "true")
+	check := func(name, value string) keyCase {
+		return keyCase{key: prefix + name, value: fixedValue(value), with: checked}
+	}
 	certificate := func(s simopenstack.Seed) string { return "http://barbican.example" + s.Certificate }
 	return []keyCase{
-		{key: old + "openstack-internal-load-balancer", value: is("true")},
-		{key: old + "load-balancer-source-ranges", value: is("10.0.0.0/8, 192.0.2.0/24")},
-		{key: prefix + "class", value: is("partners"), config: "[LoadBalancerClass \"partners\"]\nfloating-subnet = public-b\n"},
-		{key: prefix + "keep-floatingip", value: is("true"), gone: true},
+		{key: old + "openstack-internal-load-balancer", value: fixedValue("true")},
+		{key: old + "load-balancer-source-ranges", value: fixedValue("10.0.0.0/8, 192.0.2.0/24")},
+		{key: prefix + "class", value: fixedValue("partners"), config: "[LoadBalancerClass \"partners\"]\nfloating-subnet = public-b\n"},
+		{key: prefix + "keep-floatingip", value: fixedValue("true"), gone: true},
 		short("floating-network-id", func(s simopenstack.Seed) string { return s.Second.ID }),
 		short("floating-subnet-id", func(s simopenstack.Seed) string { return s.Public.Subnets[1].ID }),
-		short("floating-subnet", is("public-b")), short("floating-subnet-tags", is("partners")),
+		short("floating-subnet", fixedValue("public-b")), short("floating-subnet-tags", fixedValue("partners")),
 		short("port-id", func(s simopenstack.Seed) string { return s.FreePort }),
 		short("subnet-id", func(s simopenstack.Seed) string { return s.Other.Subnets[0].ID }),
 		{key: prefix + "network-id", value: func(s simopenstack.Seed) string { return s.Other.ID }, config: "subnet-id =\n"},
 		short("member-subnet-id", func(s simopenstack.Seed) string { return s.Other.Subnets[0].ID }),
-		short("connection-limit", is("1000")), short("proxy-protocol", is("v2")), short("x-forwarded-for", is("true")),
-		short("lb-method", is("LEAST_CONNECTIONS")), short("timeout-client-data", is("1000")), short("timeout-member-connect", is("1000")),
-		short("timeout-member-data", is("1000")), short("timeout-tcp-inspect", is("1000")),
+		short("connection-limit", fixedValue("1000")), short("proxy-protocol", fixedValue("v2")), short("x-forwarded-for", fixedValue("true")),
+		short("lb-method", fixedValue("LEAST_CONNECTIONS")), short("timeout-client-data", fixedValue("1000")), short("timeout-member-connect", fixedValue("1000")),
+		short("timeout-member-data", fixedValue("1000")), short("timeout-tcp-inspect", fixedValue("1000")),
 		short("flavor-id", func(s simopenstack.Seed) string { return s.Flavor }), short("availability-zone", func(s simopenstack.Seed) string { return s.Zone }),
-		short("enable-health-monitor", is("true")), check("health-monitor-delay", "11"), check("health-monitor-timeout", "4"),
+		short("enable-health-monitor", fixedValue("true")), check("health-monitor-delay", "11"), check("health-monitor-timeout", "4"),
 		check("health-monitor-max-retries", "4"), check("health-monitor-max-retries-down", "5"),
-		short("default-tls-container-ref", certificate), short("hostname", is("web.example.com")), short("node-selector", is("kubernetes.io/hostname=berth-demo-node-2")),
-		short("load-balancer-id", nil), short("load-balancer-address", nil), {key: corev1.LabelNodeExcludeBalancers, value: is("true")},
+		short("default-tls-container-ref", certificate), short("hostname", fixedValue("web.example.com")), short("node-selector", fixedValue("kubernetes.io/hostname=berth-demo-node-2")),
+		short("load-balancer-id", nil), short("load-balancer-address", nil), {key: corev1.LabelNodeExcludeBalancers, value: fixedValue("true")},
 	}
 }
 
@@ -84,7 +86,7 @@ func TestEveryKeyWorks(t *testing.T) {
 			delete(missing, c.key)
 			t.Run(c.key, func(t *testing.T) {
 				t.Parallel()
-				differences[i] = difference(c.outcome(t, false), c.outcome(t, true))
+				differences[i] = diffLines(c.outcome(t, false), c.outcome(t, true))
 				if differences[i] == "" {
 					t.Error("makes no difference")
 				}
@@ -105,8 +107,8 @@ func TestEveryKeyWorks(t *testing.T) {
 // without.
 func (c keyCase) outcome(t *testing.T, with bool) []string {
 	t.Helper()
-	w := begin(t, simopenstack.Options{}, c.config)
-	svc := annotated(props.Service("web", nil, c.change).Service, c.with)
+	w := startWorld(t, simopenstack.Options{}, c.config)
+	svc := withAnnotations(props.Service("web", nil, c.change).Service, c.with)
 	if c.key == prefix+"load-balancer-id" {
 		c.value = w.first()
 	}
@@ -115,7 +117,7 @@ func (c keyCase) outcome(t *testing.T, with bool) []string {
 	case c.key == corev1.LabelNodeExcludeBalancers:
 		w.exclude(0)
 	default:
-		svc = annotated(svc, map[string]string{c.key: c.value(w.running.Cloud.Seed)})
+		svc = withAnnotations(svc, map[string]string{c.key: c.value(w.running.Cloud.Seed)})
 	}
 	w.serve(svc)
 	w.restart()
@@ -139,7 +141,7 @@ func (w *world) first() func(simopenstack.Seed) string {
 	svc.Name, svc.UID = "first", "first"
 	svc.Spec.Ports[0].Port, svc.Spec.Ports[1].Port = 8080, 8443
 	w.serve(svc)
-	return is(svc.Annotations[prefix+"load-balancer-id"])
+	return fixedValue(svc.Annotations[prefix+"load-balancer-id"])
 }
 
 // exclude labels a node so that no load balancer has it.

@@ -60,7 +60,7 @@ func TestLateCreation(t *testing.T) {
 	for _, driver := range []string{"", "provider-requires-serial-api-calls = true\n"} {
 		for name, recorded := range map[string]bool{"recorded": true, "not recorded": false} {
 			virtual.Run(t, strings.TrimSpace(name+" "+driver), func(t *testing.T) {
-				w := begin(t, simopenstack.Options{}, driver)
+				w := startWorld(t, simopenstack.Options{}, driver)
 				before := w.portrait()
 				svc := props.Service("web", nil).Service
 				bare := svc.DeepCopy()
@@ -83,7 +83,7 @@ func TestLateCreation(t *testing.T) {
 					t.Errorf("status (-want +got):\n%s", d)
 				}
 				w.release(svc)
-				if d := difference(before, w.portrait()); d != "" {
+				if d := diffLines(before, w.portrait()); d != "" {
 					t.Errorf("something is left:\n%s", d)
 				}
 			})
@@ -96,7 +96,7 @@ func TestLateCreation(t *testing.T) {
 func TestLateCreationReleased(t *testing.T) {
 	for name, recorded := range map[string]bool{"recorded": true, "not recorded": false} {
 		virtual.Run(t, name, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{}, "")
+			w := startWorld(t, simopenstack.Options{}, "")
 			before := w.portrait()
 			svc := props.Service("web", nil).Service
 			bare := svc.DeepCopy()
@@ -108,7 +108,7 @@ func TestLateCreationReleased(t *testing.T) {
 			}
 			w.restart()
 			w.release(svc)
-			if d := difference(before, w.portrait()); d != "" {
+			if d := diffLines(before, w.portrait()); d != "" {
 				t.Errorf("something is left:\n%s", d)
 			}
 		})
@@ -120,33 +120,33 @@ func TestLateCreationReleased(t *testing.T) {
 // flag that tells clusters apart.
 func TestClustersOfOneName(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		ours := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
+		ours := startWorld(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
 		theirs := *ours
 		ours.nodes, theirs.nodes = ours.nodes[:2], ours.nodes[2:]
 		ours.restart()
 		theirs.restart()
-		web := named("web", 8000)
+		web := namedService("web", 8000)
 		ours.serve(web)
 		before := ours.portrait()
 
-		twin := named("web", 9000)
+		twin := namedService("web", 9000)
 		twin.UID = "00000000-0000-4000-8000-00000000abcd"
 		var last reconcile.Result
 		for range 3 {
 			last, _ = theirs.once(twin, false)
 		}
-		if d := difference(before, ours.portrait()); d != "" {
+		if d := diffLines(before, ours.portrait()); d != "" {
 			t.Errorf("the other cluster has changed it:\n%s", d)
 		}
-		if !slices.ContainsFunc(told(last), func(l string) bool { return strings.Contains(l, "--cluster-name") }) {
-			t.Errorf("the message does not name --cluster-name: %v", told(last))
+		if !slices.ContainsFunc(messagesOf(last), func(l string) bool { return strings.Contains(l, "--cluster-name") }) {
+			t.Errorf("the message does not name --cluster-name: %v", messagesOf(last))
 		}
 		if !slices.ContainsFunc(last.Draft.Plan.Blocked, func(b plan.Blocked) bool { return b.By == plan.ByProof }) || len(twin.Status.LoadBalancer.Ingress) > 0 {
 			t.Errorf("held %v, status %v", last.Draft.Plan.Blocked, twin.Status)
 		}
 		theirs.restart()
 		theirs.release(twin)
-		if d := difference(before, ours.portrait()); d != "" {
+		if d := diffLines(before, ours.portrait()); d != "" {
 			t.Errorf("the other cluster has deleted something:\n%s", d)
 		}
 		ours.restart()
@@ -166,13 +166,13 @@ func TestClustersOfOneName(t *testing.T) {
 // another cluster is never deleted.
 func TestLateCreationOfOthers(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		ours := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
+		ours := startWorld(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, "")
 		theirs := *ours
 		ours.nodes, theirs.nodes = ours.nodes[:2], ours.nodes[2:]
 		theirs.restart()
 		ours.restart()
 		before := ours.portrait()
-		web, twin := named("web", 8000), named("web", 8000)
+		web, twin := namedService("web", 8000), namedService("web", 8000)
 		ours.diesWhileCreating(web)
 		theirs.serve(twin)
 		with := ours.portrait()
@@ -182,11 +182,11 @@ func TestLateCreationOfOthers(t *testing.T) {
 			t.Fatalf("load balancers %v", ours.balancers())
 		}
 		ours.release(web)
-		if d := difference(with, ours.portrait()); d != "" {
+		if d := diffLines(with, ours.portrait()); d != "" {
 			t.Errorf("something of the other cluster is missing:\n%s", d)
 		}
 		theirs.release(twin)
-		if d := difference(before, ours.portrait()); d != "" {
+		if d := diffLines(before, ours.portrait()); d != "" {
 			t.Errorf("something is left:\n%s", d)
 		}
 	})

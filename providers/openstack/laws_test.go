@@ -24,7 +24,7 @@ func lawCases() []props.Case {
 		return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
 	}
 	moved := func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }
-	return append(cases()[:6],
+	return append(propsCases()[:6],
 		props.Service("ranges", nil, ranges("10.0.0.0/8", "192.0.2.0/24")),
 		props.Service("other ranges", nil, ranges("192.0.2.0/25")),
 		props.Service("other ports", nil, moved),

@@ -63,7 +63,9 @@ func (w *world) shutOut() []string {
 func TestGroupsFollowMembers(t *testing.T) {
 	const base = "subnet-id =\n" + managed
 	annotate := func(key, value string) func(*world, *corev1.Service) *corev1.Service {
-		return func(_ *world, svc *corev1.Service) *corev1.Service { return annotated(svc, keys(key, value)) }
+		return func(_ *world, svc *corev1.Service) *corev1.Service {
+			return withAnnotations(svc, prefixedKeys(key, value))
+		}
 	}
 	const subnet = "SUBNET" // another one of the project
 	for name, move := range map[string]func(w *world, svc *corev1.Service) *corev1.Service{
@@ -77,7 +79,7 @@ func TestGroupsFollowMembers(t *testing.T) {
 		},
 	} {
 		virtual.Run(t, name, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, base)
+			w := startWorld(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, base)
 			other := w.running.Cloud.Seed.Other.Subnets[0].ID
 			w.config = base + "[LoadBalancerClass \"other\"]\nsubnet-id = " + other + "\n"
 			w.restart()
@@ -97,8 +99,8 @@ func TestGroupsFollowMembers(t *testing.T) {
 			if out := w.shutOut(); len(out) > 0 {
 				t.Errorf("shut out: %v", out)
 			}
-			if name != "the configuration" && !slices.ContainsFunc(told(res), func(l string) bool { return strings.Contains(l, name) }) {
-				t.Errorf("no warning names %s: %v", name, told(res))
+			if name != "the configuration" && !slices.ContainsFunc(messagesOf(res), func(l string) bool { return strings.Contains(l, name) }) {
+				t.Errorf("no warning names %s: %v", name, messagesOf(res))
 			}
 			w.nodes = all[1:]
 			w.process.SetNodes(w.nodes)

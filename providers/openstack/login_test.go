@@ -23,7 +23,7 @@ type login struct {
 	refused      string // a part of the error; empty: the login succeeds
 }
 
-func logins() []login {
+func loginCases() []login {
 	user := "username = " + simopenstack.UserName + "\ndomain-name = Default\ntenant-name = berth\n"
 	credential := "application-credential-id = " + simopenstack.CredentialID + "\n"
 	const clouds = "clouds:\n  ours:\n    region_name: RegionOne\n    auth:\n      auth_url: %s/identity/v3\n      username: " + simopenstack.UserName +
@@ -49,7 +49,7 @@ func logins() []login {
 // reports the reason without any secret.
 func TestLogins(t *testing.T) {
 	running := simtest.Start(t, simopenstack.Options{})
-	for _, l := range logins() {
+	for _, l := range loginCases() {
 		t.Run(l.name, func(t *testing.T) {
 			global := l.global
 			if !l.without {

@@ -14,9 +14,9 @@ import (
 // and none that is read together with it.
 func TestOthersFacts(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
-		plain, secured := named("plain", 8000), named("secured", 9000)
-		secured = annotated(secured, keys("default-tls-container-ref", "http://barbican.example"+w.running.Cloud.Seed.Certificate))
+		w := startWorld(t, simopenstack.Options{}, "")
+		plain, secured := namedService("plain", 8000), namedService("secured", 9000)
+		secured = withAnnotations(secured, prefixedKeys("default-tls-container-ref", "http://barbican.example"+w.running.Cloud.Seed.Certificate))
 		if _, err := w.Control().Faults.Add(sim.Fault{Operation: "ShowContainer", Kind: sim.FaultError, Status: http.StatusServiceUnavailable}); err != nil {
 			t.Fatal(err)
 		}

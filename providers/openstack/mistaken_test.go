@@ -18,10 +18,10 @@ func TestMistaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plain := props.Service("plain", nil)
 			mistaken := func(c props.Case, key, value string) {
-				props.Mistaken(t, fresh(config), c, prefix+key, value)
+				props.Mistaken(t, newSubject(config), c, prefix+key, value)
 			}
 			mistaken(plain, "member-subnet-id", nowhere)
-			mistaken(props.Service("local", keys("enable-health-monitor", "true"), props.Local), "member-subnet-id", "?")
+			mistaken(props.Service("local", prefixedKeys("enable-health-monitor", "true"), props.Local), "member-subnet-id", "?")
 			mistaken(plain, "floating-subnet-id", nowhere)
 			mistaken(plain, "floating-subnet-id", "?")
 			mistaken(plain, "floating-subnet", "private-*")
@@ -30,9 +30,9 @@ func TestMistaken(t *testing.T) {
 			mistaken(plain, "default-tls-container-ref", keyManager+"?")
 			mistaken(plain, "floating-network-id", nowhere)
 			// Without any range of its family a listener would admit everyone.
-			props.Mistaken(t, fresh(config), plain, "service.beta.kubernetes.io/load-balancer-source-ranges", "2001:db8::/32")
+			props.Mistaken(t, newSubject(config), plain, "service.beta.kubernetes.io/load-balancer-source-ranges", "2001:db8::/32")
 			for _, key := range []string{"subnet-id", "network-id", "flavor-id", "availability-zone", "port-id"} {
-				props.Unheeded(t, fresh(config), plain, prefix+key, nowhere)
+				props.Unheeded(t, newSubject(config), plain, prefix+key, nowhere)
 			}
 		})
 	}
@@ -42,6 +42,6 @@ func TestMistaken(t *testing.T) {
 // public one.
 func TestMisspelt(t *testing.T) {
 	cloud := providers.EntryOf(openstack.Cloud())
-	props.Misspelt(t, fresh(managed), cloud, props.Service("plain", nil), prefix+"internal-load-balancer", "true")
-	props.Misspelt(t, fresh(managed), cloud, props.Service("plain", nil), "service.beta.kubernetes.io/openstack-internal-load-balancer", "True")
+	props.Misspelt(t, newSubject(managed), cloud, props.Service("plain", nil), prefix+"internal-load-balancer", "true")
+	props.Misspelt(t, newSubject(managed), cloud, props.Service("plain", nil), "service.beta.kubernetes.io/openstack-internal-load-balancer", "True")
 }

@@ -10,5 +10,5 @@ import (
 // TestNamesRefused verifies that a policy that lets nothing be named holds while a process runs,
 // which writes the id of the Service's own load balancer into an annotation.
 func TestNamesRefused(t *testing.T) {
-	props.NamesRefused(t, fresh(managed), openstack.Cloud().Annotations, props.Service("plain", nil))
+	props.NamesRefused(t, newSubject(managed), openstack.Cloud().Annotations, props.Service("plain", nil))
 }

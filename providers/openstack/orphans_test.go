@@ -19,22 +19,22 @@ import (
 // so are the ones of another cluster of the same name, which has other nodes.
 func TestOrphans(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, managed)
+		w := startWorld(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 4}}, managed)
 		all := w.nodes
 		w.nodes = all[:2]
 		w.restart()
-		host := named("host", 8000)
+		host := namedService("host", 8000)
 		w.serve(host)
 		before := w.portrait()
 
 		other := *w
 		other.nodes = all[2:]
 		other.restart()
-		foreign := named("foreign", 8100)
+		foreign := namedService("foreign", 8100)
 		other.serve(foreign)
 		with := w.portrait()
 
-		gone, guest, again := named("gone", 9000), named("guest", 9100), named("host", 8000)
+		gone, guest, again := namedService("gone", 9000), namedService("guest", 9100), namedService("host", 8000)
 		w.serve(gone)
 		guest.Annotations = map[string]string{idKey: host.Annotations[idKey]}
 		w.serve(guest)
@@ -52,7 +52,7 @@ func TestOrphans(t *testing.T) {
 		if d := cmp.Diff([]string{"shop/gone", "shop/guest", "shop/host"}, owners); d != "" {
 			t.Errorf("orphans (-want +got):\n%s", d)
 		}
-		if d := difference(with, w.portrait()); d != "" {
+		if d := diffLines(with, w.portrait()); d != "" {
 			t.Errorf("besides the orphans something has changed:\n%s", d)
 		}
 		live.Services = nil
@@ -60,7 +60,7 @@ func TestOrphans(t *testing.T) {
 			t.Errorf("%d orphans where one Service was forgotten, %v", len(drafts), err)
 		}
 		other.release(foreign)
-		if d := difference(before, w.portrait()); d != "" {
+		if d := diffLines(before, w.portrait()); d != "" {
 			t.Errorf("the other cluster has left something: %s", fmt.Sprint(d))
 		}
 	})

@@ -17,12 +17,12 @@ import (
 // load balancer and the other ports are not touched.
 func TestPartInError(t *testing.T) {
 	for operation, change := range map[string]func(*corev1.Service){
-		"UpdateListener": func(svc *corev1.Service) { limited(svc, "100") },
+		"UpdateListener": func(svc *corev1.Service) { setLimit(svc, "100") },
 		"UpdatePool":     func(svc *corev1.Service) { svc.Annotations[prefix+"lb-method"] = "SOURCE_IP" },
 		"CreateListener": func(svc *corev1.Service) { svc.Spec.Ports[1].Port = 8443 },
 	} {
 		virtual.Run(t, operation, func(t *testing.T) {
-			w := begin(t, simopenstack.Options{}, "")
+			w := startWorld(t, simopenstack.Options{}, "")
 			svc := props.Service("web", nil).Service
 			w.serve(svc)
 			change(svc)

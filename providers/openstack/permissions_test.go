@@ -16,16 +16,16 @@ func TestPermissions(t *testing.T) {
 	four := func(s *corev1.ServiceSpec) { s.Ports[1].Port = 8443 }
 	given := func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.201" }
 	internal := map[string]string{"service.beta.kubernetes.io/openstack-internal-load-balancer": "true"}
-	certificate := keys("default-tls-container-ref", "http://barbican.example"+begin(t, simopenstack.Options{}, "").running.Cloud.Seed.Certificate)
+	certificate := prefixedKeys("default-tls-container-ref", "http://barbican.example"+startWorld(t, simopenstack.Options{}, "").running.Cloud.Seed.Certificate)
 	walk := []props.Case{
-		props.Service("plain", nil), props.Service("checked", keys("enable-health-monitor", "true", "connection-limit", "10", "lb-method", "SOURCE_IP"), props.Local),
-		props.Service("slower", keys("enable-health-monitor", "true", "health-monitor-delay", "20"), props.Local), props.Service("other-port", nil, four),
-		props.Service("internal", internal), props.Service("udp", keys("floating-subnet", "public-b"), props.UDP),
+		props.Service("plain", nil), props.Service("checked", prefixedKeys("enable-health-monitor", "true", "connection-limit", "10", "lb-method", "SOURCE_IP"), props.Local),
+		props.Service("slower", prefixedKeys("enable-health-monitor", "true", "health-monitor-delay", "20"), props.Local), props.Service("other-port", nil, four),
+		props.Service("internal", internal), props.Service("udp", prefixedKeys("floating-subnet", "public-b"), props.UDP),
 		props.Service("certificate", certificate), props.Service("given", nil, given), props.Service("last", nil),
 	}
-	serial := []props.Case{props.Service("serial", keys("enable-health-monitor", "true")), props.Service("other-port", nil, four)}
+	serial := []props.Case{props.Service("serial", prefixedKeys("enable-health-monitor", "true")), props.Service("other-port", nil, four)}
 	permissions.Check(t, permissions.OpenStack(),
-		permissions.Walk{Fresh: fresh("subnet-id =\nfloating-network-id =\n" + managed), Cases: walk},
-		permissions.Walk{Fresh: fresh("provider-requires-serial-api-calls = true\ncascade-delete = false\n" + managed), Cases: serial},
+		permissions.Walk{Fresh: newSubject("subnet-id =\nfloating-network-id =\n" + managed), Cases: walk},
+		permissions.Walk{Fresh: newSubject("provider-requires-serial-api-calls = true\ncascade-delete = false\n" + managed), Cases: serial},
 	)
 }

@@ -22,7 +22,7 @@ func (w *world) portrait() []string {
 				if key == "provisioning_status" && value == "ACTIVE" {
 					continue
 				}
-				if text := valueText(names, value); text != "" && !slices.Contains(dull(), key) {
+				if text := valueText(names, value); text != "" && !slices.Contains(unrelatedFields(), key) {
 					out = append(out, who+": "+key+" = "+text)
 				}
 			}
@@ -32,8 +32,8 @@ func (w *world) portrait() []string {
 	return out
 }
 
-// dull are values that say nothing of what was asked for.
-func dull() []string {
+// unrelatedFields lists fields that do not depend on the annotation.
+func unrelatedFields() []string {
 	return []string{"id", "name", "created_at", "updated_at", "revision_number", "project_id", "tenant_id", "mac_address", "operating_status", "admin_state_up", "status", "vip_vnic_type", "port_security_enabled", "router_id", "weight", "pool",
 		"loadbalancer", "fixed_ip_address", "floating_ip_address", "device_owner", "healthmonitor_id", "vip_network_id", "network_id"}
 }
@@ -85,8 +85,9 @@ func valueText(names map[string]string, value any) string {
 // moments are when claims were made.
 var moments = regexp.MustCompile(`berth-claim \d+ `)
 
-// difference is what of the lines is only before, and what only after.
-func difference(before, after []string) string {
+// diffLines returns the lines that exist only before, and the ones that exist only
+// after.
+func diffLines(before, after []string) string {
 	var b strings.Builder
 	for _, line := range before {
 		if !slices.Contains(after, line) {

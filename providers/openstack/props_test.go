@@ -62,7 +62,7 @@ func (s subject) SetRole(t testing.TB, role []byte) {
 	}
 }
 
-func fresh(config string) props.New {
+func newSubject(config string) props.New {
 	return func(t testing.TB) props.Subject {
 		opt := simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 6, DualStack: true}}
 		return subject{running: simtest.Start(t, opt), config: config}
@@ -71,8 +71,8 @@ func fresh(config string) props.New {
 
 const prefix = "loadbalancer.openstack.org/"
 
-// keys are annotations under the prefix of the load balancers.
-func keys(pairs ...string) map[string]string {
+// prefixedKeys returns annotations under the prefix of the load balancers.
+func prefixedKeys(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		out[prefix+pairs[i]] = pairs[i+1]
@@ -80,26 +80,26 @@ func keys(pairs ...string) map[string]string {
 	return out
 }
 
-func sticky(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
+func useClientAffinity(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }
 
-func mixed(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
+func mixProtocols(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
-func cases() []props.Case {
+func propsCases() []props.Case {
 	internal := map[string]string{"service.beta.kubernetes.io/openstack-internal-load-balancer": "true"}
 	return []props.Case{
 		props.Service("plain", nil),
 		props.Service("internal", internal),
-		props.Service("mixed-sticky", nil, mixed, sticky),
-		props.Service("local-checked", keys("enable-health-monitor", "true"), props.Local),
-		props.Service("http", keys("x-forwarded-for", "true", "lb-method", "LEAST_CONNECTIONS", "connection-limit", "100")),
-		props.Service("proxied", keys("proxy-protocol", "v2", "timeout-client-data", "1000")),
+		props.Service("mixed-sticky", nil, mixProtocols, useClientAffinity),
+		props.Service("local-checked", prefixedKeys("enable-health-monitor", "true"), props.Local),
+		props.Service("http", prefixedKeys("x-forwarded-for", "true", "lb-method", "LEAST_CONNECTIONS", "connection-limit", "100")),
+		props.Service("proxied", prefixedKeys("proxy-protocol", "v2", "timeout-client-data", "1000")),
 		props.Service("ranges", nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8", "192.0.2.0/24"} }),
-		props.Service("kept-elsewhere", keys("keep-floatingip", "false", "member-subnet-id", "")),
-		props.Service("floating-subnet", keys("floating-subnet", "public-b"), props.UDP),
+		props.Service("kept-elsewhere", prefixedKeys("keep-floatingip", "false", "member-subnet-id", "")),
+		props.Service("floating-subnet", prefixedKeys("floating-subnet", "public-b"), props.UDP),
 	}
 }
 
-func TestProperties(t *testing.T) { props.Run(t, fresh(""), cases()) }
+func TestProperties(t *testing.T) { props.Run(t, newSubject(""), propsCases()) }
 
 // TestPropertiesDrivers: drivers that take one part at a time, that do layer 4 only, and
 // load balancers with addresses of IPv6.
@@ -109,11 +109,11 @@ func TestPropertiesDrivers(t *testing.T) {
 		config string
 		cases  []props.Case
 	}{
-		"serial": {"provider-requires-serial-api-calls = true\ncascade-delete = false\n", []props.Case{props.Service("serial", keys("enable-health-monitor", "true"), props.Local)}},
-		"ovn":    {"lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n", []props.Case{props.Service("ovn", nil, mixed)}},
+		"serial": {"provider-requires-serial-api-calls = true\ncascade-delete = false\n", []props.Case{props.Service("serial", prefixedKeys("enable-health-monitor", "true"), props.Local)}},
+		"ovn":    {"lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n", []props.Case{props.Service("ovn", nil, mixProtocols)}},
 		"ipv6":   {"subnet-id =\n" + managed, []props.Case{props.Service("ipv6", nil, six)}},
 	} {
-		t.Run(name, func(t *testing.T) { props.Run(t, fresh(c.config), c.cases) })
+		t.Run(name, func(t *testing.T) { props.Run(t, newSubject(c.config), c.cases) })
 	}
 }
 
@@ -121,8 +121,8 @@ func TestPropertiesDrivers(t *testing.T) {
 // members and no cascading deletion. An added or removed node is one call for each pool.
 func TestSerial(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "provider-requires-serial-api-calls = true\ncascade-delete = false\n")
-		svc := props.Service("web", keys("enable-health-monitor", "true")).Service
+		w := startWorld(t, simopenstack.Options{}, "provider-requires-serial-api-calls = true\ncascade-delete = false\n")
+		svc := props.Service("web", prefixedKeys("enable-health-monitor", "true")).Service
 		w.serve(svc)
 		w.nodes = w.nodes[1:]
 		w.process.SetNodes(w.nodes)
@@ -145,7 +145,7 @@ func TestSerial(t *testing.T) {
 // TestPropertiesGivenAddress: a floating IP of the user's stays bound while the Service
 // is external, as the official controller has it, so it is moved to no other case.
 func TestPropertiesGivenAddress(t *testing.T) {
-	props.Run(t, fresh(""), []props.Case{
+	props.Run(t, newSubject(""), []props.Case{
 		props.Service("given-address", nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.200" }),
 		props.Service("other-address", nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.201" }),
 	})
@@ -160,7 +160,7 @@ func TestNoWriteWhileBusy(t *testing.T) {
 		s := subject{running: running}
 		var many []props.Case
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			many = append(many, props.Service(name, keys("enable-health-monitor", "true")))
+			many = append(many, props.Service(name, prefixedKeys("enable-health-monitor", "true")))
 		}
 		props.Together(t, s, many)
 		for _, e := range running.Cloud.Journal.Entries() {
@@ -173,7 +173,7 @@ func TestNoWriteWhileBusy(t *testing.T) {
 
 // TestPlanned: what `berth plan` shows is what the controller does.
 func TestPlanned(t *testing.T) {
-	props.Planned(t, fresh(""), cases(), props.Service("refused", keys("timeout-client-data", "soon")), 60,
+	props.Planned(t, newSubject(""), propsCases(), props.Service("refused", prefixedKeys("timeout-client-data", "soon")), 60,
 		96, 128, // the subnets of a floating IP
 		160, 188, 319, 372) // health checks that were made with their load balancer
 }

@@ -8,6 +8,6 @@ import (
 
 // TestRenumbered verifies that no old port is removed before the new ports exist.
 func TestRenumbered(t *testing.T) {
-	props.Renumbered(t, fresh(""), props.Service("plain", nil))
-	props.Renumbered(t, fresh(managed), props.Service("groups", keys("enable-health-monitor", "true")))
+	props.Renumbered(t, newSubject(""), props.Service("plain", nil))
+	props.Renumbered(t, newSubject(managed), props.Service("groups", prefixedKeys("enable-health-monitor", "true")))
 }

@@ -23,8 +23,8 @@ import (
 
 const idKey = prefix + "load-balancer-id"
 
-// named is a Service of a name with two ports of its own.
-func named(name string, port int32) *corev1.Service {
+// namedService returns a Service of a name with two ports of its own.
+func namedService(name string, port int32) *corev1.Service {
 	svc := props.Service(name, nil).Service
 	svc.Name, svc.UID = name, types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", port))
 	for i := range svc.Spec.Ports {
@@ -36,10 +36,10 @@ func named(name string, port int32) *corev1.Service {
 // guests are Services that use the load balancer of the first one.
 func (w *world) guests(n int) []*corev1.Service {
 	w.Helper()
-	out := []*corev1.Service{named("web-0", 8000)}
+	out := []*corev1.Service{namedService("web-0", 8000)}
 	w.serve(out[0])
 	for i := 1; i < n; i++ {
-		svc := annotated(named(fmt.Sprintf("web-%d", i), int32(8000+10*i)), map[string]string{idKey: out[0].Annotations[idKey]})
+		svc := withAnnotations(namedService(fmt.Sprintf("web-%d", i), int32(8000+10*i)), map[string]string{idKey: out[0].Annotations[idKey]})
 		w.serve(svc)
 		out = append(out, svc)
 	}
@@ -54,7 +54,7 @@ func TestSharedGoInAnyOrder(t *testing.T) {
 		for _, anew := range []bool{false, true} {
 			t.Run(fmt.Sprint(order, anew), func(t *testing.T) {
 				t.Parallel()
-				w := begin(t, simopenstack.Options{}, "max-shared-lb = 3\n")
+				w := startWorld(t, simopenstack.Options{}, "max-shared-lb = 3\n")
 				before := w.portrait()
 				all := w.guests(3)
 				address := all[0].Status.LoadBalancer.Ingress
@@ -74,7 +74,7 @@ func TestSharedGoInAnyOrder(t *testing.T) {
 						}
 					}
 				}
-				if d := difference(before, w.portrait()); d != "" {
+				if d := diffLines(before, w.portrait()); d != "" {
 					t.Errorf("something is left:\n%s", d)
 				}
 			})
@@ -88,7 +88,7 @@ func TestSharedGoAtOnce(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
 			t.Parallel()
-			w := begin(t, simopenstack.Options{}, "max-shared-lb = 3\n")
+			w := startWorld(t, simopenstack.Options{}, "max-shared-lb = 3\n")
 			before := w.portrait()
 			all := w.guests(3)
 			drafts := make([]*reconcile.Draft, len(all))
@@ -103,7 +103,7 @@ func TestSharedGoAtOnce(t *testing.T) {
 					w.release(all[i])
 				}
 			}
-			if d := difference(before, w.portrait()); d != "" {
+			if d := diffLines(before, w.portrait()); d != "" {
 				t.Errorf("something is left:\n%s", d)
 			}
 		})
@@ -113,8 +113,8 @@ func TestSharedGoAtOnce(t *testing.T) {
 // TestMovedLast: a guest outlives the host and then moves; its remains are deleted.
 func TestMovedLast(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
-		other := named("other", 8500)
+		w := startWorld(t, simopenstack.Options{}, "")
+		other := namedService("other", 8500)
 		w.serve(other)
 		before := w.portrait()
 		all := w.guests(2)
@@ -123,7 +123,7 @@ func TestMovedLast(t *testing.T) {
 		guest.Annotations[idKey] = other.Annotations[idKey]
 		w.serve(guest)
 		w.release(guest)
-		if d := difference(before, w.portrait()); d != "" {
+		if d := diffLines(before, w.portrait()); d != "" {
 			t.Errorf("something is left:\n%s", d)
 		}
 	})
@@ -146,16 +146,16 @@ func TestSharedCrash(t *testing.T) {
 		for _, kind := range []sim.FaultKind{sim.FaultError, sim.FaultCutAfter} {
 			t.Run(fmt.Sprint(k, kind), func(t *testing.T) {
 				t.Parallel()
-				w := begin(t, simopenstack.Options{}, "")
+				w := startWorld(t, simopenstack.Options{}, "")
 				before := w.portrait()
 				host := w.guests(1)[0]
 				alone := w.portrait()
-				guest := annotated(named("guest", 9000), map[string]string{idKey: host.Annotations[idKey]})
+				guest := withAnnotations(namedService("guest", 9000), map[string]string{idKey: host.Annotations[idKey]})
 				w.die(guest, false, k, kind)
 				w.serve(guest)
 				w.die(guest, true, k, kind)
 				w.release(guest)
-				if d := difference(alone, w.portrait()); d != "" {
+				if d := diffLines(alone, w.portrait()); d != "" {
 					t.Errorf("the guest has left something:\n%s", d)
 				}
 				w.unchanged(host)
@@ -165,7 +165,7 @@ func TestSharedCrash(t *testing.T) {
 				w.restart()
 				w.unchanged(guest)
 				w.release(guest)
-				if d := difference(before, w.portrait()); d != "" {
+				if d := diffLines(before, w.portrait()); d != "" {
 					t.Errorf("something is left:\n%s", d)
 				}
 			})
@@ -194,17 +194,17 @@ func (w *world) die(svc *corev1.Service, release bool, k int, kind sim.FaultKind
 // more of them get in than there is room for.
 func TestSharedTogether(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "max-shared-lb = 4\n")
+		w := startWorld(t, simopenstack.Options{}, "max-shared-lb = 4\n")
 		host := w.guests(1)[0]
 		var many []props.Case
 		for i := range 3 {
-			svc := annotated(named(fmt.Sprintf("guest-%d", i), int32(9000+10*i)), map[string]string{idKey: host.Annotations[idKey]})
+			svc := withAnnotations(namedService(fmt.Sprintf("guest-%d", i), int32(9000+10*i)), map[string]string{idKey: host.Annotations[idKey]})
 			many = append(many, props.Case{Name: svc.Name, Service: svc})
 		}
 		props.Together(t, w, many)
 		w.unchanged(host)
 		for i := range 5 {
-			svc := annotated(named(fmt.Sprintf("late-%d", i), int32(9100+10*i)), map[string]string{idKey: host.Annotations[idKey]})
+			svc := withAnnotations(namedService(fmt.Sprintf("late-%d", i), int32(9100+10*i)), map[string]string{idKey: host.Annotations[idKey]})
 			for range 3 {
 				_, _ = w.once(svc, false) // Services that find no room report it
 			}
@@ -220,8 +220,8 @@ func TestSharedTogether(t *testing.T) {
 // to a third, leaves nothing behind and removes nothing from the remaining Services.
 func TestMoved(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
-		first, second, mover := named("first", 8000), named("second", 8100), named("mover", 9000)
+		w := startWorld(t, simopenstack.Options{}, "")
+		first, second, mover := namedService("first", 8000), namedService("second", 8100), namedService("mover", 9000)
 		w.serve(first)
 		w.serve(second)
 		before := w.portrait()
@@ -244,7 +244,7 @@ func TestMoved(t *testing.T) {
 			t.Error("nothing has moved")
 		}
 		w.release(mover)
-		if d := difference(before, w.portrait()); d != "" {
+		if d := diffLines(before, w.portrait()); d != "" {
 			t.Errorf("something is left:\n%s", d)
 		}
 	})
@@ -254,8 +254,8 @@ func TestMoved(t *testing.T) {
 // gets the new name; one of another cluster, whose nodes are others, does not.
 func TestRenamedCluster(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "")
-		svc := named("web", 8000)
+		w := startWorld(t, simopenstack.Options{}, "")
+		svc := namedService("web", 8000)
 		w.serve(svc)
 		address := svc.Status.LoadBalancer.Ingress
 		w.cluster = "production"
@@ -281,7 +281,7 @@ func TestRenamedCluster(t *testing.T) {
 			w.nodes[i].Name = fmt.Sprintf("other-%d", i)
 		}
 		w.restart()
-		guest := annotated(named("web", 9000), map[string]string{idKey: svc.Annotations[idKey]})
+		guest := withAnnotations(namedService("web", 9000), map[string]string{idKey: svc.Annotations[idKey]})
 		w.serve(guest)
 		if name := w.tables()["loadbalancers"][0]["name"]; name != "kube_service_production_shop_web" {
 			t.Errorf("another cluster's load balancer is called %v now", name)
@@ -299,10 +299,10 @@ func TestRenamedCluster(t *testing.T) {
 func TestSharedPortRace(t *testing.T) {
 	for _, hasty := range []string{"older", "younger"} {
 		virtual.Run(t, "the "+hasty+" one is first", func(t *testing.T) {
-			w := begin(t, simopenstack.Options{}, "max-shared-lb = 4\n")
+			w := startWorld(t, simopenstack.Options{}, "max-shared-lb = 4\n")
 			host := w.guests(1)[0]
 			guest := func(name string, port int32, since time.Time) *corev1.Service {
-				svc := annotated(named(name, port), map[string]string{idKey: host.Annotations[idKey]})
+				svc := withAnnotations(namedService(name, port), map[string]string{idKey: host.Annotations[idKey]})
 				svc.CreationTimestamp = metav1.NewTime(since)
 				return svc
 			}
@@ -326,17 +326,17 @@ func TestSharedPortRace(t *testing.T) {
 			}
 			w.serve(older)
 			res, err := w.once(younger, false)
-			if lines := told(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is `) }) {
+			if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is `) }) {
 				t.Errorf("nobody is told: %v, %v", err, lines)
 			}
 			w.unchanged(host)
 			w.release(older)
-			if d := difference(without, w.portrait()); d != "" {
+			if d := diffLines(without, w.portrait()); d != "" {
 				t.Errorf("the younger one has left something:\n%s", d)
 			}
 			w.serve(younger)
 			w.release(younger)
-			if d := difference(without, w.portrait()); d != "" {
+			if d := diffLines(without, w.portrait()); d != "" {
 				t.Errorf("something is left:\n%s", d)
 			}
 		})
@@ -347,7 +347,7 @@ func TestSharedPortRace(t *testing.T) {
 // times over. One of them gets it, all others keep what they have.
 func TestSharedPortTogether(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{}, "max-shared-lb = 4\n")
+		w := startWorld(t, simopenstack.Options{}, "max-shared-lb = 4\n")
 		all := w.guests(3)
 		for i, svc := range all {
 			svc.CreationTimestamp = metav1.NewTime(time.Unix(int64(1000-i), 0)) // the last one is the oldest

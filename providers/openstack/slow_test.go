@@ -10,11 +10,11 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// hundred are a hundred Services, each with ports and node ports of its own.
-func hundred() []props.Case {
+// manyServices returns a hundred Services, each with ports and node ports of its own.
+func manyServices() []props.Case {
 	var many []props.Case
 	for i := range 100 {
-		many = append(many, props.Service(fmt.Sprintf("web-%d", i), keys("enable-health-monitor", "true")))
+		many = append(many, props.Service(fmt.Sprintf("web-%d", i), prefixedKeys("enable-health-monitor", "true")))
 	}
 	return many
 }
@@ -23,8 +23,8 @@ func hundred() []props.Case {
 // change, a hundred Services at once are served and deleted without a single refusal.
 func TestHundredWhileBusy(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{Busy: 500 * time.Millisecond}, "")
-		props.Together(t, w, hundred())
+		w := startWorld(t, simopenstack.Options{Busy: 500 * time.Millisecond}, "")
+		props.Together(t, w, manyServices())
 		refused, calls := 0, w.Control().Journal.Entries()
 		for _, e := range calls {
 			if e.Status >= 400 {
@@ -42,9 +42,9 @@ func TestHundredWhileBusy(t *testing.T) {
 func TestHundredSlowOnes(t *testing.T) {
 	const takes = 8 * time.Second
 	virtual.Test(t, func(t *testing.T) {
-		w := begin(t, simopenstack.Options{Busy: takes}, "")
+		w := startWorld(t, simopenstack.Options{Busy: takes}, "")
 		began := time.Now()
-		props.Together(t, w, hundred())
+		props.Together(t, w, manyServices())
 		took, most := time.Since(began), 2*(takes+5*time.Second)
 		t.Logf("a hundred Services, whose load balancers are busy for %v after each change, are made and deleted in %v", takes, took)
 		if took < 2*takes || took > most {

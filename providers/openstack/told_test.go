@@ -25,17 +25,18 @@ type telling struct {
 	before func(*world, *corev1.Service) // what happens first
 }
 
-// broken serves the Service. Its next change ends in ERROR, and so does the failover.
-func broken(w *world, svc *corev1.Service) {
+// serveBroken serves the Service. Its next change ends in ERROR, and so does the
+// failover.
+func serveBroken(w *world, svc *corev1.Service) {
 	w.Helper()
-	live(w, svc)
+	serveValid(w, svc)
 	w.breaks("UpdateListener", 1)
 	w.breaks("FailoverLoadBalancer", 0)
 	_, _ = w.once(svc, false)
 }
 
-// live serves the Service without what is wrong with it.
-func live(w *world, svc *corev1.Service) {
+// serveValid serves the Service without its invalid settings.
+func serveValid(w *world, svc *corev1.Service) {
 	w.Helper()
 	first := props.Service("web", nil).Service
 	w.serve(first)
@@ -44,14 +45,14 @@ func live(w *world, svc *corev1.Service) {
 	}
 }
 
-// guest lets the Service name another one's load balancer.
-func guest(w *world, svc *corev1.Service) {
+// nameOther makes the Service name the load balancer of another owner.
+func nameOther(w *world, svc *corev1.Service) {
 	w.Helper()
 	svc.Annotations[idKey] = w.guests(1)[0].Annotations[idKey]
 }
 
-// errors lets calls of an operation be refused.
-func errors(f sim.Fault) func(*world, *corev1.Service) {
+// failCalls makes calls of an operation fail.
+func failCalls(f sim.Fault) func(*world, *corev1.Service) {
 	return func(w *world, _ *corev1.Service) {
 		w.Helper()
 		f.Kind = sim.FaultError
@@ -61,7 +62,7 @@ func errors(f sim.Fault) func(*world, *corev1.Service) {
 	}
 }
 
-func tellings() []telling {
+func messageCases() []telling {
 	const nowhere = "11111111-2222-3333-4444-555555555555"
 	classes := "[LoadBalancerClass \"public\"]\nfloating-subnet = public-a\n[LoadBalancerClass \"partners\"]\nfloating-subnet = public-b\n"
 	ovn := "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n"
@@ -71,55 +72,55 @@ func tellings() []telling {
 		return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
 	}
 	return []telling{
-		{name: "a number that is none", with: keys("connection-limit", "many")},
-		{name: "a number that is too great", with: keys("timeout-client-data", "2073600001")},
-		{name: "an algorithm that is none", with: keys("lb-method", "round-robin")},
-		{name: "two ways to tell the client's address", with: keys("x-forwarded-for", "true", "proxy-protocol", "v2")},
-		{name: "HTTP for a port of UDP", with: keys("x-forwarded-for", "true"), change: mixed},
-		{name: "a health check of UDP that is too often", with: keys("enable-health-monitor", "true", "health-monitor-delay", "1"), change: mixed},
-		{name: "a class that is none", with: keys("class", "partner"), config: classes},
-		{name: "a class where there are none", with: keys("class", "partner")},
-		{name: "a network that is not there", with: keys("network-id", nowhere), config: "subnet-id =\n"},
-		{name: "a subnet that is not there", with: keys("subnet-id", nowhere)},
-		{name: "an external network that is not there", with: keys("floating-network-id", nowhere)},
-		{name: "a floating subnet that is not there", with: keys("floating-subnet-id", nowhere)},
-		{name: "a pattern that no floating subnet matches", with: keys("floating-subnet", "private-*")},
-		{name: "a pattern that is none", with: keys("floating-subnet", "~(")},
-		{name: "a certificate that is not there", with: keys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere)},
-		{name: "a certificate where no key manager is", with: keys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere), opt: simopenstack.Options{NoKeyManager: true}},
-		{name: "a flavor that is not there", with: keys("flavor-id", nowhere)},
+		{name: "a number that is none", with: prefixedKeys("connection-limit", "many")},
+		{name: "a number that is too great", with: prefixedKeys("timeout-client-data", "2073600001")},
+		{name: "an algorithm that is none", with: prefixedKeys("lb-method", "round-robin")},
+		{name: "two ways to tell the client's address", with: prefixedKeys("x-forwarded-for", "true", "proxy-protocol", "v2")},
+		{name: "HTTP for a port of UDP", with: prefixedKeys("x-forwarded-for", "true"), change: mixProtocols},
+		{name: "a health check of UDP that is too often", with: prefixedKeys("enable-health-monitor", "true", "health-monitor-delay", "1"), change: mixProtocols},
+		{name: "a class that is none", with: prefixedKeys("class", "partner"), config: classes},
+		{name: "a class where there are none", with: prefixedKeys("class", "partner")},
+		{name: "a network that is not there", with: prefixedKeys("network-id", nowhere), config: "subnet-id =\n"},
+		{name: "a subnet that is not there", with: prefixedKeys("subnet-id", nowhere)},
+		{name: "an external network that is not there", with: prefixedKeys("floating-network-id", nowhere)},
+		{name: "a floating subnet that is not there", with: prefixedKeys("floating-subnet-id", nowhere)},
+		{name: "a pattern that no floating subnet matches", with: prefixedKeys("floating-subnet", "private-*")},
+		{name: "a pattern that is none", with: prefixedKeys("floating-subnet", "~(")},
+		{name: "a certificate that is not there", with: prefixedKeys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere)},
+		{name: "a certificate where no key manager is", with: prefixedKeys("default-tls-container-ref", "https://barbican.example/v1/containers/"+nowhere), opt: simopenstack.Options{NoKeyManager: true}},
+		{name: "a flavor that is not there", with: prefixedKeys("flavor-id", nowhere)},
 		{name: "a range that is none", change: ranges("10.0.0.0/33")},
-		{name: "an older API", with: keys("flavor-id", nowhere, "availability-zone", "az-1"), change: ranges("10.0.0.0/8"), opt: simopenstack.Options{Version: 5}},
-		{name: "ovn and HTTP", with: keys("x-forwarded-for", "true", "lb-method", "ROUND_ROBIN"), config: ovn},
-		{name: "ovn and the PROXY protocol", with: keys("proxy-protocol", "v1"), config: ovn},
+		{name: "an older API", with: prefixedKeys("flavor-id", nowhere, "availability-zone", "az-1"), change: ranges("10.0.0.0/8"), opt: simopenstack.Options{Version: 5}},
+		{name: "ovn and HTTP", with: prefixedKeys("x-forwarded-for", "true", "lb-method", "ROUND_ROBIN"), config: ovn},
+		{name: "ovn and the PROXY protocol", with: prefixedKeys("proxy-protocol", "v1"), config: ovn},
 		{name: "ovn and ranges", change: ranges("10.0.0.0/8"), config: ovn},
 		{name: "two families", change: props.Dual, opt: simopenstack.Options{Seed: simopenstack.SeedOptions{DualStack: true}}},
-		{name: "a load balancer that is not there", with: keys("load-balancer-id", nowhere)},
-		{name: "a port that another Service has", with: keys(), change: port(8000), before: guest},
-		{name: "an internal Service on a load balancer of others", with: internal, before: guest},
-		{name: "no room on a load balancer of others", with: keys(), config: "max-shared-lb = 1\n", before: guest},
-		{name: "what cannot change", with: keys("subnet-id", nowhere, "flavor-id", nowhere), before: live},
-		{name: "a subnet of the members that is not there", with: keys("member-subnet-id", nowhere)},
-		{name: "a subnet of the members that is not there, later", with: keys("member-subnet-id", nowhere), before: live},
-		{name: "tags that no floating subnet has", with: keys("floating-subnet-tags", "nobody-has-it")},
-		{name: "a pattern that no floating subnet with the tags matches", with: keys("floating-subnet", "private-*", "floating-subnet-tags", "partners")},
-		{name: "no load balancer left", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Code: "QuotaException", Message: "Quota has been met for resources: LoadBalancer"})},
+		{name: "a load balancer that is not there", with: prefixedKeys("load-balancer-id", nowhere)},
+		{name: "a port that another Service has", with: prefixedKeys(), change: port(8000), before: nameOther},
+		{name: "an internal Service on a load balancer of others", with: internal, before: nameOther},
+		{name: "no room on a load balancer of others", with: prefixedKeys(), config: "max-shared-lb = 1\n", before: nameOther},
+		{name: "what cannot change", with: prefixedKeys("subnet-id", nowhere, "flavor-id", nowhere), before: serveValid},
+		{name: "a subnet of the members that is not there", with: prefixedKeys("member-subnet-id", nowhere)},
+		{name: "a subnet of the members that is not there, later", with: prefixedKeys("member-subnet-id", nowhere), before: serveValid},
+		{name: "tags that no floating subnet has", with: prefixedKeys("floating-subnet-tags", "nobody-has-it")},
+		{name: "a pattern that no floating subnet with the tags matches", with: prefixedKeys("floating-subnet", "private-*", "floating-subnet-tags", "partners")},
+		{name: "no load balancer left", before: failCalls(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Code: "QuotaException", Message: "Quota has been met for resources: LoadBalancer"})},
 		{name: "no floating IP left", opt: simopenstack.Options{Limits: simopenstack.Limits{FloatingIPs: 2}}},
-		{name: "a load balancer that ends in ERROR when it is made", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusOK})},
-		{name: "a load balancer in ERROR whose failover fails", opt: simopenstack.Options{Administrator: true}, with: keys("connection-limit", "7"), before: broken},
-		{name: "a load balancer in ERROR that only an administrator may fail over", with: keys("connection-limit", "7"), before: broken},
+		{name: "a load balancer that ends in ERROR when it is made", before: failCalls(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusOK})},
+		{name: "a load balancer in ERROR whose failover fails", opt: simopenstack.Options{Administrator: true}, with: prefixedKeys("connection-limit", "7"), before: serveBroken},
+		{name: "a load balancer in ERROR that only an administrator may fail over", with: prefixedKeys("connection-limit", "7"), before: serveBroken},
 		{name: "a load balancer in ERROR that may still forward", before: func(w *world, svc *corev1.Service) {
-			broken(w, svc)
+			serveBroken(w, svc)
 			_, _ = w.once(svc, false) // the cloud refuses the failover
-		}, with: keys("connection-limit", "7")},
+		}, with: prefixedKeys("connection-limit", "7")},
 		{name: "a load balancer in ERROR that is replaced", before: func(w *world, svc *corev1.Service) {
-			broken(w, svc)
+			serveBroken(w, svc)
 			w.running.Cloud.StopForwarding(svc.Annotations[idKey])
 			_, _ = w.once(svc, false) // the cloud refuses the failover
-		}, with: keys("connection-limit", "7")},
-		{name: "a load balancer in ERROR that others use as well", with: keys("connection-limit", "7"), before: func(w *world, svc *corev1.Service) {
-			live(w, svc)
-			w.serve(annotated(named("guest", 9000), map[string]string{idKey: svc.Annotations[idKey]}))
+		}, with: prefixedKeys("connection-limit", "7")},
+		{name: "a load balancer in ERROR that others use as well", with: prefixedKeys("connection-limit", "7"), before: func(w *world, svc *corev1.Service) {
+			serveValid(w, svc)
+			w.serve(withAnnotations(namedService("guest", 9000), map[string]string{idKey: svc.Annotations[idKey]}))
 			w.breaks("UpdateListener", 1)
 			_, _ = w.once(svc, false)
 			w.running.Cloud.StopForwarding(svc.Annotations[idKey])
@@ -130,9 +131,9 @@ func tellings() []telling {
 				s.Ports[i].NodePort = 0
 			}
 		}},
-		{name: "no right to make load balancers", before: errors(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Message: "Policy does not allow this request to be performed."})},
+		{name: "no right to make load balancers", before: failCalls(sim.Fault{Operation: "CreateLoadBalancer", Status: http.StatusForbidden, Message: "Policy does not allow this request to be performed."})},
 		{name: "a given floating IP that another port has", change: func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.200" }, before: func(w *world, _ *corev1.Service) {
-			other := named("other", 9000)
+			other := namedService("other", 9000)
 			other.Spec.LoadBalancerIP = "203.0.113.200"
 			w.serve(other)
 		}},
@@ -142,19 +143,19 @@ func tellings() []telling {
 
 // TestTold: what a Service says with which something is wrong.
 func TestTold(t *testing.T) {
-	all := tellings()
+	all := messageCases()
 	texts := make([]string, len(all))
 	t.Run("all", func(t *testing.T) {
 		for i, c := range all {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				w := begin(t, c.opt, c.config)
-				svc := annotated(props.Service("web", nil, c.change).Service, c.with)
+				w := startWorld(t, c.opt, c.config)
+				svc := withAnnotations(props.Service("web", nil, c.change).Service, c.with)
 				if c.before != nil {
 					c.before(w, svc)
 				}
 				res, err := w.once(svc, false)
-				lines := told(res)
+				lines := messagesOf(res)
 				if err != nil {
 					lines = append(lines, err.Error())
 				}

@@ -23,9 +23,9 @@ type world struct {
 	process *reconcile.Reconciler
 }
 
-// begin starts a project of three nodes, and a process. The configuration is added to
-// the section LoadBalancer.
-func begin(t testing.TB, opt simopenstack.Options, config string) *world {
+// startWorld starts a project of three nodes, and a process. The configuration is added
+// to the section LoadBalancer.
+func startWorld(t testing.TB, opt simopenstack.Options, config string) *world {
 	t.Helper()
 	if opt.Seed.Nodes == 0 {
 		opt.Seed.Nodes = 3
@@ -82,7 +82,7 @@ func (w *world) serve(svc *corev1.Service) reconcile.Result {
 			held = append(held, h.Step.ID.String()+": "+h.Why)
 		}
 	}
-	w.Fatalf("%s: not served: %v, %v, problems %v, held %v", svc.Name, err, last.Err, told(last), held)
+	w.Fatalf("%s: not served: %v, %v, problems %v, held %v", svc.Name, err, last.Err, messagesOf(last), held)
 	return last
 }
 
@@ -99,8 +99,8 @@ func (w *world) release(svc *corev1.Service) {
 	w.Fatalf("%s: not released: %v, %v", svc.Name, err, last.Err)
 }
 
-// told is what the Service would say: problems, and what failed.
-func told(r reconcile.Result) []string {
+// messagesOf returns the messages to the user: problems, and failures.
+func messagesOf(r reconcile.Result) []string {
 	var out []string
 	if r.Draft != nil {
 		for _, p := range r.Draft.Problems {
@@ -130,8 +130,8 @@ func (w *world) tables() map[string][]map[string]any {
 	return out
 }
 
-// annotated is a copy of a Service with more annotations.
-func annotated(svc *corev1.Service, more map[string]string) *corev1.Service {
+// withAnnotations returns a copy of a Service with more annotations.
+func withAnnotations(svc *corev1.Service, more map[string]string) *corev1.Service {
 	out := svc.DeepCopy()
 	if out.Annotations == nil {
 		out.Annotations = map[string]string{}

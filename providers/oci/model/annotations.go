@@ -39,49 +39,49 @@ const (
 // Annotations returns the set of all keys that the official controller reads, plus further
 // keys that Oracle documents.
 func Annotations() *annotations.Set {
-	set, _ := declared() // a set at fault says so on every Service
+	set, _ := declareAnnotations() // a set at fault says so on every Service
 	return set
 }
 
-func declared() (*annotations.Set, error) {
-	return annotations.Collect("oci", []string{oldPrefix, prefix, netPrefix, mapPrefix}, checks(),
+func declareAnnotations() (*annotations.Set, error) {
+	return annotations.Collect("oci", []string{oldPrefix, prefix, netPrefix, mapPrefix}, annotationChecks(),
 		placeKeys(), shapeKeys(), trafficKeys(), okeKeys(), tlsKeys(), healthKeys(), guardKeys(), tagKeys(), objectKeys())
 }
 
-func one(kind string) []string {
+func kindList(kind string) []string {
 	if kind == "" {
 		return nil
 	}
 	return []string{kind}
 }
 
-// text declares a key with any text; an empty one counts as absent.
-func text(names annotations.Names, name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
+// textKey declares a key with any text; an empty one counts as absent.
+func textKey(names annotations.Names, name, kind, group, doc, legal, example, fallback string, change annotations.Change) *annotations.Key[string] {
 	return annotations.Naming(annotations.Text(name, group, doc, example, annotations.Form[string]{
-		Kinds: one(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
+		Kinds: kindList(kind), Type: annotations.String().Legally(legal), DefaultDoc: fallback, Change: change, Empty: annotations.EmptyAbsent, Source: source,
 	}), names)
 }
 
 // ocidKey declares a key with the OCID of something that says where the load balancer is.
 func ocidKey(names annotations.Names, of annotations.Type[string], name, kind, doc, example string, change annotations.Change) *annotations.Key[string] {
-	k := text(names, name, kind, groupKind, doc, of.Legal(), example, "", change)
+	k := textKey(names, name, kind, groupKind, doc, of.Legal(), example, "", change)
 	k.Forms[0].Type = of
 	return k
 }
 
-// flag declares a key with what Go's ParseBool takes.
-func flag(name, kind, group, doc, fallback string, change annotations.Change) *annotations.Key[bool] {
-	return annotations.Flag(name, group, doc, annotations.Form[bool]{Kinds: one(kind), DefaultDoc: fallback, Change: change, Source: source})
+// flagKey declares a key with the values of Go's ParseBool.
+func flagKey(name, kind, group, doc, fallback string, change annotations.Change) *annotations.Key[bool] {
+	return annotations.Flag(name, group, doc, annotations.Form[bool]{Kinds: kindList(kind), DefaultDoc: fallback, Change: change, Source: source})
 }
 
-// number declares a key with a whole number.
-func number(name, kind, group, doc, example string, t annotations.Type[int], standard int, fallback string) *annotations.Key[int] {
-	return annotations.Number(name, group, doc, example, annotations.Form[int]{Kinds: one(kind), Type: t, Default: standard, DefaultDoc: fallback, Source: source})
+// numberKey declares a key with an integer.
+func numberKey(name, kind, group, doc, example string, t annotations.Type[int], standard int, fallback string) *annotations.Key[int] {
+	return annotations.Number(name, group, doc, example, annotations.Form[int]{Kinds: kindList(kind), Type: t, Default: standard, DefaultDoc: fallback, Source: source})
 }
 
-// choice declares a key with one of some words.
-func choice(name, kind, group, doc, standard string, words ...string) *annotations.Key[string] {
-	return annotations.Text(name, group, doc, words[len(words)-1], annotations.Form[string]{Kinds: one(kind), Type: annotations.Enum(words...), Default: standard, Source: source})
+// choiceKey declares a key with one of some words.
+func choiceKey(name, kind, group, doc, standard string, words ...string) *annotations.Key[string] {
+	return annotations.Text(name, group, doc, words[len(words)-1], annotations.Form[string]{Kinds: kindList(kind), Type: annotations.Enum(words...), Default: standard, Source: source})
 }
 
 const (
@@ -97,21 +97,21 @@ var (
 		Doc: "Chooses the product: lb is the Load Balancer, nlb the Network Load Balancer.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.EnumFold(LB, NLB), Default: LB, Fallback: LB, Change: annotations.Replaced, Bad: annotations.UseFallback, Source: source,
-			Doc: "After a change the other one is made first; the old one goes when the status shows the new addresses.",
+			Doc: "After a change the other one is created first; the old one is deleted when the status shows the new addresses.",
 		}},
 	}
-	internalKey        = annotations.Exposing(flag(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
-	netInternalKey     = annotations.Exposing(flag(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
+	internalKey        = annotations.Exposing(flagKey(oldPrefix+"internal", LB, groupKind, "Gives the load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
+	netInternalKey     = annotations.Exposing(flagKey(netPrefix+"internal", NLB, groupKind, "Gives the network load balancer a private address.", "false", annotations.IgnoredAfterCreation), annotations.ToInternet)
 	subnetKey          = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet1", LB, "Subnet of the load balancer. A regional one is used alone.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
 	secondSubnetKey    = annotations.Configured(annotations.Needing(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), oldPrefix+"subnet2", LB, "Second subnet of a public load balancer whose subnets are each in one availability domain.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.Need{subnetKey.IsSet(), annotations.Setting(settingSubnet, "")}), annotations.EmptyAbsent, "loadBalancer.subnet2")
 	netSubnetKey       = annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingSubnet), subnetID(), netPrefix+"subnet", NLB, "Subnet of the network load balancer.", exampleSubnet, annotations.IgnoredAfterCreation), annotations.EmptyAbsent, settingSubnet)
-	assignedKey        = text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
-	assigned6Key       = annotations.Needing(text(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
+	assignedKey        = textKey(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-private-ipv4", NLB, groupKind, "Private IPv4 address of the network load balancer.", "a free IPv4 address of its subnet", "10.0.10.7", "the subnet chooses", annotations.IgnoredAfterCreation)
+	assigned6Key       = annotations.Needing(textKey(annotations.NamesThe(annotations.ThingAddress), netPrefix+"assigned-ipv6", NLB, groupKind, "IPv6 address of the network load balancer.", "a free IPv6 address of its subnet", "2001:db8::7", "the subnet chooses", annotations.IgnoredAfterCreation), annotations.Need{annotations.FieldIs(annotations.FieldFamilies, "IPv6")})
 	reservedKey        = reservedIPs()
 	reservedPrivateKey = annotations.Needing(reservedPrivateIP(), annotations.Need{internalKey.Is(true), netInternalKey.Is(true)})
-	compartmentKey     = compartment()
+	compartmentKey     = newCompartmentKey()
 	accountKey         = serviceAccount()
-	externalOnlyKey    = flag(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
+	externalOnlyKey    = flagKey(netPrefix+"external-ip-only", NLB, groupStatus, "Leaves private addresses of a public network load balancer out of the status.", "false", annotations.InPlace)
 	ingressModeKey     = ingressMode()
 	groupsKey          = groupList(prefix+"oci-network-security-groups", LB)
 	netGroupsKey       = groupList(netPrefix+"oci-network-security-groups", NLB)
@@ -134,11 +134,11 @@ func placeKeys() []annotations.Declaration {
 	}
 }
 
-func compartment() *annotations.Key[string] {
+func newCompartmentKey() *annotations.Key[string] {
 	k := annotations.Configured(ocidKey(annotations.NamesThe(annotations.ThingResourceGroup), compartmentID(), prefix+"compartment-id", "", "Compartment that the load balancer is made in.", exampleCompartment, annotations.Replaced),
 		annotations.EmptyAbsent, "compartment")
 	k.OnDelete = true
-	k.Forms[0].Doc = "What was made in the configuration's compartment before goes when its successor serves; what was made in a third one is not found any more."
+	k.Forms[0].Doc = "Resources in the configuration's compartment are deleted when their successors serve; resources in a third compartment are not found any more."
 	return k
 }
 
@@ -154,7 +154,7 @@ func serviceAccount() *annotations.Key[string] {
 				return raw, nil
 			}),
 			DefaultDoc: "the credentials of the configuration", Source: sourceMain,
-			Doc: "The controller needs the right to request tokens of it. What is there must be visible to that identity; the next run uses another one.",
+			Doc: "The controller needs the right to request tokens of it. Existing resources must be visible to that identity; the next run uses another one.",
 		}},
 	}
 }
@@ -181,10 +181,10 @@ func reservedPrivateIP() *annotations.Key[string] {
 	legal := "the OCID of a reserved private IPv4 address of the subnet, or the address itself"
 	return &annotations.Key[string]{
 		Name: prefix + "reserved-private-ips", Names: annotations.NamesThe(annotations.ThingAddress), Group: groupKind, Example: "10.0.10.7",
-		Doc: "Reserved private IPv4 address of an internal load balancer; it stays when the load balancer goes.",
+		Doc: "Reserved private IPv4 address of an internal load balancer; it is kept when the load balancer is deleted.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.Custom("private address", legal, func(raw string) (string, error) {
-				if id, err := ocid("", sortPrivateIP).Parse(raw); err == nil {
+				if id, err := ocidType("", sortPrivateIP).Parse(raw); err == nil {
 					return id, nil
 				}
 				a, err := netip.ParseAddr(raw)
@@ -212,7 +212,7 @@ func groupList(name, kind string) *annotations.Key[[]string] {
 		Name: name, Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups that the load balancer is in.",
 		Forms: []annotations.Form[[]string]{{
-			Kinds: one(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, groupID()), Source: source,
+			Kinds: kindList(kind), Type: annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, groupID()), Source: source,
 			Doc: "With rules in a group of its own, that one counts as well.",
 		}},
 	}
@@ -223,14 +223,14 @@ func nodeSelector(name, kind string) *annotations.Key[Selector] {
 		Name: name, Names: annotations.NamesNothing(), Group: groupTraffic, Example: "role=ingress",
 		Doc: "Selects the nodes that are backends by their labels.",
 		Forms: []annotations.Form[Selector]{{
-			Kinds: one(kind), Type: annotations.Custom("label selector", "a Kubernetes label selector", parseSelector), DefaultDoc: "all nodes", Source: sourceMain,
+			Kinds: kindList(kind), Type: annotations.Custom("label selector", "a Kubernetes label selector", parseSelector), DefaultDoc: "all nodes", Source: sourceMain,
 			Doc: "Requirements are separated by commas: key=value, key==value, key!=value, key in (a, b), key notin (a, b), key, !key.",
 		}},
 	}
 }
 
-// checks returns the checks that involve several keys.
-func checks() []annotations.Check {
+// annotationChecks returns the checks that involve several keys.
+func annotationChecks() []annotations.Check {
 	return []annotations.Check{checkPreserve, checkFlexible, checkTLS, checkSubnets, checkSessions}
 }
 

@@ -52,8 +52,8 @@ type saidSession struct {
 var (
 	sessionKey       = sessionConfig("session-persistence-config", "Keeps clients at their backend by a cookie that the application sets.", `{"cookieName": "SESSION", "disableFallback": true}`, needsCookie)
 	cookieSessionKey = sessionConfig("lb-cookie-session-persistence-config", "Keeps clients at their backend by a cookie that the load balancer sets.", `{"cookieName": "route", "maxAgeInSeconds": 3600, "isSecure": true}`, nil)
-	connectionsKey   = ofSource(number(mapPrefix+"backendset-backend-max-connections", LB, groupTraffic, "Greatest number of connections to a backend at a time; 0 is no limit.", "1024", annotations.IntRange(0, mostConnections), 0, "what exists stays"), sourceLanding)
-	failoverKey      = ofSource(flag(netPrefix+"is-instant-failover-enabled", NLB, groupTraffic, "Moves the connections of an unhealthy backend to another one at once.", "what exists stays", annotations.InPlace), sourceLanding)
+	connectionsKey   = ofSource(numberKey(mapPrefix+"backendset-backend-max-connections", LB, groupTraffic, "Greatest number of connections to a backend at a time; 0 is no limit.", "1024", annotations.IntRange(0, mostConnections), 0, "what exists stays"), sourceLanding)
+	failoverKey      = ofSource(flagKey(netPrefix+"is-instant-failover-enabled", NLB, groupTraffic, "Moves the connections of an unhealthy backend to another one at once.", "what exists stays", annotations.InPlace), sourceLanding)
 	backendTypeKey   = laterKey(mapPrefix+"backend-type", "pod", "Makes pods the backends, in place of nodes.")
 	podCheckKey      = laterKey(mapPrefix+"health-check", podCheck, "Health check of pods that are backends.")
 	netPodCheckKey   = laterKey(netPrefix+"health-check", podCheck, "Health check of pods that are backends.")
@@ -87,7 +87,7 @@ func sessionConfig(name, doc, example string, rule func(saidSession) error) *ann
 	return &annotations.Key[saidSession]{
 		Name: mapPrefix + name, Names: annotations.NamesNothing(), Group: groupTraffic, Example: example, Doc: doc,
 		Forms: []annotations.Form[saidSession]{{
-			Kinds: one(LB), Type: annotations.JSONOf("a JSON object in the words of the API, with cookieName", rule), DefaultDoc: "what exists stays", Empty: annotations.EmptyAbsent,
+			Kinds: kindList(LB), Type: annotations.JSONOf("a JSON object in the words of the API, with cookieName", rule), DefaultDoc: "what exists stays", Empty: annotations.EmptyAbsent,
 			Source: sourceSessions, Doc: `With an empty cookieName it is turned off.`,
 			Needs: []annotations.Need{{protocolKey.Is(protocolHTTP, protocolGRPC)}},
 		}},

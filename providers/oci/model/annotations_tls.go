@@ -24,12 +24,12 @@ var (
 		Name: oldPrefix + "ssl-ports", Group: groupTLS, Example: "443",
 		Doc: "Ports whose listeners end TLS, and whose backend sets speak it to the nodes where a Secret says so.",
 		Forms: []annotations.Form[annotations.Ports]{{
-			Kinds: one(LB), Type: annotations.PortList(annotations.PortOptions{}), DefaultDoc: "none", Source: "oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer_util.go",
+			Kinds: kindList(LB), Type: annotations.PortList(annotations.PortOptions{}), DefaultDoc: "none", Source: "oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer_util.go",
 		}},
 	}
-	tlsSecretKey = text(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-secret", LB, groupTLS, "Secret with the certificate of the listeners: tls.crt, tls.key, and, where there are any, ca.crt and passphrase.",
+	tlsSecretKey = textKey(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-secret", LB, groupTLS, "Secret with the certificate of the listeners: tls.crt, tls.key, and, where there are any, ca.crt and passphrase.",
 		"[namespace/]name of a Secret", "web-tls", "none", annotations.InPlace)
-	backendSecretKey = annotations.Needing(text(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
+	backendSecretKey = annotations.Needing(textKey(annotations.NamesThe(annotations.ThingCertificate), oldPrefix+"tls-backendset-secret", LB, groupTLS, "Secret with the certificate with which backends are spoken to; health checks stay plain.",
 		"[namespace/]name of a Secret", "nodes-tls", "none: plain backends", annotations.InPlace), annotations.Need{tlsPortsKey.IsSet()})
 	certificateMapKey = certificateMap()
 	listenerSSLKey    = sslConfig(prefix+"oci-load-balancer-listener-ssl-config", "Cipher suite and protocols of listeners that end TLS.",
@@ -39,7 +39,7 @@ var (
 )
 
 func certificateMap() *annotations.Key[string] {
-	k := text(annotations.NamesThe(annotations.ThingConfigMap), mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap of the Service's namespace that gives listeners certificates of the Certificates service: under each port, a JSON array with the OCID of one.",
+	k := textKey(annotations.NamesThe(annotations.ThingConfigMap), mapPrefix+"tls-certificate-map", LB, groupTLS, "ConfigMap of the Service's namespace that gives listeners certificates of the Certificates service: under each port, a JSON array with the OCID of one.",
 		"name of a ConfigMap", "web-certificates", "none", annotations.InPlace)
 	k.Forms[0].Source = "https://docs.oracle.com/en-us/iaas/Content/ContEng/Tasks/contengcreatingloadbalancers-subtopic.htm"
 	return k
@@ -49,7 +49,7 @@ func sslConfig(name, doc string, needs ...annotations.Need) *annotations.Key[SSL
 	return &annotations.Key[SSLConfig]{
 		Name: name, Names: annotations.NamesNothing(), Group: groupTLS, Example: `{"CipherSuiteName": "oci-default-ssl-cipher-suite-v1", "Protocols": ["TLSv1.2"]}`, Doc: doc,
 		Forms: []annotations.Form[SSLConfig]{{
-			Kinds: one(LB), Type: annotations.JSONOf[SSLConfig](`a JSON object with CipherSuiteName and Protocols`, nil), DefaultDoc: "the cloud's default", Source: source, Needs: needs,
+			Kinds: kindList(LB), Type: annotations.JSONOf[SSLConfig](`a JSON object with CipherSuiteName and Protocols`, nil), DefaultDoc: "the cloud's default", Source: source, Needs: needs,
 		}},
 	}
 }
@@ -136,7 +136,7 @@ func definedTagsKey(name, kind string, aliases ...string) *annotations.Key[defin
 		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"operations": {"team": "web"}}`,
 		Doc: "Defined tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[definedTags]{{
-			Kinds: one(kind), Type: annotations.JSONOf[definedTags]("a JSON object of objects", nil), Or: []string{"tags.loadBalancer.defined"}, Change: annotations.IgnoredAfterCreation,
+			Kinds: kindList(kind), Type: annotations.JSONOf[definedTags]("a JSON object of objects", nil), Or: []string{"tags.loadBalancer.defined"}, Change: annotations.IgnoredAfterCreation,
 			Empty: annotations.EmptyAbsent, Source: source, Doc: tagsTogether,
 		}},
 	}
@@ -147,7 +147,7 @@ func freeformTagsKey(name, kind string, aliases ...string) *annotations.Key[free
 		Name: name, Names: annotations.NamesNothing(), Aliases: aliases, Group: groupTags, Example: `{"team": "web"}`,
 		Doc: "Free-form tags that the load balancer gets when it is made.",
 		Forms: []annotations.Form[freeformTags]{{
-			Kinds: one(kind), Type: annotations.JSONOf[freeformTags]("a JSON object of texts", nil), Or: []string{"tags.loadBalancer.freeform"}, Change: annotations.IgnoredAfterCreation,
+			Kinds: kindList(kind), Type: annotations.JSONOf[freeformTags]("a JSON object of texts", nil), Or: []string{"tags.loadBalancer.freeform"}, Change: annotations.IgnoredAfterCreation,
 			Empty: annotations.EmptyAbsent, Source: source, Doc: tagsTogether,
 		}},
 	}

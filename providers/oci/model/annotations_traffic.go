@@ -23,9 +23,9 @@ const (
 
 // Keys of the shape.
 var (
-	shapeKey = text(annotations.NamesThe(annotations.ThingFlavor), oldPrefix+"shape", LB, groupShape, "Shape of the load balancer: its bandwidth.", "flexible, or the name of a fixed shape", flexible, "100Mbps; that of a flexible load balancer that is there stays", annotations.InPlace)
-	leastKey = annotations.Needing(bandwidth("shape-flex-min", "Least bandwidth of a flexible load balancer, in Mbps.", "10"), needsFlexible())
-	mostKey  = annotations.Needing(bandwidth("shape-flex-max", "Greatest bandwidth of a flexible load balancer, in Mbps.", "100"), needsFlexible())
+	shapeKey = textKey(annotations.NamesThe(annotations.ThingFlavor), oldPrefix+"shape", LB, groupShape, "Shape of the load balancer: its bandwidth.", "flexible, or the name of a fixed shape", flexible, "100Mbps; an existing flexible load balancer keeps its shape", annotations.InPlace)
+	leastKey = annotations.Needing(bandwidthKey("shape-flex-min", "Least bandwidth of a flexible load balancer, in Mbps.", "10"), needsFlexible())
+	mostKey  = annotations.Needing(bandwidthKey("shape-flex-max", "Greatest bandwidth of a flexible load balancer, in Mbps.", "100"), needsFlexible())
 )
 
 // needsFlexible is the need of keys of flexible shapes.
@@ -45,8 +45,8 @@ func shapeKeys() []annotations.Declaration {
 	return []annotations.Declaration{shapeKey, leastKey, mostKey}
 }
 
-func bandwidth(name, doc, example string) *annotations.Key[int] {
-	k := number(oldPrefix+name, LB, groupShape, doc, example, annotations.Custom("bandwidth", "a whole number of Mbps, with or without the unit", parseBandwidth), 0, "that of the flexible load balancer that is there")
+func bandwidthKey(name, doc, example string) *annotations.Key[int] {
+	k := numberKey(oldPrefix+name, LB, groupShape, doc, example, annotations.Custom("bandwidth", "a whole number of Mbps, with or without the unit", parseBandwidth), 0, "that of the existing flexible load balancer")
 	k.Names = annotations.NamesNothing()
 	k.Forms[0].Doc = fmt.Sprintf("Less than %d counts as %d, more than %d as %d.", leastBandwidth, leastBandwidth, mostBandwidth, mostBandwidth)
 	return k
@@ -76,27 +76,27 @@ var (
 		Name: oldPrefix + "backend-protocol", Group: groupTraffic, Example: protocolHTTP,
 		Doc: "Protocol of all listeners.",
 		Forms: []annotations.Form[string]{{
-			Kinds: one(LB), Type: annotations.EnumFold(protocolTCP, protocolHTTP, protocolGRPC), Default: protocolTCP, Empty: annotations.EmptyAbsent, Source: source,
+			Kinds: kindList(LB), Type: annotations.EnumFold(protocolTCP, protocolHTTP, protocolGRPC), Default: protocolTCP, Empty: annotations.EmptyAbsent, Source: source,
 			Doc: "GRPC needs TLS on every port.",
 		}},
 	}
-	idleKey  = number(oldPrefix+"connection-idle-timeout", LB, groupTraffic, "How long a connection may be silent, in seconds.", "600", annotations.IntRange(1, longestIdle).In("seconds"), 0, "300 for TCP, 60 for HTTP and GRPC")
-	proxyKey = number(oldPrefix+"connection-proxy-protocol-version", LB, groupTraffic, "Tells backends the client's address by this version of the PROXY protocol.", "2", annotations.IntOneOf(1, 2), 0, "none")
+	idleKey  = numberKey(oldPrefix+"connection-idle-timeout", LB, groupTraffic, "How long a connection may be silent, in seconds.", "600", annotations.IntRange(1, longestIdle).In("seconds"), 0, "300 for TCP, 60 for HTTP and GRPC")
+	proxyKey = numberKey(oldPrefix+"connection-proxy-protocol-version", LB, groupTraffic, "Tells backends the client's address by this version of the PROXY protocol.", "2", annotations.IntOneOf(1, 2), 0, "none")
 	ppv2Key  = &annotations.Key[bool]{
 		Name: netPrefix + "is-ppv2-enabled", Group: groupTraffic, Example: "true",
 		Doc: "Tells backends the client's address by version 2 of the PROXY protocol.",
 		Forms: []annotations.Form[bool]{{
-			Kinds: one(NLB), Type: annotations.BoolWords([]string{"true"}, []string{"false"}, true), Bad: annotations.AsAbsent, DefaultDoc: "false", Source: source,
+			Kinds: kindList(NLB), Type: annotations.BoolWords([]string{"true"}, []string{"false"}, true), Bad: annotations.AsAbsent, DefaultDoc: "false", Source: source,
 		}},
 	}
-	policyKey    = choice(prefix+"loadbalancer-policy", LB, groupTraffic, "How backends are chosen.", "ROUND_ROBIN", "ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH")
-	netPolicyKey = choice(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
-	preserveKey  = annotations.Needing(flag(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})
+	policyKey    = choiceKey(prefix+"loadbalancer-policy", LB, groupTraffic, "How backends are chosen.", "ROUND_ROBIN", "ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH")
+	netPolicyKey = choiceKey(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
+	preserveKey  = annotations.Needing(flagKey(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})
 	ruleSetsKey  = &annotations.Key[RuleSets]{
 		Name: prefix + "oci-load-balancer-rule-sets", Names: annotations.NamesNothing(), Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
 		Doc: "Rule sets of the load balancer, which hold for all listeners.",
 		Forms: []annotations.Form[RuleSets]{{
-			Kinds: one(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Source: source,
+			Kinds: kindList(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Source: source,
 			Doc: "Present and empty it removes all rule sets.",
 		}},
 	}
@@ -128,7 +128,7 @@ const (
 )
 
 func healthNumber(prefix, kind, name, doc, example string, t annotations.Type[int], standard int) *annotations.Key[int] {
-	return number(prefix+"health-check-"+name, kind, groupHealth, doc, example, t, standard, "")
+	return numberKey(prefix+"health-check-"+name, kind, groupHealth, doc, example, t, standard, "")
 }
 
 func healthKeys() []annotations.Declaration {
@@ -149,10 +149,10 @@ var (
 		Name: oldPrefix + "security-list-management-mode", Group: groupGuard, Example: modeNone,
 		Doc: "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.",
 		Forms: []annotations.Form[string]{{
-			Kinds: one(LB), Type: annotations.Enum(modeAll, modeFrontend, modeNone), Or: []string{"loadBalancer.securityListManagementMode"}, Empty: annotations.EmptyAbsent, DefaultDoc: modeAll, Fallback: modeAll, Bad: annotations.UseFallback, Source: source,
+			Kinds: kindList(LB), Type: annotations.Enum(modeAll, modeFrontend, modeNone), Or: []string{"loadBalancer.securityListManagementMode"}, Empty: annotations.EmptyAbsent, DefaultDoc: modeAll, Fallback: modeAll, Bad: annotations.UseFallback, Source: source,
 		}},
 	}
-	netListModeKey = choice(netPrefix+"security-list-management-mode", NLB, groupGuard, "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.", modeNone, modeAll, modeFrontend, modeNone)
+	netListModeKey = choiceKey(netPrefix+"security-list-management-mode", NLB, groupGuard, "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.", modeNone, modeAll, modeFrontend, modeNone)
 	ruleModeKey    = &annotations.Key[string]{
 		Name: prefix + "security-rule-management-mode", Group: groupGuard, Example: modeGroup,
 		Doc: "Where rules for the Service are kept: in security lists, in a network security group of its own, or nowhere.",

@@ -33,7 +33,7 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 	if facts == nil {
 		facts = &Facts{}
 	}
-	b := &builder{in: in, facts: facts, have: have, out: &stack.Stack{Owner: in.Owner}, product: product(in.Kind)}
+	b := &builder{in: in, facts: facts, have: have, out: &stack.Stack{Owner: in.Owner}, product: productOf(in.Kind)}
 	if beyond := providers.Exceeds(Capabilities(), Reach(in)); len(beyond) > 0 {
 		return nil, beyond, nil
 	}
@@ -66,11 +66,11 @@ func (b *builder) check() {
 		b.problems.Refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
 	}
 	if said := compartmentKey.Get(in.Values); b.facts.Unseen[said] {
-		b.problems.Refuse(compartmentKey.Name, said, "is not there, or may not be seen", "the OCID of a compartment")
+		b.problems.Refuse(compartmentKey.Name, said, "is not found, or not visible with these credentials", "the OCID of a compartment")
 	}
 	if keep, origin, said := preserveKey.Lookup(in.Values); in.Kind == NLB && said && !nodeports.LocalOnly(in.Service) {
 		_ = keep
-		b.problems.Refuse(preserveKey.Name, origin.Raw, "goes with externalTrafficPolicy Local only: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
+		b.problems.Refuse(preserveKey.Name, origin.Raw, "requires externalTrafficPolicy Local: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
 	}
 	if in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
 		b.affinity()
@@ -99,8 +99,8 @@ func (b *builder) found() (Balancer, stack.Resource, bool) {
 func (b *builder) balancer() {
 	in := b.in
 	want := Balancer{
-		Name: BalancerName(b.product, in.Config.Prefix, in.Owner), Compartment: compartmentOf(in), Private: internal(in),
-		Groups: slices.Sorted(slices.Values(pick(in, groupsKey, netGroupsKey))),
+		Name: BalancerName(b.product, in.Config.Prefix, in.Owner), Compartment: compartmentOf(in), Private: isInternal(in),
+		Groups: slices.Sorted(slices.Values(keyForKind(in, groupsKey, netGroupsKey))),
 	}
 	if in.Kind == NLB {
 		want.Assigned, want.Assigned6 = assignedKey.Get(in.Values), assigned6Key.Get(in.Values)
@@ -138,7 +138,7 @@ func (b *builder) balancer() {
 	if in.Kind == LB {
 		b.shape(&want, spec, there)
 	}
-	if mode(in) == modeGroup {
+	if ruleMode(in) == modeGroup {
 		want.Own = stack.RefTo(groupKey())
 		if len(want.Groups) >= mostGroups {
 			b.problems.Refuse(groupsKey.Name, strings.Join(want.Groups, ","), "leaves no place for the Service's own group", fmt.Sprintf("%d groups at most with %s: NSG", mostGroups-1, ruleModeKey.Name))
@@ -152,7 +152,7 @@ func (b *builder) balancer() {
 func (b *builder) known(key *annotations.Key[[]string], groups []string, used func(string) bool) {
 	for _, g := range groups {
 		if !b.facts.Groups[g] && !used(g) {
-			b.problems.Refuse(key.Name, g, "is not there, or may not be seen", "the OCIDs of network security groups")
+			b.problems.Refuse(key.Name, g, "is not found, or not visible with these credentials", "the OCIDs of network security groups")
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (b *builder) chooseSubnets(want *Balancer) {
 	}
 	for _, id := range []string{first, second} {
 		if _, known := b.facts.Subnets[id]; id != "" && !known {
-			b.problems.Refuse(name, id, "is not there, or may not be seen", "the OCID of a subnet")
+			b.problems.Refuse(name, id, "is not found, or not visible with these credentials", "the OCID of a subnet")
 			return
 		}
 	}
@@ -262,7 +262,7 @@ func (b *builder) choose(want *Balancer, first, second string) {
 	other, two := b.facts.Subnets[second]
 	defer b.warnSecond(want, first, two)
 	switch {
-	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || internal(b.in) && (!two || other.Domain != ""):
+	case b.facts.Subnets[first].Domain == "" || !two && b.in.Kind == NLB || isInternal(b.in) && (!two || other.Domain != ""):
 		want.Subnets = []string{first}
 	case two && other.Domain == "":
 		want.Subnets = []string{second}
@@ -316,7 +316,7 @@ func (b *builder) shape(want *Balancer, found Balancer, there bool) {
 // tagsOf are those of a new load balancer: the Service's, else the configuration's.
 // Source: load_balancer_spec.go (getLoadBalancerTags).
 func tagsOf(in Input) (freeform map[string]string, defined string) {
-	own, ownDefined := pick(in, freeformKey, netFreeformKey), pick(in, definedKey, netDefinedKey)
+	own, ownDefined := keyForKind(in, freeformKey, netFreeformKey), keyForKind(in, definedKey, netDefinedKey)
 	if len(own) == 0 && len(ownDefined) == 0 {
 		own, ownDefined = in.Config.Tags.LoadBalancer.Freeform, in.Config.Tags.LoadBalancer.Defined
 	}

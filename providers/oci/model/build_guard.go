@@ -18,7 +18,7 @@ func ownRulesKey() stack.Key { return stack.Key{Kind: KindGroupRules, Name: "own
 
 // guard wants the rules that let clients and health checks through.
 func (b *builder) guard() {
-	kept := mode(b.in)
+	kept := ruleMode(b.in)
 	if kept == modeNone {
 		b.unguarded()
 		return
@@ -156,7 +156,7 @@ func (b *builder) lists(whole bool) (nodes []Subnet) {
 			}
 		}
 	}
-	if preserved(b.in) {
+	if preservesSource(b.in) {
 		b.clients(nodes)
 	}
 	return nodes
@@ -256,7 +256,7 @@ func (b *builder) groups() {
 			own.Rules = append(own.Rules, GroupRule{Direction: Egress, Peer: g, Port: port})
 			rules.Rules = append(rules.Rules, GroupRule{Direction: Ingress, Of: stack.RefTo(groupKey()), Port: port})
 		}
-		if preserved(in) {
+		if preservesSource(in) {
 			for _, port := range b.nodePorts() {
 				for _, from := range b.ranges() {
 					rules.Rules = append(rules.Rules, GroupRule{Direction: Ingress, Peer: from, Port: port})

@@ -83,7 +83,7 @@ func (b *builder) ruleSets() []string {
 }
 
 func (b *builder) backendSet(key stack.Key, s served, family corev1.IPFamily) BackendSet {
-	set := BackendSet{Name: key.Name, Policy: b.policy(), Health: b.health(), Preserve: preserved(b.in), Backends: b.backends(s.port, family)}
+	set := BackendSet{Name: key.Name, Policy: b.policy(), Health: b.health(), Preserve: preservesSource(b.in), Backends: b.backends(s.port, family)}
 	if b.in.Kind == NLB {
 		set.Version = versionName(family)
 	}
@@ -145,7 +145,7 @@ func (b *builder) health() Health {
 	in := b.in
 	return Health{
 		Protocol: protocolHTTP, Path: nodeports.HealthPath, Port: healthPort(in), Code: healthy, Plain: in.Kind == LB && backendSecretKey.Get(in.Values) != "",
-		Retries: pick(in, retriesKey, netRetriesKey), Interval: pick(in, intervalKey, netIntervalKey), Timeout: pick(in, timeoutKey, netTimeoutKey),
+		Retries: keyForKind(in, retriesKey, netRetriesKey), Interval: keyForKind(in, intervalKey, netIntervalKey), Timeout: keyForKind(in, timeoutKey, netTimeoutKey),
 	}
 }
 

@@ -42,7 +42,7 @@ func Refers(in Input) []providers.Reference {
 // mapOf is the ConfigMap that a Service names; false: there is none, or no use for it.
 func mapOf(in Input) (providers.Reference, bool) {
 	name := certificateMapKey.Get(in.Values)
-	return providers.Reference{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name}, in.Kind == LB && name != "" && secured(in)
+	return providers.Reference{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name}, in.Kind == LB && name != "" && terminatesTLS(in)
 }
 
 // certificatePrefix begins the OCID of a certificate of the Certificates service.
@@ -91,7 +91,7 @@ func (b *builder) managed(port int32) string {
 // secretOf is the Secret that a key names; false: there is none, or no use for it.
 func secretOf(in Input, key *annotations.Key[string]) (providers.Reference, bool) {
 	said := key.Get(in.Values)
-	if in.Kind != LB || said == "" || !secured(in) {
+	if in.Kind != LB || said == "" || !terminatesTLS(in) {
 		return providers.Reference{}, false
 	}
 	ref := providers.Reference{Kind: providers.Secret, Namespace: in.Service.Namespace, Name: said}
@@ -101,8 +101,9 @@ func secretOf(in Input, key *annotations.Key[string]) (providers.Reference, bool
 	return ref, true
 }
 
-// secured reports whether the load balancer terminates TLS on a port of the Service.
-func secured(in Input) bool {
+// terminatesTLS reports whether the load balancer terminates TLS on a port of the
+// Service.
+func terminatesTLS(in Input) bool {
 	ssl := tlsPortsKey.Get(in.Values)
 	for _, p := range in.Service.Spec.Ports {
 		if ssl.Has(p) {
@@ -160,7 +161,7 @@ func certificateName(secret string, c Certificate) string {
 		_, _ = h.Write(sum[:]) // never fails
 	}
 	hash := hex.EncodeToString(h.Sum(nil))[:certificateHash]
-	return cut(strings.ReplaceAll(secret, ".", "-"), longestCertificate-certificateHash-1) + "-" + hash
+	return truncateText(strings.ReplaceAll(secret, ".", "-"), longestCertificate-certificateHash-1) + "-" + hash
 }
 
 // IsOwnCertificate reports whether the name of a certificate was chosen by Berth. The

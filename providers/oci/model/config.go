@@ -96,7 +96,7 @@ type whole struct {
 // keys are returned as warnings; a value that cannot be parsed is an error.
 func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	var c Config
-	var stray annotations.Problems
+	var unknown annotations.Problems
 	if r != nil {
 		text, err := io.ReadAll(r)
 		if err != nil {
@@ -107,14 +107,14 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 		}
 		var strict whole
 		if err := yaml.UnmarshalStrict(text, &strict); err != nil {
-			stray = append(stray, annotations.Problem{Severity: annotations.Warning, Key: "cloud config", Message: "has a key that is not known, so it has no effect: " + err.Error()})
+			unknown = append(unknown, annotations.Problem{Severity: annotations.Warning, Key: "cloud config", Message: "has a key that is not known, so it has no effect: " + err.Error()})
 		}
 	}
 	c.Compartment = cmp.Or(c.Compartment, c.Auth.Compartment)
 	c.RegionKey, c.VCN = cmp.Or(c.RegionKey, c.Auth.RegionKey), cmp.Or(c.VCN, c.Auth.VCN)
 	c.InstancePrincipals = c.InstancePrincipals || c.Auth.InstancePrincipals
 	c.Auth.Passphrase = cmp.Or(c.Auth.Passphrase, c.Auth.KeyPassphrase)
-	return c, stray, c.check()
+	return c, unknown, c.check()
 }
 
 func (c Config) check() error {

@@ -22,7 +22,7 @@ func changeSpec[T stack.Spec](key stack.Key, f func(*T)) func(*stack.Stack) {
 
 // TestFlows states what each resource does for clients: missing, it closes.
 func TestFlows(t *testing.T) {
-	lb, set, listener := product(LB).key(), stack.Key{Kind: KindSet, Name: "TCP-80"}, stack.Key{Kind: KindListener, Name: "80"}
+	lb, set, listener := productOf(LB).key(), stack.Key{Kind: KindSet, Name: "TCP-80"}, stack.Key{Kind: KindListener, Name: "80"}
 	entry := func(list, direction, peer string, port int32) Entry { return Entry{list, direction, peer, port} }
 	allow := func(s *stack.Stack, e Entry) {
 		s.Put(stack.Resource{Key: e.Key(), Ownership: stack.Shared, Spec: e})
@@ -95,7 +95,7 @@ func TestFlows(t *testing.T) {
 
 // TestFlowsOfGroups does the same for network security groups and network load balancers.
 func TestFlowsOfGroups(t *testing.T) {
-	nlb, set, listener := product(NLB).key(), stack.Key{Kind: KindNetSet, Name: "TCP-80"}, stack.Key{Kind: KindNetListener, Name: "80"}
+	nlb, set, listener := productOf(NLB).key(), stack.Key{Kind: KindNetSet, Name: "TCP-80"}, stack.Key{Kind: KindNetListener, Name: "80"}
 	nodes, own := stack.Key{Kind: KindGroupRules, Name: "g"}, stack.RefTo(groupKey())
 	whole := func() *stack.Stack {
 		s := &stack.Stack{Owner: stack.Owner{Namespace: "shop", Name: "web"}}

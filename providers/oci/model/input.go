@@ -48,15 +48,15 @@ func SelectNodes(in Input) nodeports.Filter {
 	return nodeports.Filter{Keep: s.Keys, Also: []nodeports.Predicate{{Name: "selector " + s.Text, Keep: func(n nodeports.Node) bool { return s.Matches(n.Labels) }}}}
 }
 
-// pick is the value of the key that the kind has.
-func pick[T any](in Input, lb, nlb *annotations.Key[T]) T {
+// keyForKind returns the value of the key that the kind has.
+func keyForKind[T any](in Input, lb, nlb *annotations.Key[T]) T {
 	if in.Kind == NLB {
 		return nlb.Get(in.Values)
 	}
 	return lb.Get(in.Values)
 }
 
-func internal(in Input) bool { return pick(in, internalKey, netInternalKey) }
+func isInternal(in Input) bool { return keyForKind(in, internalKey, netInternalKey) }
 
 func compartmentOf(in Input) string {
 	return compartmentKey.Or(in.Values, in.Config.Compartment)
@@ -71,9 +71,9 @@ func subnetsAsked(in Input) (first, second string) {
 	return subnetKey.Or(in.Values, c.Subnet1), secondSubnetKey.Or(in.Values, c.Subnet2)
 }
 
-// mode is the way in which security rules are kept.
-// Source: load_balancer_spec.go (getRuleManagementMode, getSecurityListManagementMode).
-func mode(in Input) string {
+// ruleMode returns how security rules are managed. Source: load_balancer_spec.go
+// (getRuleManagementMode, getSecurityListManagementMode).
+func ruleMode(in Input) string {
 	switch ruleModeKey.Get(in.Values) {
 	case "SL-All":
 		return modeAll
@@ -97,7 +97,7 @@ func addressesAsked(in Input) (addresses []string, where string) {
 		return []string{ip}, "spec.loadBalancerIP"
 	}
 	said := reservedKey.Get(in.Values)
-	if private := reservedPrivateKey.Get(in.Values); private != "" && len(said) == 0 && internal(in) {
+	if private := reservedPrivateKey.Get(in.Values); private != "" && len(said) == 0 && isInternal(in) {
 		return []string{private}, reservedPrivateKey.Name
 	}
 	for _, ip := range said {
@@ -115,9 +115,9 @@ func isV6(text string) bool {
 	return err == nil && a.Is6()
 }
 
-// preserved reports whether nodes see the addresses of clients.
-// Source: load_balancer_spec.go (getPreserveSource).
-func preserved(in Input) bool {
+// preservesSource reports whether nodes see the addresses of clients. Source:
+// load_balancer_spec.go (getPreserveSource).
+func preservesSource(in Input) bool {
 	if in.Kind != NLB || !nodeports.LocalOnly(in.Service) {
 		return false
 	}

@@ -51,8 +51,8 @@ func ProductOf(kind stack.Kind) (Product, bool) {
 	return Product{}, false
 }
 
-// product is that of a name.
-func product(name string) Product {
+// productOf returns the product of a kind's name.
+func productOf(name string) Product {
 	if name == NLB {
 		return Products()[1]
 	}

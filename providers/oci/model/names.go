@@ -14,18 +14,18 @@ const (
 	longestGroup = 255
 )
 
-func cut(text string, most int) string { return text[:min(len(text), most)] }
+func truncateText(text string, most int) string { return text[:min(len(text), most)] }
 
 // BalancerName is the display name of a Service's load balancer of a product. The
 // prefix is that of the environment, for lb only.
 func BalancerName(p Product, prefix string, o stack.Owner) string {
 	if p.Name == NLB {
-		return cut(fmt.Sprintf("%s/%s/%s", o.Namespace, o.Name, o.UID), longestName)
+		return truncateText(fmt.Sprintf("%s/%s/%s", o.Namespace, o.Name, o.UID), longestName)
 	}
 	if prefix != "" && !strings.HasSuffix(prefix, "-") {
 		prefix += "-"
 	}
-	return cut(prefix+o.UID, longestName)
+	return truncateText(prefix+o.UID, longestName)
 }
 
 // OwnerOf returns the Service that the name of a load balancer of a product tells: that
@@ -60,7 +60,7 @@ const (
 
 // GroupName is the display name of a Service's own network security group.
 func GroupName(o stack.Owner) string {
-	return cut(fmt.Sprintf("%s/%s/%s/nsg", o.Namespace, o.Name, o.UID), longestGroup)
+	return truncateText(fmt.Sprintf("%s/%s/%s/nsg", o.Namespace, o.Name, o.UID), longestGroup)
 }
 
 // Marks by which a Service's group and rules are known again.

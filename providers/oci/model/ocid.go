@@ -15,10 +15,10 @@ import (
 // oldOCID begins identifiers of the form before today's, which old tenancies have.
 const oldOCID = "ocidv1:"
 
-// ocid accepts the identifiers of sorts of resources: version, sort, realm, region, maybe one
+// ocidType accepts the identifiers of sorts of resources: version, sort, realm, region, maybe one
 // part more, and what is the resource's own. A tenancy and a compartment have no region.
 // Source: https://docs.oracle.com/en-us/iaas/Content/General/Concepts/identifiers.htm.
-func ocid(legal string, sorts ...string) annotations.Type[string] {
+func ocidType(legal string, sorts ...string) annotations.Type[string] {
 	return annotations.Custom("OCID", legal, func(raw string) (string, error) {
 		parts := regexp.MustCompile(`^ocid1\.([a-z0-9-]+)\.[a-z0-9-]+\.[A-Za-z0-9-]*(\.[A-Za-z0-9_-]*)?\.[A-Za-z0-9_-]+$`).FindStringSubmatch(raw)
 		switch {
@@ -42,15 +42,15 @@ const (
 )
 
 func subnetID() annotations.Type[string] {
-	return ocid("the OCID of a subnet, as in "+exampleSubnet, sortSubnet)
+	return ocidType("the OCID of a subnet, as in "+exampleSubnet, sortSubnet)
 }
 
 func compartmentID() annotations.Type[string] {
-	return ocid("the OCID of a compartment, as in "+exampleCompartment, sortCompartment, sortTenancy)
+	return ocidType("the OCID of a compartment, as in "+exampleCompartment, sortCompartment, sortTenancy)
 }
 
 func groupID() annotations.Type[string] {
-	return ocid("the OCID of a network security group, as in "+exampleGroup, sortGroup)
+	return ocidType("the OCID of a network security group, as in "+exampleGroup, sortGroup)
 }
 
 // checkSubnets checks the two subnet keys against each other. A regional subnet is used

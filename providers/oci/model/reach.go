@@ -16,18 +16,18 @@ func Reach(in Input) providers.Reach {
 	if in.Kind == NLB {
 		key = netInternalKey
 	}
-	r := providers.Reach{Kind: in.Kind, Internet: !internal(in), Internal: "true", Scheme: annotations.Origin{Source: annotations.FromDefault, Key: key.Name}}
+	r := providers.Reach{Kind: in.Kind, Internet: !isInternal(in), Internal: "true", Scheme: annotations.Origin{Source: annotations.FromDefault, Key: key.Name}}
 	if _, origin, said := key.Lookup(in.Values); said {
 		r.Scheme = origin
 	}
-	r.Names = slices.Concat(providers.AddressField(in.Service), in.Values.Named(), mapped(in))
+	r.Names = slices.Concat(providers.AddressField(in.Service), in.Values.Named(), mappedCertificates(in))
 	r.Size = sizeOf(in)
 	return r
 }
 
-// mapped are the certificates that a Service names by way of a ConfigMap, as far as that is
-// known: without it nothing is built.
-func mapped(in Input) []providers.Naming {
+// mappedCertificates returns the certificates that a Service names through a ConfigMap,
+// as far as it has been read: without it nothing is built.
+func mappedCertificates(in Input) []providers.Naming {
 	ref, ok := mapOf(in)
 	if !ok {
 		return nil
@@ -47,7 +47,7 @@ func mapped(in Input) []providers.Naming {
 // Becomes is Reach of a load balancer that keeps its scheme: it cannot change.
 func Becomes(in Input, want *stack.Stack) providers.Reach {
 	r := Reach(in)
-	if lb, ok := want.Get(product(in.Kind).key()); ok {
+	if lb, ok := want.Get(productOf(in.Kind).key()); ok {
 		if spec, is := lb.Spec.(Balancer); is {
 			r.Internet = !spec.Private
 		}
@@ -59,7 +59,7 @@ func Becomes(in Input, want *stack.Stack) providers.Reach {
 func sizeOf(in Input) providers.Size {
 	c, _ := providers.CapabilityOf(Capabilities(), in.Kind)
 	size := providers.SizeOf(c, in.Service)
-	if mode(in) != modeNone {
+	if ruleMode(in) != modeNone {
 		size.Rules = size.Ports * max(size.Ranges, 1)
 	}
 	return size
@@ -73,7 +73,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		if spec, ok := r.Spec.(BackendSet); ok && len(spec.Backends) > 0 {
-			spec.Backends = followers(in, spec.Backends)
+			spec.Backends = followNodes(in, spec.Backends)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -81,9 +81,9 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followers returns today's nodes as backends like the found ones, which are kept if they
-// are pods: an instance is a node, and an address one if a node has it.
-func followers(in Input, found []Backend) []Backend {
+// followNodes returns today's nodes as backends like the observed ones. Backends that
+// are pods are kept: an instance is a node, and an address one if a node has it.
+func followNodes(in Input, found []Backend) []Backend {
 	like := found[0]
 	var out []Backend
 	for node := range in.Backends.Nodes.All() {

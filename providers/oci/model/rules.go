@@ -43,7 +43,7 @@ func Rules() diff.Rules {
 	for _, p := range Products() {
 		all[p.Balancer], all[p.Set], all[p.Listener] = balancerRule(), setRule(), listenerRule()
 	}
-	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
+	return diff.Rules{Kinds: all, Edges: orderEdges(), Lock: lockKeys}
 }
 
 // Same reports whether a resource is in its desired state.
@@ -100,9 +100,9 @@ func listenerRule() diff.Rule {
 // Services have for the next one gather, and go into it together.
 const lockLists = "security lists"
 
-// lock lets one change at a time into a load balancer, which refuses others meanwhile, and
-// has security lists written one after the other.
-func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+// lockKeys allows one change at a time in a load balancer, which refuses others
+// meanwhile, and serializes writes of security lists.
+func lockKeys(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
 	if r.Key.Kind == KindEntry {
 		return []string{lockLists}
 	}
@@ -136,8 +136,8 @@ func ListOf(batch string) (string, bool) { return strings.CutPrefix(batch, batch
 // left.
 const Former = "former"
 
-// edges are the orders that no reference says.
-func edges() []diff.Edge {
+// orderEdges returns the orders that do not follow from references.
+func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	out := []diff.Edge{
 		{First: step(plan.Delete, KindGroupRules), Then: step(plan.Delete, KindGroup), Reason: "rules that name a group are in its way"},

@@ -21,7 +21,7 @@ const (
 // OwnedScope says where anything that the Service may own can be found.
 func OwnedScope(id Identity) providers.Scope {
 	out := providers.Scope{Owner: id.Owner}
-	for _, c := range compartments(id) {
+	for _, c := range searchCompartments(id) {
 		for _, p := range Products() {
 			out.Own = append(out.Own, providers.Lookup{Kind: p.Balancer, By: c, Value: BalancerName(p, id.Config.Prefix, id.Owner)})
 		}
@@ -63,9 +63,9 @@ func keepsLists(id Identity, p Product) bool {
 	return cmp.Or(id.Places[listModeKey.Name], id.Config.listMode()) != modeNone
 }
 
-// compartments are those where something of a Service can be, the one that is meant
-// first. In what is no identifier there is nothing.
-func compartments(id Identity) []string {
+// searchCompartments returns the compartments in which a resource of a Service can be,
+// the configured one first. A text that is no identifier names none.
+func searchCompartments(id Identity) []string {
 	said, err := compartmentKey.Forms[0].Type.Parse(id.Places[compartmentKey.Name])
 	if err != nil {
 		said = ""
@@ -103,13 +103,13 @@ func Scope(in Input) (providers.Scope, error) {
 	first, second := subnetsAsked(in)
 	ask(FactSubnet, ByID, first)
 	ask(FactSubnet, ByID, second)
-	for _, g := range slices.Concat(pick(in, groupsKey, netGroupsKey), backendGroupsKey.Get(in.Values)) {
+	for _, g := range slices.Concat(keyForKind(in, groupsKey, netGroupsKey), backendGroupsKey.Get(in.Values)) {
 		ask(FactGroup, ByID, g)
 	}
-	if kept := mode(in); kept == modeAll || kept == modeFrontend {
+	if kept := ruleMode(in); kept == modeAll || kept == modeFrontend {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
 	}
-	if mode(in) == modeAll {
+	if ruleMode(in) == modeAll {
 		ask(FactMachines, ByID, compartmentOf(in))
 	}
 	addresses, where := addressesAsked(in)
@@ -132,7 +132,7 @@ func Scope(in Input) (providers.Scope, error) {
 // second one of its name could be made; of the other one none will be.
 func ScopeForCreate(in Input) (providers.Scope, error) {
 	s, err := Scope(in)
-	grouped := mode(in) == modeGroup
+	grouped := ruleMode(in) == modeGroup
 	s.Own = slices.DeleteFunc(s.Own, func(l providers.Lookup) bool {
 		for _, p := range Products() {
 			if p.Name != in.Kind && (l.Kind == p.Balancer || l.Kind == KindEntry && l.By == ByOwner && l.Value == p.Name) {

@@ -11,7 +11,7 @@ import (
 // Source: oracle/oci-cloud-controller-manager:pkg/cloudprovider/providers/oci/load_balancer.go
 // (loadBalancerToStatus).
 func Addresses(in Input, have *stack.Stack) status.Result {
-	r, ok := have.Get(product(in.Kind).key())
+	r, ok := have.Get(productOf(in.Kind).key())
 	spec, is := r.Spec.(Balancer)
 	if !ok || !is || r.State == stack.Failed {
 		return status.Result{}

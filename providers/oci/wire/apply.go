@@ -20,11 +20,11 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	if id, ok := model.ListOf(b.Key); ok {
 		return s.applyEntries(ctx, b, id)
 	}
-	return verbs().Apply(ctx, s, b)
+	return callTable().Apply(ctx, s, b)
 }
 
-// verbs is the table of all writing calls.
-func verbs() kit.Verbs[*Session] {
+// callTable returns the table of all write calls.
+func callTable() kit.Verbs[*Session] {
 	create, update, remove := plan.Create, plan.Update, plan.Delete
 	out := kit.Verbs[*Session]{
 		{Kind: model.KindNetBalancer, Action: update, Part: model.PartVersion}: kit.With(updateVersion),
@@ -61,8 +61,9 @@ func productOf(c *change) *product {
 	return c.Session.kinds[p.Name]
 }
 
-// in makes a writing call about the load balancer of a step, or about something in it.
-func in(c *change, method string, body any, path ...string) error {
+// writePart sends a write call about the load balancer of a step, or about one of its
+// parts.
+func writePart(c *change, method string, body any, path ...string) error {
 	p, id := productOf(c), c.Step.Target.ID
 	if c.Step.Target.In != (stack.Key{}) {
 		id = c.Batch.ID(c.Step, stack.RefTo(c.Step.Target.In))
@@ -80,14 +81,14 @@ func awaitedOf(c *change, p *product) awaited {
 	case target.Key.Kind == p.Balancer && c.Step.ID.Action == plan.Delete:
 		return awaited{to: gone}
 	case target.Key.Kind == p.Set || target.Key.Kind == p.Listener:
-		return awaited{to: changed, applied: func(d balancerDoc) bool { return applied(p.Product, c.Step, d) }}
+		return awaited{to: changed, applied: func(d balancerDoc) bool { return isApplied(p.Product, c.Step, d) }}
 	}
 	return awaited{to: changed}
 }
 
-// applied reports whether the backend set or listener of a load balancer is as a step wants
-// it, or is deleted if the step deletes it.
-func applied(p model.Product, step plan.Step, d balancerDoc) bool {
+// isApplied reports whether the backend set or listener of a load balancer is as a step
+// wants it, or is deleted if the step deletes it.
+func isApplied(p model.Product, step plan.Step, d balancerDoc) bool {
 	f := &finder{out: &stack.Stack{}}
 	if err := f.parts(p, step.Target.In, d); err != nil {
 		return false
@@ -99,18 +100,18 @@ func applied(p model.Product, step plan.Step, d balancerDoc) bool {
 	return there && model.Same(step.Target, found)
 }
 
-// refused converts the not-found error of a create call that names other resources to an
-// error that the configuration is invalid.
-func refused(err error) error {
+// invalidIfMissing converts the not-found error of a create call that names other
+// resources to an error that the configuration is invalid.
+func invalidIfMissing(err error) error {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if !ok || f.Meaning != fault.NotFound {
 		return err
 	}
-	return f.With(fault.Invalid, "; something that the Service or the configuration names is not there, or the controller has no right to it")
+	return f.With(fault.Invalid, "; a resource that the Service or the configuration names does not exist, or the controller has no right to it")
 }
 
 func deletePart(collection string) func(*change) plan.Outcome {
 	return func(c *change) plan.Outcome {
-		return kit.Deleted(in(c, http.MethodDelete, nil, collection, c.Step.Target.ID))
+		return kit.Deleted(writePart(c, http.MethodDelete, nil, collection, c.Step.Target.ID))
 	}
 }

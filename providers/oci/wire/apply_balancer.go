@@ -22,7 +22,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	var made balancerDoc
 	header, err := s.post(c, p.api, request{method: http.MethodPost, path: p.balancers, body: body}, &made)
 	if err != nil {
-		return kit.Failed(shaped(refused(err), spec))
+		return kit.Failed(explainShape(invalidIfMissing(err), spec))
 	}
 	shown, err := s.settled(c.Ctx, p, header, awaited{to: created, compartment: spec.Compartment, id: made.ID, name: spec.Name})
 	if err != nil {
@@ -40,9 +40,9 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	return o
 }
 
-// shaped adds to a refusal what the shape has to do with it: a limit that is met for this
-// one alone, or a name that is none.
-func shaped(err error, spec model.Balancer) error {
+// explainShape adds the shape's part to a refusal: a limit that is reached for this
+// shape alone, or an unknown name.
+func explainShape(err error, spec model.Balancer) error {
 	f, ok := err.(*fault.Fault) //nolint:errorlint // the table of errors made it
 	if !ok || spec.Shape == "" {
 		return err
@@ -145,24 +145,24 @@ func updateShape(c *change, spec model.Balancer) plan.Outcome {
 	if spec.Shape == flexible {
 		body["shapeDetails"] = bandwidthDoc{spec.Least, spec.Most}
 	}
-	return c.Updated(spec, shaped(in(c, http.MethodPut, body, "updateShape"), spec))
+	return c.Updated(spec, explainShape(writePart(c, http.MethodPut, body, "updateShape"), spec))
 }
 
 func updateGroups(c *change, spec model.Balancer) plan.Outcome {
-	return c.Updated(spec, refused(in(c, http.MethodPut, map[string]any{"networkSecurityGroupIds": groupsOf(c, spec)}, "networkSecurityGroups")))
+	return c.Updated(spec, invalidIfMissing(writePart(c, http.MethodPut, map[string]any{"networkSecurityGroupIds": groupsOf(c, spec)}, "networkSecurityGroups")))
 }
 
 func updateVersion(c *change, spec model.Balancer) plan.Outcome {
-	return c.Updated(spec, in(c, http.MethodPut, map[string]any{"nlbIpVersion": spec.Version}))
+	return c.Updated(spec, writePart(c, http.MethodPut, map[string]any{"nlbIpVersion": spec.Version}))
 }
 
 func deleteBalancer(c *change) plan.Outcome {
-	return kit.Deleted(in(c, http.MethodDelete, nil))
+	return kit.Deleted(writePart(c, http.MethodDelete, nil))
 }
 
-// made puts something of a name into a load balancer.
-func made(c *change, name string, spec stack.Spec, collection string, body any) plan.Outcome {
-	if err := in(c, http.MethodPost, body, collection); err != nil {
+// createPart creates a named part of a load balancer.
+func createPart(c *change, name string, spec stack.Spec, collection string, body any) plan.Outcome {
+	if err := writePart(c, http.MethodPost, body, collection); err != nil {
 		return kit.Failed(err)
 	}
 	return c.Created(name, stack.Derived, spec)
@@ -171,32 +171,32 @@ func made(c *change, name string, spec stack.Spec, collection string, body any) 
 func createSet(c *change, spec model.BackendSet) plan.Outcome {
 	body := model.SetCodec(productOf(c).Product).Create(spec, nil)
 	body["name"] = spec.Name
-	return made(c, spec.Name, spec, "backendSets", body)
+	return createPart(c, spec.Name, spec, "backendSets", body)
 }
 
 func updateSet(c *change, spec model.BackendSet) plan.Outcome {
-	return c.Updated(spec, in(c, http.MethodPut, model.SetCodec(productOf(c).Product).Replace(spec, nil), "backendSets", c.Step.Target.ID))
+	return c.Updated(spec, writePart(c, http.MethodPut, model.SetCodec(productOf(c).Product).Replace(spec, nil), "backendSets", c.Step.Target.ID))
 }
 
 func createListener(c *change, spec model.Listener) plan.Outcome {
 	body := model.ListenerCodec(productOf(c).Product).Create(spec, c.Resolve)
 	body["name"] = spec.Name
-	return made(c, spec.Name, spec, "listeners", body)
+	return createPart(c, spec.Name, spec, "listeners", body)
 }
 
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	body := model.ListenerCodec(productOf(c).Product).Replace(spec, c.Resolve)
-	return c.Updated(spec, in(c, http.MethodPut, body, "listeners", c.Step.Target.ID))
+	return c.Updated(spec, writePart(c, http.MethodPut, body, "listeners", c.Step.Target.ID))
 }
 
 func createRuleSet(c *change, spec model.RuleSet) plan.Outcome {
-	return made(c, spec.Name, spec, "ruleSets", map[string]any{"name": spec.Name, "items": json.RawMessage(spec.Items)})
+	return createPart(c, spec.Name, spec, "ruleSets", map[string]any{"name": spec.Name, "items": json.RawMessage(spec.Items)})
 }
 
 func updateRuleSet(c *change, spec model.RuleSet) plan.Outcome {
-	return c.Updated(spec, in(c, http.MethodPut, map[string]any{"items": json.RawMessage(spec.Items)}, "ruleSets", c.Step.Target.ID))
+	return c.Updated(spec, writePart(c, http.MethodPut, map[string]any{"items": json.RawMessage(spec.Items)}, "ruleSets", c.Step.Target.ID))
 }
 
 func createCertificate(c *change, spec model.Certificate) plan.Outcome {
-	return made(c, spec.Name, spec, "certificates", model.CertificateCodec().Create(spec, nil))
+	return createPart(c, spec.Name, spec, "certificates", model.CertificateCodec().Create(spec, nil))
 }

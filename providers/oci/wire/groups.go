@@ -59,7 +59,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 	var made groupDoc
 	_, err := c.Session.post(c, c.Session.core, request{method: http.MethodPost, path: "/networkSecurityGroups", body: model.GroupCodec().Create(spec, nil)}, &made)
 	if err != nil {
-		return kit.Failed(refused(err))
+		return kit.Failed(invalidIfMissing(err))
 	}
 	return c.Created(made.ID, stack.Tag, spec)
 }
@@ -74,7 +74,7 @@ func createRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := c.Batch.ID(c.Step, spec.Group)
 	for part := range slices.Chunk(spec.Rules, rulesAtOnce) {
 		if err := (ruling{c}).addRules(id, part); err != nil {
-			return kit.Failed(refused(err))
+			return kit.Failed(invalidIfMissing(err))
 		}
 	}
 	return c.Created(id, stack.Description, spec)
@@ -90,7 +90,7 @@ func updateRules(c *change, spec model.GroupRules) plan.Outcome {
 	id := c.Step.Target.ID
 	if len(add) > 0 {
 		if err := (ruling{c}).addRules(id, add); err != nil {
-			return kit.Failed(refused(err))
+			return kit.Failed(invalidIfMissing(err))
 		}
 	}
 	if len(remove) > 0 {
@@ -150,7 +150,7 @@ func (c ruling) removeRules(group string, rules []model.GroupRule) error {
 	}
 	var ids []string
 	for _, d := range found {
-		if slices.ContainsFunc(rules, func(r model.GroupRule) bool { return same(d, c.rule(r)) }) {
+		if slices.ContainsFunc(rules, func(r model.GroupRule) bool { return sameRule(d, c.rule(r)) }) {
 			ids = append(ids, d.ID)
 		}
 	}
@@ -165,7 +165,7 @@ func (c ruling) removeRules(group string, rules []model.GroupRule) error {
 	return nil
 }
 
-func same(a, b ruleDoc) bool {
+func sameRule(a, b ruleDoc) bool {
 	port, one := a.TCPPort()
 	other, _ := b.TCPPort()
 	return one && port == other && a.Direction == b.Direction && a.Peer() == b.Peer() && a.Description == b.Description

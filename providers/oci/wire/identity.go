@@ -73,7 +73,7 @@ func (a *Accounts) reader(ctx context.Context, sc providers.Scope) (*Session, er
 	case fault.Is(err, fault.NotFound) && !needed:
 		who, session = account{}, a.own
 	case err != nil:
-		return nil, missing(err)
+		return nil, deniedIfMissing(err)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,9 +84,9 @@ func (a *Accounts) reader(ctx context.Context, sc providers.Scope) (*Session, er
 	return session, nil
 }
 
-// missing converts the error for a ServiceAccount that is not found to a permission error:
-// the resources that the calls name may exist.
-func missing(err error) error {
+// deniedIfMissing converts the error for a ServiceAccount that is not found to a
+// permission error: the resources that the calls name may exist.
+func deniedIfMissing(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return &fault.Fault{Meaning: fault.Denied, Text: fmt.Sprintf("%v, which %s names", err, model.AccountKey()), Helps: "make it, or take the annotation away"}
 	}
@@ -141,7 +141,7 @@ func (a *Accounts) apply(ctx context.Context, who account, b plan.Batch) []plan.
 	case fault.Is(err, fault.NotFound) && removes:
 		session = a.own
 	case err != nil:
-		return kit.Every(b, kit.Failed(missing(err)))
+		return kit.Every(b, kit.Failed(deniedIfMissing(err)))
 	}
 	return session.Apply(ctx, b)
 }

@@ -62,7 +62,7 @@ func regionOf(c model.Config, identity common.ConfigurationProvider, told error)
 func (s *Session) connect(identity common.ConfigurationProvider, region string, env providers.Env) {
 	open := func(name, prefix, template, version string) *service {
 		client := common.DefaultBaseClientWithSigner(common.DefaultRequestSigner(identity))
-		client.HTTPClient = &http.Client{Transport: meter.New(transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
+		client.HTTPClient = &http.Client{Transport: meter.New(sdkTransport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 		client.UserAgent += " " + cmp.Or(env.UserAgent, "berth")
 		client.Host, client.BasePath = s.config.Endpoint, version
 		if s.config.Endpoint == "" {
@@ -127,8 +127,9 @@ type parsed struct {
 // PrivateRSAKey is the key that signs requests.
 func (p parsed) PrivateRSAKey() (*rsa.PrivateKey, error) { return p.key, nil }
 
-// transport is that of the SDK's clients, which heeds its environment for certificates.
-func transport() http.RoundTripper {
+// sdkTransport returns the transport of the SDK's clients, which reads certificates
+// from its environment.
+func sdkTransport() http.RoundTripper {
 	if os.Getenv("OCI_DEFAULT_CERTS_PATH") == "" {
 		return kit.Transport()
 	}

@@ -31,7 +31,7 @@ func fromMachine(ctx context.Context, c model.Config) (model.Config, error) {
 	if region != "" && c.Compartment != "" {
 		return c, nil
 	}
-	doc, err := machine(ctx)
+	doc, err := readMachine(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -42,8 +42,8 @@ func fromMachine(ctx context.Context, c model.Config) (model.Config, error) {
 	return c, nil
 }
 
-// machine asks the metadata service, at the address that the SDK takes it from, too.
-func machine(ctx context.Context) (machineDoc, error) {
+// readMachine reads the metadata service, at the address that the SDK uses.
+func readMachine(ctx context.Context) (machineDoc, error) {
 	var doc machineDoc
 	base := cmp.Or(os.Getenv("OCI_METADATA_BASE_URL"), "http://169.254.169.254/opc/v2")
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/instance/", http.NoBody) //nolint:gosec // where the metadata are, who runs the process says
@@ -51,7 +51,7 @@ func machine(ctx context.Context) (machineDoc, error) {
 		return doc, fmt.Errorf("metadata of the machine: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer Oracle")
-	client := &http.Client{Timeout: machinePatience, Transport: transport()}
+	client := &http.Client{Timeout: machinePatience, Transport: sdkTransport()}
 	answer, err := client.Do(r) //nolint:gosec // as above
 	if err != nil {
 		return doc, fmt.Errorf("metadata of the machine: %w", err)

@@ -148,7 +148,7 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	defer s.mu.Unlock()
 	if !ok {
 		delete(s.seen, id)
-		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not there, or may not be seen", id)
+		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not found, or not visible with these credentials", id)
 	}
 	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: cmp.Or(s.config.LoadBalancer.Lists[id], doc.Oldest)}
 	out.CIDR, _ = netip.ParsePrefix(doc.CIDR) // the API's own; one of IPv6 alone has none
@@ -173,7 +173,7 @@ func (s *Session) groupThere(ctx context.Context, id string) (bool, error) {
 	_, there, err := s.groups.One(ctx, s.now(), id, func(ctx context.Context, id string) (doc groupDoc, err error) {
 		_, err = s.get(ctx, s.core, "/networkSecurityGroups/"+id, &doc)
 		if err == nil && doc.gone() {
-			err = fault.New(fault.NotFound, "it is gone")
+			err = fault.New(fault.NotFound, "not found")
 		}
 		return doc, err
 	})

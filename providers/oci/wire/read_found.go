@@ -129,7 +129,7 @@ func (f *finder) parts(p model.Product, in stack.Key, d balancerDoc) error {
 		f.out.Put(stack.Resource{Key: key, ID: name, In: in, Slot: "port " + key.Name, Proof: stack.Derived, Spec: spec})
 	}
 	for name, set := range d.RuleSets {
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRuleSet, Name: name}, ID: name, In: in, Proof: stack.Derived, Spec: model.RuleSet{Name: name, Items: compact(set.Items)}})
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRuleSet, Name: name}, ID: name, In: in, Proof: stack.Derived, Spec: model.RuleSet{Name: name, Items: compactJSON(set.Items)}})
 	}
 	if err := f.certificates(in, d); err != nil {
 		return err
@@ -156,8 +156,8 @@ func (f *finder) certificates(in stack.Key, d balancerDoc) error {
 	return nil
 }
 
-// compact is JSON in one form, whatever its blanks and the order of its keys.
-func compact(raw json.RawMessage) string {
+// compactJSON returns JSON in one form, regardless of blanks and the order of keys.
+func compactJSON(raw json.RawMessage) string {
 	var items []map[string]any
 	if json.Unmarshal(raw, &items) != nil {
 		return string(raw)

@@ -19,7 +19,7 @@ import (
 // may have the same addresses, so for addresses alone the network must be the
 // configured one, where there is one.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
-	scopes, err := s.nobodys(ctx, live)
+	scopes, err := s.unowned(ctx, live)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 
 // nobodys are scopes for the Services that load balancers with nodes of the cluster are
 // named after, and that the cluster does not have.
-func (s *Session) nobodys(ctx context.Context, live providers.Live) ([]providers.Scope, error) {
+func (s *Session) unowned(ctx context.Context, live providers.Live) ([]providers.Scope, error) {
 	var out []providers.Scope
 	for _, p := range model.Products() {
 		all, err := s.listBalancers(ctx, place{p.Balancer, s.config.Compartment})

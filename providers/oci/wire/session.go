@@ -66,7 +66,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	if err != nil {
 		return nil, c, err
 	}
-	limits := kit.NewLimits(kit.LimitOptions{Buckets: buckets(c.RateLimiter), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: env.Now, Waited: env.Waited})
+	limits := kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(c.RateLimiter), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: env.Now, Waited: env.Waited})
 	own := newSession(c, env.Now, limits, kit.NewLocks())
 	own.connect(identity, region, env)
 	return &Accounts{
@@ -105,7 +105,7 @@ const (
 	defaultBurst = 5
 )
 
-func buckets(l model.RateLimiter) []kit.Bucket {
+func rateBuckets(l model.RateLimiter) []kit.Bucket {
 	if l.Disabled {
 		return []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}
 	}

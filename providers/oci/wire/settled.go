@@ -73,7 +73,7 @@ func (s *Session) settled(ctx context.Context, p *product, header http.Header, a
 	if err != nil {
 		return balancerDoc{}, err
 	}
-	id, err := result(text)
+	id, err := resultOf(text)
 	if err == nil && doc.ID == "" && a.to == created {
 		_, err = s.get(ctx, p.api, p.path(cmp.Or(id, a.id)), &doc)
 	}

@@ -37,8 +37,8 @@ func (s *Session) products() map[string]*product {
 	lb := &product{Product: model.Products()[0], api: s.lb, balancers: "/loadBalancers", works: "/loadBalancerWorkRequests"}
 	nlb := &product{Product: model.Products()[1], api: s.nlb, balancers: "/networkLoadBalancers", works: "/workRequests"}
 	for _, p := range []*product{lb, nlb} {
-		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, open).OneByOne()
-		p.listed = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.shown(ctx, p, ids) }, open).Resting(breath)
+		p.settling = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.outcomes(ctx, p, ids) }, isOpen).OneByOne()
+		p.listed = kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) { return s.shown(ctx, p, ids) }, isOpen).Resting(breath)
 	}
 	return map[string]*product{model.LB: lb, model.NLB: nlb}
 }
@@ -90,8 +90,8 @@ func (w workDoc) balancer() string {
 	return w.Balancer
 }
 
-// open reports whether an outcome is not yet final.
-func open(text string) bool {
+// isOpen reports whether an outcome is not yet final.
+func isOpen(text string) bool {
 	state, _, _ := strings.Cut(text, "\n")
 	return state == accepted || state == inProgress || state == canceling
 }
@@ -128,7 +128,7 @@ func (s *Session) outcome(ctx context.Context, p *product, id string) (string, e
 		return "", err
 	}
 	reason := w.Message
-	if w.state() != succeeded && !open(w.state()) {
+	if w.state() != succeeded && !isOpen(w.state()) {
 		reason = cmp.Or(s.reasonOf(ctx, p, w), reason)
 	}
 	return strings.Join([]string{w.state(), w.balancer(), reason}, "\n"), nil
@@ -163,11 +163,12 @@ func (s *Session) wait(ctx context.Context, p *product, header http.Header) (str
 	if err != nil {
 		return "", err
 	}
-	return result(text)
+	return resultOf(text)
 }
 
-// result is the load balancer of an outcome. It is Ambiguous if that is a failure.
-func result(text string) (string, error) {
+// resultOf returns the load balancer of an outcome; the error is Ambiguous if that is a
+// failure.
+func resultOf(text string) (string, error) {
 	lines := strings.SplitN(text, "\n", 3)
 	if lines[0] != succeeded {
 		return lines[1], &fault.Fault{Meaning: fault.Ambiguous, Code: lines[0], Text: "the cloud has accepted the change and then failed at it: " + cmp.Or(lines[2], "it does not say why")}
@@ -240,7 +241,7 @@ func (s *Session) quiet(ctx context.Context, p *product, balancer string) error 
 		return err
 	}
 	for _, w := range list {
-		if !open(w.state()) {
+		if !isOpen(w.state()) {
 			continue
 		}
 		if _, err := p.settling.Wait(ctx, w.ID); err != nil {

@@ -38,7 +38,7 @@ func workloadOf(whose string, token auth.ServiceAccountTokenProvider) (common.Co
 		return nil, lacks("set it to 2.2, by extraEnv of the chart", "%s is %q for the controller", auth.ResourcePrincipalVersionEnvVar, version)
 	case !placed:
 		return nil, lacks("set it to the cluster's region, such as eu-frankfurt-1, by extraEnv of the chart", unset, auth.ResourcePrincipalRegionEnvVar)
-	case proxy() == "":
+	case proxyHost() == "":
 		return nil, lacks("run the controller in a pod of the cluster, where it is set", unset, auth.KubernetesServiceHostEnvVar)
 	}
 	path := cmp.Or(os.Getenv(auth.OciKubernetesServiceAccountCertPath), auth.DefaultKubernetesServiceAccountCertPath)
@@ -50,13 +50,13 @@ func workloadOf(whose string, token auth.ServiceAccountTokenProvider) (common.Co
 		return nil, lacks("", "%s", saidBySDK(err))
 	}
 	return workload{
-		ConfigurationProvider: p, whose: whose, token: token, source: "the cluster's proxy at " + proxy() + ":" + auth.KubernetesProxymuxServicePort,
+		ConfigurationProvider: p, whose: whose, token: token, source: "the cluster's proxy at " + proxyHost() + ":" + auth.KubernetesProxymuxServicePort,
 		helps: "the cluster must be an enhanced one, and the controller reach that port",
 	}, nil
 }
 
-// proxy is the host at which a cluster gives workload identities.
-func proxy() string { return os.Getenv(auth.KubernetesServiceHostEnvVar) }
+// proxyHost returns the host at which a cluster issues workload identities.
+func proxyHost() string { return os.Getenv(auth.KubernetesServiceHostEnvVar) }
 
 // PrivateRSAKey is the key that signs requests.
 func (w workload) PrivateRSAKey() (*rsa.PrivateKey, error) {

@@ -47,7 +47,7 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 // check judges what is no annotation alone.
 func (b *builder) check() {
 	in, c := b.in, b.in.Config
-	if _, known := class(in); !known {
+	if _, known := classOf(in); !known {
 		names := make([]string, 0, len(c.Classes))
 		for name := range c.Classes {
 			names = append(names, fmt.Sprintf("%q", name))
@@ -62,18 +62,18 @@ func (b *builder) check() {
 	can, _ := providers.CapabilityOf(Capabilities(), Octavia)
 	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
 	if len(in.Backends.Families) > 1 {
-		b.problems.Warn("spec.ipFamilies", "", fmt.Sprintf("has two families, but a load balancer has an address of %s only", family(in)), "")
+		b.problems.Warn("spec.ipFamilies", "", fmt.Sprintf("has two families, but a load balancer has an address of %s only", ipFamily(in)), "")
 	}
 	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
 		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
 	}
 	b.otherFamily()
 	if ref := tlsRef(in); ref != "" && !c.ExternalStore && !b.facts.Secrets[ref] {
-		b.problems.Refuse(tlsKey.Name, ref, "is not there, or the key manager cannot be asked", "the address of a container or secret of Barbican")
+		b.problems.Refuse(tlsKey.Name, ref, "is not found, or the key manager cannot be read", "the address of a container or secret of Barbican")
 	}
 	if id := memberSubnetKey.Get(in.Values); id != "" {
 		if _, there := b.facts.Subnets[id]; !there {
-			b.problems.Refuse(memberSubnetKey.Name, id, "is not there, or may not be seen", "the id of a subnet")
+			b.problems.Refuse(memberSubnetKey.Name, id, "is not found, or not visible with these credentials", "the id of a subnet")
 		}
 	}
 	b.driver()
@@ -89,7 +89,7 @@ func (b *builder) otherFamily() {
 	if err != nil || source == nodeports.RangesFromDefault {
 		return
 	}
-	served := family(b.in)
+	served := ipFamily(b.in)
 	var dropped []string
 	for _, p := range list {
 		if nodeports.FamilyOf(p.Addr()) != served {
@@ -126,7 +126,7 @@ func (b *builder) driver() {
 	if ref := tlsRef(in); ref != "" {
 		b.problems.Refuse(tlsKey.Name, ref, fmt.Sprintf(why, name), "no certificate")
 	}
-	if proxied(in) {
+	if usesProxyProtocol(in) {
 		b.problems.Refuse(proxyKey.Name, proxyKey.Get(in.Values), fmt.Sprintf(why, name), "false")
 	}
 }
@@ -145,7 +145,7 @@ func (b *builder) unsupported() {
 		if !driverOf(b.in.Config.Provider).Proxies {
 			advice = "manage-security-groups of the configuration lets in only these at the nodes"
 		}
-		b.problems.Warn(string(source), "", "has no effect: this cloud's load balancers let everybody in; "+advice, "")
+		b.problems.Warn(string(source), "", "has no effect: this cloud's load balancers admit all clients; "+advice, "")
 	}
 }
 
@@ -183,7 +183,7 @@ const immutable = "cannot change on a live load balancer, which keeps what it ha
 
 // fixed warns of settings that a live load balancer cannot take over.
 func (b *builder) fixed(want, found Balancer) {
-	class, _ := class(b.in)
+	class, _ := classOf(b.in)
 	named := map[*annotations.Key[string]]string{networkKey: class.Network, subnetKey: class.Subnet}
 	for _, f := range []struct {
 		key        *annotations.Key[string]
@@ -210,7 +210,7 @@ func (b *builder) notApplied(p annotations.Problem) {
 
 func (b *builder) nodeSubnet() string {
 	for node := range b.in.Backends.Nodes.All() {
-		if address, ok := node.Address(family(b.in)); ok {
+		if address, ok := node.Address(ipFamily(b.in)); ok {
 			if subnet := b.facts.NodeSubnets[address.String()]; subnet != "" {
 				return subnet
 			}
@@ -222,7 +222,7 @@ func (b *builder) nodeSubnet() string {
 // share wants a part of a load balancer that is not the Service's own.
 func (b *builder) share(spec Balancer, there stack.Resource) {
 	in := b.in
-	if internal(in) {
+	if isInternal(in) {
 		b.problems.Refuse(internalKey.Name, "true", "cannot go together with a load balancer of others", "false, or no "+idKey.Name)
 		return
 	}
@@ -238,7 +238,7 @@ func (b *builder) share(spec Balancer, there stack.Resource) {
 		return
 	}
 	if _, bound := b.have.Get(stack.Key{Kind: KindBinding}); !bound && !ipv6(in) {
-		b.problems.Refuse(idKey.Name, there.ID, "has no floating IP, and who shares a load balancer gives it none", "the id of a load balancer with a floating IP")
+		b.problems.Refuse(idKey.Name, there.ID, "has no floating IP, and a Service that shares a load balancer does not add one", "the id of a load balancer with a floating IP")
 		return
 	}
 	b.subnet = cmp.Or(memberSubnet(in), spec.Subnet)
@@ -281,9 +281,9 @@ func namePattern(pattern string) (func(string) bool, error) {
 	}, nil
 }
 
-// ranges are where clients may come from, of the family that is served; everywhere if
-// nothing is said.
-func ranges(in Input) []string {
+// clientRanges returns the admitted ranges of clients, of the family that is served; by
+// default every address.
+func clientRanges(in Input) []string {
 	list, source, _ := nodeports.SourceRanges(in.Service)
 	if source == nodeports.RangesFromDefault {
 		if ipv6(in) {
@@ -292,7 +292,7 @@ func ranges(in Input) []string {
 		return []string{"0.0.0.0/0"}
 	}
 	out := []string{}
-	for _, p := range nodeports.OfFamily(list, family(in)) {
+	for _, p := range nodeports.OfFamily(list, ipFamily(in)) {
 		out = append(out, p.Masked().String())
 	}
 	slices.Sort(out)

@@ -21,7 +21,7 @@ func (b *builder) balancer() {
 	}
 	want := b.asked()
 	members := want.Subnet
-	if network, subnet := vip(b.in); network == "" && subnet == "" {
+	if network, subnet := vipPlace(b.in); network == "" && subnet == "" {
 		members = b.nodeSubnet()
 		if want.Port == "" {
 			want.Subnet = members
@@ -45,7 +45,7 @@ func (b *builder) balancer() {
 // asked is the load balancer as Service and configuration ask for it.
 func (b *builder) asked() Balancer {
 	in, c := b.in, b.in.Config
-	network, subnet := vip(in)
+	network, subnet := vipPlace(in)
 	want := Balancer{
 		Name: b.name, Description: balancerDescription(in.Cluster, in.Owner), Provider: c.Provider,
 		Network: network, Subnet: subnet, Port: portKey.Get(in.Values), Status: Active,
@@ -59,7 +59,7 @@ func (b *builder) asked() Balancer {
 	if c.Features.Zones {
 		want.Zone = zoneKey.Or(in.Values, c.Zone)
 	}
-	if ip := in.Service.Spec.LoadBalancerIP; ip != "" && (internal(in) || ipv6(in)) {
+	if ip := in.Service.Spec.LoadBalancerIP; ip != "" && (isInternal(in) || ipv6(in)) {
 		want.Address = ip
 	}
 	return want
@@ -105,7 +105,7 @@ const SlotAddress = "address "
 // does not: the floating IP moves.
 func (b *builder) holdsAddress() bool {
 	_, given := b.have.Get(stack.Key{Kind: KindBinding})
-	return internal(b.in) || ipv6(b.in) || portKey.Get(b.in.Values) != "" || given
+	return isInternal(b.in) || ipv6(b.in) || portKey.Get(b.in.Values) != "" || given
 }
 
 // slot returns the slot of the desired load balancer.

@@ -23,7 +23,7 @@ func (b *builder) front() stack.Ref {
 // address wants a floating IP where the Service is external.
 func (b *builder) address() {
 	in := b.in
-	if internal(in) || ipv6(in) {
+	if isInternal(in) || ipv6(in) {
 		return
 	}
 	lb := b.front()
@@ -47,13 +47,13 @@ func (b *builder) address() {
 	}
 	place := floatingPlace(in)
 	want := FloatingIP{Network: cmp.Or(place.network, b.facts.External), Address: in.Service.Spec.LoadBalancerIP, Description: FloatingDescription(in.Cluster, in.Owner), Balancer: lb}
-	want.Keep = kept(in.Service.Annotations[keepKey.Name])
+	want.Keep = keepsFloating(in.Service.Annotations[keepKey.Name])
 	if want.Network == "" {
 		b.problems.Warn(floatingNetworkKey.Name, "", "is nowhere said, and no external network can be found: clients reach the load balancer at its address in the network", "the id of an external network")
 		return
 	}
 	if want.Network == floatingNetworkKey.Get(in.Values) && !b.facts.Externals[want.Network] {
-		b.problems.Refuse(floatingNetworkKey.Name, want.Network, "is not there, may not be seen, or is not external", "the id of an external network")
+		b.problems.Refuse(floatingNetworkKey.Name, want.Network, "is not found, not visible with these credentials, or not an external network", "the id of an external network")
 		return
 	}
 	want.Subnets = b.floatingSubnets(place)

@@ -40,7 +40,7 @@ func (b *builder) groupRules() []GroupRule {
 		}
 		clients := from
 		if !driverOf(in.Config.Provider).Proxies {
-			clients = nodeports.Prefixes(ranges(in)...)
+			clients = nodeports.Prefixes(clientRanges(in)...)
 		}
 		out = append(out, rulesFor(strings.ToLower(string(p.Protocol)), p.NodePort, clients)...)
 	}
@@ -89,7 +89,7 @@ func (b *builder) rangesOf(subnet string, known map[string]netip.Prefix) []netip
 	if ok && subnet != "" {
 		return []netip.Prefix{p}
 	}
-	network, _ := vip(b.in)
+	network, _ := vipPlace(b.in)
 	if spec, _, there := b.found(); there {
 		network = spec.Network
 	}
@@ -135,7 +135,7 @@ func (b *builder) nodePorts() []string {
 	}
 	var out []string
 	for node := range b.in.Backends.Nodes.All() {
-		address, ok := node.Address(family(b.in))
+		address, ok := node.Address(ipFamily(b.in))
 		if !ok {
 			continue
 		}

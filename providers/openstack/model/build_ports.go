@@ -21,7 +21,7 @@ func (b *builder) ports() {
 		if b.in.Ended() {
 			return
 		}
-		listener, pool := protocols(b.in, p.Protocol)
+		listener, pool := protocolsOf(b.in, p.Protocol)
 		key := PortKey(listener, p.Port)
 		poolKey := stack.Key{Kind: KindPool, Name: key}
 		b.out.Put(stack.Resource{Key: poolKey, In: balancerKey(), Spec: Pool{
@@ -29,7 +29,7 @@ func (b *builder) ports() {
 			Claim: b.claim(key),
 		}})
 		b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMembers, Name: key}, In: poolKey, Spec: b.members(p, key)})
-		if monitored(b.in) {
+		if hasMonitor(b.in) {
 			b.out.Put(stack.Resource{Key: stack.Key{Kind: KindMonitor, Name: key}, In: poolKey, Spec: b.monitor(i, p)})
 		}
 		b.out.Put(stack.Resource{
@@ -58,7 +58,7 @@ func (b *builder) elsewhere() {
 func (b *builder) conflicts() {
 	_, balancer, _ := b.found()
 	for _, p := range b.in.Backends.Ports {
-		listener, _ := protocols(b.in, p.Protocol)
+		listener, _ := protocolsOf(b.in, p.Protocol)
 		key := PortKey(listener, p.Port)
 		r, there := b.have.Get(stack.Key{Kind: KindListener, Name: key})
 		claim, claimed := b.facts.Claims[ClaimKey(balancer.ID, key)]
@@ -100,7 +100,7 @@ func (b *builder) listener(index int, p nodeports.ServicePort, protocol string, 
 		l.Headers = map[string]string{"X-Forwarded-For": "true"}
 	}
 	if f.Ranges {
-		l.Ranges = ranges(in)
+		l.Ranges = clientRanges(in)
 	}
 	if f.Timeouts {
 		l.Timeouts = Timeouts{
@@ -121,7 +121,7 @@ func (b *builder) members(p nodeports.ServicePort, key string) Members {
 	found, _ := r.Spec.(Members)
 	var out []Member
 	for node := range b.in.Backends.Nodes.All() {
-		address, ok := node.Address(family(b.in))
+		address, ok := node.Address(ipFamily(b.in))
 		if !ok {
 			continue
 		}
@@ -132,7 +132,7 @@ func (b *builder) members(p nodeports.ServicePort, key string) Members {
 		if b.in.Config.Serial {
 			m.Name = serialName(m)
 		}
-		if monitored(b.in) && byHTTP(b.in, p.Protocol) {
+		if hasMonitor(b.in) && byHTTP(b.in, p.Protocol) {
 			m.Check = b.in.Service.Spec.HealthCheckNodePort
 		}
 		out = append(out, m)
@@ -164,7 +164,7 @@ const SerialPrefix = "member_"
 // serialName is the name of a member where members are made one by one.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go.
 func serialName(m Member) string {
-	return cut(fmt.Sprintf(SerialPrefix+"%s_%s_%d", m.Name, m.Address, m.Port))
+	return truncateText(fmt.Sprintf(SerialPrefix+"%s_%s_%d", m.Name, m.Address, m.Port))
 }
 
 // checkType is the type of the health check of a protocol.

@@ -23,16 +23,16 @@ func (c Claim) Older(o Claim) bool {
 	return cmp.Or(cmp.Compare(c.Since, o.Since), c.Owner.Compare(o.Owner)) < 0
 }
 
-// claims are the look-ups by which a Service says what it asks for, so that of two which
-// come at once the older one gets it. What is in the cloud already decides without them.
-func claims(in Input) []providers.Lookup {
+// claimLookups returns the look-ups that show what a Service claims, so that the older
+// one of two new Services gets it. What the cloud has already decides without them.
+func claimLookups(in Input) []providers.Lookup {
 	balancer := idKey.Get(in.Values)
 	if balancer == "" {
 		return nil
 	}
 	var out []providers.Lookup
 	for _, p := range in.Backends.Ports {
-		listener, _ := protocols(in, p.Protocol)
+		listener, _ := protocolsOf(in, p.Protocol)
 		out = append(out, providers.Lookup{Kind: FactClaim, By: balancer, Value: fmt.Sprintf("%s %d", PortKey(listener, p.Port), in.Service.CreationTimestamp.Unix())})
 	}
 	return out
@@ -67,7 +67,7 @@ func claimFor(port string, since int64, name string) string {
 // ClaimTag returns the tag of a pool by which controllers of other clusters see the claim
 // to a port before any listener has it: the claim, and its creation time.
 func ClaimTag(claim string, now time.Time) string {
-	return cut(fmt.Sprintf("%s %d %s", claimMark, now.Unix(), claim))
+	return truncateText(fmt.Sprintf("%s %d %s", claimMark, now.Unix(), claim))
 }
 
 // YieldsTo returns the one of the tags that is an older claim to the same port than a

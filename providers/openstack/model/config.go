@@ -187,7 +187,7 @@ type configFile struct {
 // keys come as warnings; a value that cannot be read is an error.
 func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	var file configFile
-	var stray annotations.Problems
+	var unknown annotations.Problems
 	if r != nil {
 		text, err := io.ReadAll(r)
 		if err != nil {
@@ -197,12 +197,12 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 		if fatal := gcfg.FatalOnly(err); fatal != nil {
 			return Config{}, nil, fmt.Errorf("cloud config: %w", fatal)
 		}
-		stray = strayKeys(err)
+		unknown = unknownKeys(err)
 	}
 	if v := file.LoadBalancer.LBVersion; v != "" && v != "v2" {
 		return Config{}, nil, fmt.Errorf("cloud config: LoadBalancer lb-version: %q: only v2 is left", v)
 	}
-	return file.config(), stray, nil
+	return file.config(), unknown, nil
 }
 
 func (f *configFile) config() Config {
@@ -266,12 +266,12 @@ func orNumber(n *int, other int) int {
 	return *n
 }
 
-// strayKeys warns of unknown sections and keys; the official controller ignores them
+// unknownKeys warns of unknown sections and keys; the official controller ignores them
 // silently.
-func strayKeys(err error) annotations.Problems {
+func unknownKeys(err error) annotations.Problems {
 	var out annotations.Problems
-	for _, stray := range warnings.WarningsOnly(err) {
-		out = append(out, annotations.Problem{Severity: annotations.Warning, Key: "cloud config", Message: "has a section or key that is not known, so it has no effect: " + stray.Error()})
+	for _, unknown := range warnings.WarningsOnly(err) {
+		out = append(out, annotations.Problem{Severity: annotations.Warning, Key: "cloud config", Message: "has a section or key that is not known, so it has no effect: " + unknown.Error()})
 	}
 	return out
 }

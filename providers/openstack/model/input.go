@@ -17,12 +17,12 @@ type Identity = providers.Identity[Config]
 // Choose says which kind a Service asks for: there is one.
 func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: Octavia} }
 
-// internal reports whether the load balancer gets no floating IP.
-func internal(in Input) bool { return in.Config.Internal || internalKey.Get(in.Values) }
+// isInternal reports whether the load balancer gets no floating IP.
+func isInternal(in Input) bool { return in.Config.Internal || internalKey.Get(in.Values) }
 
-// class are the settings of the class that the Service names; false: there is none of
-// that name.
-func class(in Input) (Class, bool) {
+// classOf returns the settings of the class that the Service names, and false for an
+// unknown class.
+func classOf(in Input) (Class, bool) {
 	name := classKey.Get(in.Values)
 	if name == "" {
 		return Class{}, true
@@ -36,23 +36,23 @@ func ipv6(in Input) bool {
 	return len(in.Backends.Families) > 0 && in.Backends.Families[0] == corev1.IPv6Protocol
 }
 
-// family is the one that is served.
-func family(in Input) corev1.IPFamily {
+// ipFamily returns the family that is served.
+func ipFamily(in Input) corev1.IPFamily {
 	if ipv6(in) {
 		return corev1.IPv6Protocol
 	}
 	return corev1.IPv4Protocol
 }
 
-// vip is where the address is from: a class beats the annotations of external
+// vipPlace is where the address is from: a class beats the annotations of external
 // Services, and annotations beat it on internal ones.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getNetworkID, getSubnetID, createOctaviaLoadBalancer).
-func vip(in Input) (network, subnet string) {
-	c, _ := class(in)
+func vipPlace(in Input) (network, subnet string) {
+	c, _ := classOf(in)
 	network = networkKey.Or(in.Values, cmp.Or(c.Network, in.Config.Network))
 	subnet = subnetKey.Or(in.Values, cmp.Or(c.Subnet, in.Config.Subnet))
-	if !internal(in) {
+	if !isInternal(in) {
 		network, subnet = cmp.Or(c.Network, network), cmp.Or(c.Subnet, subnet)
 	}
 	return network, subnet
@@ -61,7 +61,7 @@ func vip(in Input) (network, subnet string) {
 // memberSubnet is the subnet of the backends where something says it; else it is that
 // of the address.
 func memberSubnet(in Input) string {
-	c, _ := class(in)
+	c, _ := classOf(in)
 	ofAddress := cmp.Or(in.Config.Subnet, subnetKey.Or(in.Values, c.Subnet))
 	return memberSubnetKey.Or(in.Values, cmp.Or(c.MemberSubnet, in.Config.MemberSubnet, ofAddress))
 }
@@ -74,7 +74,7 @@ type floating struct {
 // floatingPlace is where the Service's floating IP is from. A class that names a subnet
 // in any way is heard alone.
 func floatingPlace(in Input) floating {
-	c, _ := class(in)
+	c, _ := classOf(in)
 	f := floating{network: cmp.Or(c.FloatingNetwork, floatingNetworkKey.Or(in.Values, in.Config.FloatingNetwork))}
 	for _, level := range []floating{
 		{subnet: c.FloatingSubnet, name: c.FloatingSubnetName, tags: c.FloatingSubnetTags},
@@ -89,10 +89,10 @@ func floatingPlace(in Input) floating {
 	return f
 }
 
-// protocols says what a listener and its pool speak for a Service's port.
+// protocolsOf returns the protocols of a listener and its pool for a Service's port.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getListenerProtocol, buildPoolCreateOpt).
-func protocols(in Input, protocol corev1.Protocol) (listener, pool string) {
+func protocolsOf(in Input, protocol corev1.Protocol) (listener, pool string) {
 	listener, pool = string(protocol), string(protocol)
 	if forwardedKey.Get(in.Values) {
 		listener, pool = "HTTP", "HTTP"
@@ -109,16 +109,16 @@ func protocols(in Input, protocol corev1.Protocol) (listener, pool string) {
 	return listener, pool
 }
 
-// proxied reports whether members are sent the PROXY protocol.
-func proxied(in Input) bool {
+// usesProxyProtocol reports whether members receive the PROXY protocol.
+func usesProxyProtocol(in Input) bool {
 	says := proxyKey.Get(in.Values)
 	return says != "" && says != "false"
 }
 
 func tlsRef(in Input) string { return tlsKey.Or(in.Values, in.Config.TLS) }
 
-// monitored reports whether pools have health checks.
-func monitored(in Input) bool {
+// hasMonitor reports whether pools have health checks.
+func hasMonitor(in Input) bool {
 	return monitorKey.Or(in.Values, in.Config.Monitor)
 }
 

@@ -18,13 +18,13 @@ const OwnPrefix = "kube_service_"
 // FloatingMark is in the description of every floating IP that was made for a Service.
 const FloatingMark = "Floating IP for Kubernetes external service"
 
-func cut(text string) string { return text[:min(len(text), longest)] }
+func truncateText(text string) string { return text[:min(len(text), longest)] }
 
 // BalancerName is the name of a Service's own load balancer, which is also the tag by
 // which it marks what it uses.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go.
 func BalancerName(cluster string, o stack.Owner) string {
-	return cut(fmt.Sprintf("%s%s_%s_%s", OwnPrefix, cluster, o.Namespace, o.Name))
+	return truncateText(fmt.Sprintf("%s%s_%s_%s", OwnPrefix, cluster, o.Namespace, o.Name))
 }
 
 // LegacyName is the name that load balancers had before; they are found by it.
@@ -86,12 +86,12 @@ func FloatingDescription(cluster string, o stack.Owner) string {
 
 // partName names what is below a load balancer, by the index of the Service's port.
 func partName(part string, index int, balancer string) string {
-	return cut(fmt.Sprintf("%s_%d_%s", part, index, balancer))
+	return truncateText(fmt.Sprintf("%s_%d_%s", part, index, balancer))
 }
 
 // GroupName is the name of a Service's security group.
 func GroupName(o stack.Owner) string {
-	return cut(fmt.Sprintf("lb-sg-%s-%s-%s", o.UID, o.Namespace, o.Name))
+	return truncateText(fmt.Sprintf("lb-sg-%s-%s-%s", o.UID, o.Namespace, o.Name))
 }
 
 func groupDescription(cluster string, o stack.Owner) string {

@@ -12,7 +12,7 @@ import (
 // names of the project.
 func Reach(in Input) providers.Reach {
 	r := providers.Reach{
-		Kind: Octavia, Internet: !internal(in), Internal: "true",
+		Kind: Octavia, Internet: !isInternal(in), Internal: "true",
 		Names:  slices.Concat(providers.AddressField(in.Service), in.Values.Named()),
 		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name},
 	}
@@ -52,7 +52,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 			continue
 		}
 		if spec, ok := r.Spec.(Members); ok && len(spec.Members) > 0 {
-			spec.Members = followers(in, spec.Members)
+			spec.Members = followNodes(in, spec.Members)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -60,12 +60,12 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followers returns today's nodes as members like the found ones.
-func followers(in Input, found []Member) []Member {
+// followNodes returns today's nodes as members like the observed ones.
+func followNodes(in Input, found []Member) []Member {
 	like := found[0]
 	var out []Member
 	for node := range in.Backends.Nodes.All() {
-		if address, ok := node.Address(family(in)); ok {
+		if address, ok := node.Address(ipFamily(in)); ok {
 			m := Member{Name: node.Name, Address: address.String(), Port: like.Port, Subnet: like.Subnet, Check: like.Check}
 			if in.Config.Serial {
 				m.Name = serialName(m)

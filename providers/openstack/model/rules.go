@@ -14,12 +14,12 @@ func Rules() diff.Rules {
 	all := map[stack.Kind]diff.Rule{}
 	maps.Copy(all, balancerRules())
 	maps.Copy(all, networkRules())
-	return diff.Rules{Kinds: all, Edges: edges(), Lock: lock}
+	return diff.Rules{Kinds: all, Edges: orderEdges(), Lock: lockKeys}
 }
 
-// lock lets one change at a time into a load balancer, of whichever Service that uses it;
-// the most urgent one first.
-func lock(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
+// lockKeys allows one change at a time in a load balancer, across the Services that use
+// it; the most urgent one first.
+func lockKeys(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Resource, bool)) []string {
 	key := balancerKey()
 	if r.In.Kind == KindBalancer {
 		key = r.In
@@ -141,8 +141,8 @@ const (
 // PartStatus is the part of the step that fails over a load balancer in ERROR.
 const PartStatus = "status"
 
-// edges are the orders that no reference says.
-func edges() []diff.Edge {
+// orderEdges returns the orders that do not follow from references.
+func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
 	var out []diff.Edge
 	for _, kind := range []stack.Kind{KindPool, KindMembers, KindMonitor, KindListener} {

@@ -29,7 +29,7 @@ func OwnedScope(id Identity) providers.Scope {
 		{Kind: KindFloatingIP, By: ByOwner, Value: FloatingDescription(id.Cluster, id.Owner)},
 		{Kind: KindGroup, By: ByName, Value: GroupName(id.Owner)},
 	}
-	if kept(id.Places[keepKey.Name]) {
+	if keepsFloating(id.Places[keepKey.Name]) {
 		out = append(out, providers.Lookup{Kind: KindFloatingIP, By: ByKept})
 	}
 	if lb := id.Places[idKey.Name]; lb != "" {
@@ -41,9 +41,9 @@ func OwnedScope(id Identity) providers.Scope {
 // OnDelete are the annotations that say where something of a Service is.
 func OnDelete() []string { return []string{idKey.Name, keepKey.Name} }
 
-// kept reports whether a floating IP outlives its Service. Text that is neither true nor
-// false deletes nothing.
-func kept(text string) bool { return text != "" && text != "false" }
+// keepsFloating reports whether a floating IP outlives its Service. Text that is
+// neither true nor false deletes nothing.
+func keepsFloating(text string) bool { return text != "" && text != "false" }
 
 // Scope says what Build must know besides.
 func Scope(in Input) (providers.Scope, error) {
@@ -66,7 +66,7 @@ func ScopeForCreate(in Input) (providers.Scope, error) {
 }
 
 func factsFor(in Input) []providers.Lookup {
-	out := claims(in)
+	out := claimLookups(in)
 	ask := func(kind stack.Kind, by, value string) {
 		if l := (providers.Lookup{Kind: kind, By: by, Value: value}); !slices.Contains(out, l) {
 			out = append(out, l)
@@ -75,10 +75,10 @@ func factsFor(in Input) []providers.Lookup {
 	if members := memberSubnetKey.Get(in.Values); members != "" {
 		ask(FactSubnet, ByID, members)
 	}
-	network, subnet := vip(in)
+	network, subnet := vipPlace(in)
 	if network == "" && subnet == "" {
 		for node := range in.Backends.Nodes.All() {
-			if address, ok := node.Address(family(in)); ok {
+			if address, ok := node.Address(ipFamily(in)); ok {
 				ask(FactNodeSubnet, ServerID(node), address.String())
 				break
 			}
@@ -96,7 +96,7 @@ func factsFor(in Input) []providers.Lookup {
 	if ref := tlsRef(in); ref != "" && !in.Config.ExternalStore {
 		ask(FactSecret, ByID, ref)
 	}
-	if internal(in) || ipv6(in) {
+	if isInternal(in) || ipv6(in) {
 		return out
 	}
 	return append(out, floatingFacts(in)...)

@@ -26,7 +26,7 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 	}
 	address := boundAddress(have)
 	if address == "" {
-		if floats(in) {
+		if getsFloating(in) {
 			return status.Result{Annotations: map[string]string{idKey.Name: lb.ID}} // a floating IP is still to come
 		}
 		address = spec.Address
@@ -35,9 +35,9 @@ func Addresses(in Input, have *stack.Stack) status.Result {
 	switch host := hostnameKey.Get(in.Values); {
 	case host != "":
 		result.Ingress = []corev1.LoadBalancerIngress{status.Hostname(host)}
-	case proxied(in) && in.Config.IngressHostname:
+	case usesProxyProtocol(in) && in.Config.IngressHostname:
 		result.Ingress = []corev1.LoadBalancerIngress{status.Hostname(address + "." + in.Config.IngressHostnameSuffix)}
-	case proxied(in):
+	case usesProxyProtocol(in):
 		result.Ingress = []corev1.LoadBalancerIngress{status.IP(address, corev1.LoadBalancerIPModeProxy)}
 	default:
 		result.Ingress = []corev1.LoadBalancerIngress{status.IP(address, corev1.LoadBalancerIPModeVIP)}
@@ -57,9 +57,9 @@ func boundAddress(have *stack.Stack) (address string) {
 	return address
 }
 
-// floats reports whether the Service is certain to get a floating IP.
-func floats(in Input) bool {
-	return !internal(in) && !ipv6(in) && (floatingPlace(in).network != "" || in.Service.Spec.LoadBalancerIP != "")
+// getsFloating reports whether the Service is certain to get a floating IP.
+func getsFloating(in Input) bool {
+	return !isInternal(in) && !ipv6(in) && (floatingPlace(in).network != "" || in.Service.Spec.LoadBalancerIP != "")
 }
 
 func floatingAddress(r stack.Resource) string {

@@ -19,11 +19,11 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	if b.Key == model.BatchPorts {
 		return s.applyPorts(ctx, b)
 	}
-	return verbs().Apply(ctx, s, b)
+	return callTable().Apply(ctx, s, b)
 }
 
-// verbs is the table of all writing calls.
-func verbs() kit.Verbs[*Session] {
+// callTable returns the table of all write calls.
+func callTable() kit.Verbs[*Session] {
 	create, update, remove := plan.Create, plan.Update, plan.Delete
 	return kit.Verbs[*Session]{
 		{Kind: model.KindBalancer, Action: create}:                         kit.With(createBalancer),
@@ -70,8 +70,8 @@ func balancerOf(c *change) string {
 	return c.Batch.ID(c.Step, stack.RefTo(stack.Key{Kind: model.KindBalancer}))
 }
 
-// below makes a writing call below the step's load balancer.
-func below(c *change, r request, out any) error {
+// writeBelow sends a write call below the step's load balancer.
+func writeBelow(c *change, r request, out any) error {
 	id := balancerOf(c)
 	if id == "" {
 		return fault.New(fault.Internal, "%s: its load balancer is not known", c.Step.ID)
@@ -81,5 +81,5 @@ func below(c *change, r request, out any) error {
 
 // updateFields updates the changed fields of a part of the step's load balancer.
 func updateFields[T any](c *change, kind codec.Kind[T], id string, spec T) error {
-	return below(c, updateCall(c.Session, kind, id, kind.Update(spec, c.Changed(), c.Resolve)), nil)
+	return writeBelow(c, updateCall(c.Session, kind, id, kind.Update(spec, c.Changed(), c.Resolve)), nil)
 }

@@ -226,7 +226,7 @@ func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
 				// All other Services were deleted since the plan was computed. Without the
 				// tag the load balancer would be orphaned; with it the next plan deletes
 				// everything.
-				return fault.New(fault.Conflict, "load balancer %s is used by no other Service any more, and goes", id)
+				return fault.New(fault.Conflict, "load balancer %s is used by no other Service any more, and is deleted", id)
 			}
 			tags := append([]string{}, slices.DeleteFunc(slices.Clone(lb.Tags), func(t string) bool { return t == tag })...)
 			if there {

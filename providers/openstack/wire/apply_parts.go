@@ -56,7 +56,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 }
 
 func deleteListener(c *change) plan.Outcome {
-	return kit.Deleted(below(c, deleteCall(c.Session, model.ListenerCodec(), c.Step.Target.ID), nil))
+	return kit.Deleted(writeBelow(c, deleteCall(c.Session, model.ListenerCodec(), c.Step.Target.ID), nil))
 }
 
 // createPool creates a pool of an existing load balancer, then its members and its health
@@ -146,7 +146,7 @@ func updateMonitor(c *change, spec model.Monitor) plan.Outcome {
 func deleteMonitor(c *change) plan.Outcome {
 	id, err := monitorOf(c)
 	if err == nil {
-		err = below(c, deleteCall(c.Session, model.MonitorCodec(), id), nil)
+		err = writeBelow(c, deleteCall(c.Session, model.MonitorCodec(), id), nil)
 	}
 	return kit.Deleted(err)
 }

@@ -17,8 +17,8 @@ const (
 	gone          = "" // not listed any more
 )
 
-// pending reports whether a load balancer refuses writes for now.
-func pending(status string) bool { return strings.HasPrefix(status, "PENDING_") }
+// isPending reports whether a load balancer refuses writes for now.
+func isPending(status string) bool { return strings.HasPrefix(status, "PENDING_") }
 
 // balancer is a load balancer in an answer.
 type balancer = item[model.Balancer]
@@ -43,7 +43,7 @@ func (s *Session) quiet(ctx context.Context, balancer string, refusal error) err
 	switch {
 	case status == failed:
 		return inError(balancer)
-	case err != nil || !pending(status):
+	case err != nil || !isPending(status):
 		return refusal
 	}
 	return s.ready(ctx, balancer)
@@ -58,7 +58,7 @@ func (s *Session) ready(ctx context.Context, balancer string) error {
 	case err != nil:
 		return err
 	case status == gone:
-		return fault.New(fault.NotFound, "load balancer %s is not there any more", balancer)
+		return fault.New(fault.NotFound, "load balancer %s does not exist any more", balancer)
 	case status == failed:
 		return inError(balancer)
 	}

@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 				_, _ = w.Write([]byte(strings.ReplaceAll(tc.answers[r.URL.Query().Get("marker")], "HERE", here)))
 			})) + "/"
 			client := &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{HTTPClient: http.Client{Transport: virtual.Transport()}}, Endpoint: url, ResourceBase: url + "v2.0/"}
-			s := &Session{balancer: client, limits: kit.NewLimits(kit.LimitOptions{Buckets: buckets(), Share: kit.Unlimited(), CallTimeout: time.Minute, Now: time.Now})}
+			s := &Session{balancer: client, limits: kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: kit.Unlimited(), CallTimeout: time.Minute, Now: time.Now})}
 			all, err := listItems(t.Context(), s, model.ListenerCodec(), nil)
 			var got []string
 			for _, l := range all {

@@ -30,12 +30,12 @@ func refusalIn(err error) (kit.Refusal, bool) {
 	if !errors.As(err, &code) {
 		return kit.Refusal{}, false
 	}
-	return refusal(code.Actual, code.ResponseHeader, code.Body), true
+	return parseRefusal(code.Actual, code.ResponseHeader, code.Body), true
 }
 
-// refusal reads an answer in the forms of the several APIs.
-// Sources: Octavia and Neutron API references, errors.
-func refusal(status int, header http.Header, body []byte) kit.Refusal {
+// parseRefusal parses an answer in the forms of the several APIs. Sources: Octavia and
+// Neutron API references, errors.
+func parseRefusal(status int, header http.Header, body []byte) kit.Refusal {
 	var said struct {
 		FaultString  string `json:"faultstring"`
 		NeutronError struct {
@@ -89,5 +89,5 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {
-	return errorTable().Answer(refusal(status, header, body))
+	return errorTable().Answer(parseRefusal(status, header, body))
 }

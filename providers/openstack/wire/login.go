@@ -21,10 +21,10 @@ import (
 	"github.com/berth-lb/berth/providers/openstack/model"
 )
 
-// login authenticates by whatever the configuration has: password, application
+// authenticateClient authenticates with what the configuration has: password, application
 // credential, token, trust, or a cloud of clouds.yaml.
-func login(ctx context.Context, c model.Config, env providers.Env) (*gophercloud.ProviderClient, gophercloud.EndpointOpts, error) {
-	auth, endpoint := options(c.Login)
+func authenticateClient(ctx context.Context, c model.Config, env providers.Env) (*gophercloud.ProviderClient, gophercloud.EndpointOpts, error) {
+	auth, endpoint := loginOptions(c.Login)
 	transport, err := transportOf(c.Login)
 	if err != nil {
 		return nil, endpoint, err
@@ -60,8 +60,8 @@ func login(ctx context.Context, c model.Config, env providers.Env) (*gophercloud
 	return provider, endpoint, nil
 }
 
-// options are the login and the place of the APIs as the SDK wants them.
-func options(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpts) {
+// loginOptions returns the login and the place of the APIs as the SDK expects them.
+func loginOptions(l model.Login) (gophercloud.AuthOptions, gophercloud.EndpointOpts) {
 	auth := gophercloud.AuthOptions{
 		IdentityEndpoint: l.AuthURL, UserID: l.UserID, Username: l.Username, Password: l.Password, TenantID: l.TenantID, TenantName: l.TenantName,
 		TokenID: l.Token, ApplicationCredentialID: l.CredentialID, ApplicationCredentialName: l.CredentialName, ApplicationCredentialSecret: l.CredentialSecret,

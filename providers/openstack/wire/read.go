@@ -79,7 +79,7 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 			continue
 		}
 		for _, lb := range v.balancers {
-			if asked(sc, lb) {
+			if looksUp(sc, lb) {
 				wanted[lb.ID] = true
 			}
 		}
@@ -101,8 +101,8 @@ func (s *Session) look(ctx context.Context, v *view, scopes []providers.Scope) e
 	return nil
 }
 
-// asked reports whether a scope looks up a load balancer.
-func asked(sc providers.Scope, lb balancer) bool {
+// looksUp reports whether a scope looks up a load balancer.
+func looksUp(sc providers.Scope, lb balancer) bool {
 	return slices.ContainsFunc(sc.Own, func(l providers.Lookup) bool {
 		switch {
 		case l.Kind == model.KindBalancer && l.By == model.ByName:

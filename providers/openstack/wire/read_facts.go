@@ -39,19 +39,19 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 		}
 		return func() { facts.Subnets[l.Value] = sub }, err
 	case model.FactExternal:
-		id, err := remembered(ctx, s, l, func() (string, error) { return s.external(ctx) })
+		id, err := cachedRead(ctx, s, l, func() (string, error) { return s.external(ctx) })
 		return func() { facts.External = id }, err
 	case model.FactExternalNetwork:
-		there, err := remembered(ctx, s, l, func() (bool, error) { return s.isExternal(ctx, l.Value) })
+		there, err := cachedRead(ctx, s, l, func() (bool, error) { return s.isExternal(ctx, l.Value) })
 		return func() { facts.Externals[l.Value] = there }, err
 	case model.FactNodePorts:
 		known, err := s.nodePorts(ctx, scopes)
 		return func() { facts.NodePorts = known }, err
 	case model.FactNetworkSubnets:
-		list, err := remembered(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.Value, "") })
+		list, err := cachedRead(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.Value, "") })
 		return func() { facts.NetworkSubnets[l.Value] = list }, err
 	case model.FactFloatingSubnets:
-		list, err := remembered(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.By, l.Value) })
+		list, err := cachedRead(ctx, s, l, func() ([]model.Subnet, error) { return s.subnetsOf(ctx, l.By, l.Value) })
 		return func() { facts.FloatingSubnets[l.By+" "+l.Value] = list }, err
 	case model.FactFloatingIP:
 		found, err := listItems(ctx, s, model.FloatingIPCodec(), url.Values{"floating_ip_address": {l.Value}})
@@ -77,7 +77,7 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 // nodeSubnetFact answers in which subnet an address of a server is, and where security
 // groups are managed, what subnet that is.
 func (s *Session) nodeSubnetFact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
-	id, err := remembered(ctx, s, l, func() (string, error) { return s.nodeSubnet(ctx, l.By, l.Value) })
+	id, err := cachedRead(ctx, s, l, func() (string, error) { return s.nodeSubnet(ctx, l.By, l.Value) })
 	if id == "" || err != nil {
 		return nil, err
 	}
@@ -93,8 +93,9 @@ func (s *Session) nodeSubnetFact(ctx context.Context, facts *model.Facts, l prov
 	}, err
 }
 
-// remembered asks once in a while, and once at a time, for what seldom changes.
-func remembered[T any](ctx context.Context, s *Session, l providers.Lookup, ask func() (T, error)) (value T, err error) {
+// cachedRead reads rarely changing data at most once per interval, and one read at a
+// time.
+func cachedRead[T any](ctx context.Context, s *Session, l providers.Lookup, ask func() (T, error)) (value T, err error) {
 	key := string(l.Kind) + " " + l.By + " " + l.Value
 	unlock, err := s.locks.Take(ctx, "fact "+key)
 	if err != nil {
@@ -162,7 +163,7 @@ func (d subnetDoc) subnet() model.Subnet {
 
 // knownSubnet is subnet with the memory of remembered.
 func (s *Session) knownSubnet(ctx context.Context, id string) (model.Subnet, error) {
-	return remembered(ctx, s, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id}, func() (model.Subnet, error) { return s.subnet(ctx, id) })
+	return cachedRead(ctx, s, providers.Lookup{Kind: model.FactSubnet, By: model.ByID, Value: id}, func() (model.Subnet, error) { return s.subnet(ctx, id) })
 }
 
 // network is a network in an answer.

@@ -140,7 +140,7 @@ func statusOf(status string) string {
 
 func stateOf(status string) stack.State {
 	switch {
-	case pending(status):
+	case isPending(status):
 		return stack.Pending
 	case status == failed:
 		return stack.Failed

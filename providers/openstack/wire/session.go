@@ -66,7 +66,7 @@ const deniedAge = time.Hour
 // configuration has the capabilities of the cloud's load balancers. The error names the
 // missing part of the login or of the catalog.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	provider, endpoint, err := login(ctx, c, env)
+	provider, endpoint, err := authenticateClient(ctx, c, env)
 	if err != nil {
 		return nil, c, err
 	}
@@ -75,7 +75,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets(), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
+	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
 	if s.balancer, err = openstack.NewLoadBalancerV2(provider, endpoint); err != nil {
 		return nil, c, fmt.Errorf("the catalog's load-balancer: %w", err)
 	}
@@ -85,7 +85,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	if s.keys, err = openstack.NewKeyManagerV1(provider, endpoint); err != nil {
 		s.keys = nil // then Services cannot name certificates
 	}
-	s.settling = kit.NewSettling(s.statuses, pending)
+	s.settling = kit.NewSettling(s.statuses, isPending)
 	s.users = &users{ask: kit.NewSettling(s.marks, func(string) bool { return false }), now: s.now, known: map[string]seen{}}
 	if s.config.Features, err = s.features(ctx); err != nil {
 		return nil, c, fmt.Errorf("versions of the load balancer API: %w", err)
@@ -100,7 +100,7 @@ const (
 	bucketKeys     = "key-manager"
 )
 
-func buckets() []kit.Bucket {
+func rateBuckets() []kit.Bucket {
 	return []kit.Bucket{{Name: bucketBalancer}, {Name: bucketNetwork}, {Name: bucketKeys}}
 }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/oci/simtest"
 )
 
-// TestGuiltyListRules: the rules of many Services in one security list, of which some are
+// TestRejectedListRules: the rules of many Services in one security list, of which some are
 // for what is no range of addresses.
-func TestGuiltyListRules(t *testing.T) {
-	props.Guilty(t, func(t *testing.T) props.Shared {
+func TestRejectedListRules(t *testing.T) {
+	props.RejectedMembers(t, func(t *testing.T) props.Shared {
 		const bad = "192.0.2.1/24"
 		running := simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 1}})
 		file, err := running.Cloud.Seed.CloudConf(running.URL, key(), "20:3b:97:13:55:1c")

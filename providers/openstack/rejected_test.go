@@ -17,10 +17,10 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestGuiltyGroups: the port of a node gets the security groups of many Services, of
+// TestRejectedGroups: the port of a node gets the security groups of many Services, of
 // which some have been deleted by hand.
-func TestGuiltyGroups(t *testing.T) {
-	props.Guilty(t, func(t *testing.T) props.Shared {
+func TestRejectedGroups(t *testing.T) {
+	props.RejectedMembers(t, func(t *testing.T) props.Shared {
 		const gone = "0bad0bad-0bad-4bad-8bad-0bad0bad0"
 		running := simtest.Start(t, simopenstack.Options{Seed: simopenstack.SeedOptions{Nodes: 1}})
 		config, _, err := model.ReadConfig(strings.NewReader(string(running.Cloud.Seed.CloudConf(running.URL)) + managed))
@@ -62,18 +62,18 @@ func TestGuiltyGroups(t *testing.T) {
 	})
 }
 
-// TestGuiltyOnOneBalancer: of the Services that share a load balancer some want what
+// TestRejectedOnOneBalancer: of the Services that share a load balancer some want what
 // Octavia refuses. The others are served with as many calls as without them, and the
 // refused ones cost what their own parts do, three times over.
-func TestGuiltyOnOneBalancer(t *testing.T) {
+func TestRejectedOnOneBalancer(t *testing.T) {
 	calls := func(t *testing.T, good, bad int) int {
 		t.Helper()
-		w := begin(t, simopenstack.Options{}, fmt.Sprintf("max-shared-lb = %d\n", good+bad))
-		host := named("web-0", 8000)
+		w := startWorld(t, simopenstack.Options{}, fmt.Sprintf("max-shared-lb = %d\n", good+bad))
+		host := namedService("web-0", 8000)
 		w.serve(host)
 		w.Control().Journal.Reset()
 		for i := 1; i < good+bad; i++ {
-			svc := annotated(named(fmt.Sprintf("web-%d", i), int32(8000+10*i)), map[string]string{idKey: host.Annotations[idKey]})
+			svc := withAnnotations(namedService(fmt.Sprintf("web-%d", i), int32(8000+10*i)), map[string]string{idKey: host.Annotations[idKey]})
 			if i%(1+good/max(bad, 1)) != 1 || bad == 0 {
 				w.serve(svc)
 				continue
