@@ -28,10 +28,10 @@ func Beside(entries ...Entry) []Entry {
 			sets = append(sets, o.Annotations)
 		}
 		beside := annotations.Beside{
-			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere(), Kinds: asked(e.Capabilities),
+			Sets: sets, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: otherPrefixes(), Kinds: internalRequests(e.Capabilities),
 		}
 		e.Annotations = e.Annotations.Beside(beside)
-		e.Exposed = func(r Request) annotations.Problems { return exposed(r, e, others) }
+		e.Exposed = func(r Request) annotations.Problems { return refuseExposure(r, e, others) }
 		open := e.Open
 		e.Open = func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error) {
 			bound, problems, err := open(ctx, config, env)
@@ -45,8 +45,8 @@ func Beside(entries ...Entry) []Entry {
 	return out
 }
 
-// asked returns, for each kind, how a Service requests it.
-func asked(kinds []Capability) map[string]string {
+// internalRequests returns, for each kind, how a Service requests it.
+func internalRequests(kinds []Capability) map[string]string {
 	out := map[string]string{}
 	for _, c := range kinds {
 		out[c.Kind] = c.Asked
@@ -62,9 +62,9 @@ func sharedPrefixes() []string {
 	return []string{"service.beta.kubernetes.io/", "alb.ingress.kubernetes.io/", status.Prefix}
 }
 
-// elsewhere returns the prefixes of clouds and add-ons that are not among the entries.
-// Source: the documentation of each.
-func elsewhere() map[string][]string {
+// otherPrefixes returns the prefixes of clouds and add-ons that are not among the
+// entries. Source: the documentation of each.
+func otherPrefixes() map[string][]string {
 	out := map[string][]string{}
 	for line := range strings.Lines(foreignPrefixes) {
 		name, prefixes, found := strings.Cut(line, " = ")
@@ -97,9 +97,9 @@ func internalElsewhere() map[string][]string {
 	}
 }
 
-// exposed refuses a Service that requests an internal load balancer only with
+// refuseExposure refuses a Service that requests an internal load balancer only with
 // annotations of other clouds, or with misspelt ones, if this one would be public.
-func exposed(r Request, own Entry, others []Entry) annotations.Problems {
+func refuseExposure(r Request, own Entry, others []Entry) annotations.Problems {
 	reach := own.Reach(r)
 	if !reach.Internet {
 		return nil
@@ -114,7 +114,7 @@ func exposed(r Request, own Entry, others []Entry) annotations.Problems {
 			cloud, own.Name, reach.Scheme.Key, reach.Internal)})
 	}
 	for _, o := range others {
-		if key := inside(o, r, r.Service); key != "" {
+		if key := internalRequest(o, r, r.Service); key != "" {
 			add(key, r.Service.Annotations[key], o.Name)
 		}
 	}
@@ -177,9 +177,9 @@ func internalValue(own Entry, key string, reach Reach) string {
 	return reach.Internal
 }
 
-// inside returns the annotation by which a Service requests an internal load balancer of
-// a cloud; empty if it does not.
-func inside(cloud Entry, r Request, svc *corev1.Service) string {
+// internalRequest returns the annotation by which a Service requests an internal load
+// balancer of a cloud; empty if it does not.
+func internalRequest(cloud Entry, r Request, svc *corev1.Service) string {
 	kind := cloud.Choose(svc).Kind
 	source := annotations.SourceOf(svc)
 	// Unknown keys decide nothing, and are not compared with known ones.
@@ -232,7 +232,7 @@ func reportMisspelt(r Request, own Entry) annotations.Problems {
 			svc := r.Service.DeepCopy()
 			delete(svc.Annotations, key)
 			svc.Annotations[meant] = value
-			if own.Annotations.ReadElsewhere(key) && inside(own, r, svc) != meant || !asksInside(own, r, svc, meant) {
+			if own.Annotations.ReadElsewhere(key) && internalRequest(own, r, svc) != meant || !asksInside(own, r, svc, meant) {
 				continue // a value that another cloud reads need not be legal here
 			}
 			out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
@@ -264,5 +264,5 @@ func NoCloud(entries []Entry) *annotations.Set {
 		sets = append(sets, e.Annotations)
 	}
 	set, _ := annotations.NewSet("any cloud that Berth serves", nil) // without declarations nothing is at fault
-	return set.Beside(annotations.Beside{Sets: sets, Any: true, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: elsewhere()})
+	return set.Beside(annotations.Beside{Sets: sets, Any: true, Shared: sharedPrefixes(), Known: knownKeys(), Elsewhere: otherPrefixes()})
 }

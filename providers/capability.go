@@ -51,7 +51,7 @@ type Advice struct {
 func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations.Problems {
 	out := c.fields(svc)
 	if len(b.Ports) == 0 {
-		return append(out, problem(annotations.CodeSpec, "spec.ports", "", "is empty, so there is nothing to serve", "at least one port"))
+		return append(out, newProblem(annotations.CodeSpec, "spec.ports", "", "is empty, so there is nothing to serve", "at least one port"))
 	}
 	var seen, unserved []string
 	for _, p := range b.Ports {
@@ -63,10 +63,10 @@ func (c Capability) Judge(svc *corev1.Service, b nodeports.Backends) annotations
 		}
 	}
 	if len(unserved) > 0 {
-		out = append(out, problem(annotations.CodeProtocol, "spec.ports", strings.Join(unserved, ", "), "has a protocol that load balancers of kind "+c.Kind+" do not serve", orElse(c.Advice.Protocol, words(c.Protocols))))
+		out = append(out, newProblem(annotations.CodeProtocol, "spec.ports", strings.Join(unserved, ", "), "has a protocol that load balancers of kind "+c.Kind+" do not serve", orElse(c.Advice.Protocol, joinWords(c.Protocols))))
 	}
 	if len(seen) > 1 && !c.Mixed {
-		out = append(out, problem(annotations.CodeMixed, "spec.ports", "", "mixes "+strings.Join(seen, " and ")+", which load balancers of kind "+c.Kind+" cannot serve together", orElse(c.Advice.Mixed, "one Service for each protocol")))
+		out = append(out, newProblem(annotations.CodeMixed, "spec.ports", "", "mixes "+strings.Join(seen, " and ")+", which load balancers of kind "+c.Kind+" cannot serve together", orElse(c.Advice.Mixed, "one Service for each protocol")))
 	}
 	return append(out, c.unserved(b)...)
 }
@@ -76,10 +76,10 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 	var out annotations.Problems
 	spec := svc.Spec
 	if spec.SessionAffinity == corev1.ServiceAffinityClientIP && !c.Affinity {
-		out = append(out, problem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`))
+		out = append(out, newProblem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`))
 	}
 	if spec.LoadBalancerIP != "" && !c.Address {
-		out = append(out, problem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "remove the field"), ""))
+		out = append(out, newProblem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "remove the field"), ""))
 	}
 	var other []corev1.IPFamily
 	for _, f := range spec.IPFamilies {
@@ -88,11 +88,11 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 		}
 	}
 	if len(other) > 0 {
-		message := fmt.Sprintf("has %s, but load balancers of kind %s have %s addresses only", words(other), c.Kind, words(c.Families))
+		message := fmt.Sprintf("has %s, but load balancers of kind %s have %s addresses only", joinWords(other), c.Kind, joinWords(c.Families))
 		if len(other) == len(spec.IPFamilies) {
 			message += c.Advice.Family
 		}
-		p := problem(annotations.CodeFamily, "spec.ipFamilies", "", message, words(c.Families))
+		p := newProblem(annotations.CodeFamily, "spec.ipFamilies", "", message, joinWords(c.Families))
 		p.Severity = annotations.Warning
 		out = append(out, p)
 	}
@@ -105,14 +105,14 @@ func (c Capability) unserved(b nodeports.Backends) annotations.Problems {
 	if !c.NodePorts || !b.Missing.Any() {
 		return nil
 	}
-	p := problem(annotations.CodeNodePort, "spec.ports", "", b.Missing.Message(), "")
+	p := newProblem(annotations.CodeNodePort, "spec.ports", "", b.Missing.Message(), "")
 	if c.EmptyPools || len(b.Ports) > len(b.Missing.Ports) {
 		p.Severity = annotations.Warning
 	}
 	return annotations.Problems{p}
 }
 
-func problem(code annotations.Code, key, value, message, legal string) annotations.Problem {
+func newProblem(code annotations.Code, key, value, message, legal string) annotations.Problem {
 	return annotations.Problem{Code: code, Key: key, Value: value, Message: message, Legal: legal}
 }
 
@@ -123,8 +123,8 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// words joins protocols or families: "TCP", "TCP or UDP".
-func words[T ~string](values []T) string {
+// joinWords joins protocols or families: "TCP", "TCP or UDP".
+func joinWords[T ~string](values []T) string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {
 		out = append(out, string(v))
@@ -162,8 +162,8 @@ func CapabilitiesMarkdown(entries []Entry) string {
 	yes := map[bool]string{true: "yes", false: "no"}
 	for _, e := range entries {
 		for _, c := range e.Capabilities {
-			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Name, c.Kind, c.Doc, c.askedFor(), strings.ReplaceAll(words(c.Protocols), " or ", ", "),
-				yes[c.Mixed], strings.ReplaceAll(words(c.Families), " or ", ", "), yes[c.Affinity], yes[c.Address],
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", e.Name, c.Kind, c.Doc, c.askedFor(), strings.ReplaceAll(joinWords(c.Protocols), " or ", ", "),
+				yes[c.Mixed], strings.ReplaceAll(joinWords(c.Families), " or ", ", "), yes[c.Affinity], yes[c.Address],
 				map[bool]string{true: "node ports", false: "nodes or pods"}[c.NodePorts],
 				limitText(c.Limits.Ports), limitText(c.Limits.Ranges), limitText(c.Limits.Rules))
 		}

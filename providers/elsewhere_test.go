@@ -8,7 +8,7 @@ import (
 // TestElsewhere: at least twenty other clouds and add-ons are known, and no prefix of one
 // is inside that of another, so that each key has one owner.
 func TestElsewhere(t *testing.T) {
-	all := elsewhere()
+	all := otherPrefixes()
 	if len(all) < 20 {
 		t.Errorf("%d clouds and add-ons are known, want at least 20", len(all))
 	}

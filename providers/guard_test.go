@@ -40,8 +40,8 @@ func TestPoisonInARead(t *testing.T) {
 	}
 }
 
-// TestPoisonInAWrite: nobody knows what was done, so every step of the batch is read
-// again before anything else.
+// TestPoisonInAWrite: the effect of the write is unknown, so every step of the batch is
+// read again before anything else.
 func TestPoisonInAWrite(t *testing.T) {
 	apply := guardedApply(func(context.Context, plan.Batch) []plan.Outcome { panic(errors.New("nil map")) })
 	out := apply(t.Context(), plan.Batch{Steps: make([]plan.Step, 3)})

@@ -46,15 +46,15 @@ func SizeOf(c Capability, svc *corev1.Service) Size {
 func (c Capability) Exceeds(size Size) annotations.Problems {
 	var out annotations.Problems
 	if most := c.Limits.Ports; most > 0 && size.Ports > most {
-		out = append(out, problem(annotations.CodePorts, "spec.ports", "",
+		out = append(out, newProblem(annotations.CodePorts, "spec.ports", "",
 			fmt.Sprintf("has %d ports, more than the %d listeners that a load balancer of this kind can have", size.Ports, most), "fewer ports, or several Services"))
 	}
 	if most := c.Limits.Ranges; most > 0 && size.Ranges > most {
-		out = append(out, problem(annotations.CodeRanges, "spec.loadBalancerSourceRanges", "",
+		out = append(out, newProblem(annotations.CodeRanges, "spec.loadBalancerSourceRanges", "",
 			fmt.Sprintf("has %d ranges, more than the %d that a load balancer of kind %s can have", size.Ranges, most, c.Kind), "fewer or wider ranges, or several Services"))
 	}
 	if most := c.Limits.Rules; most > 0 && size.Rules > most {
-		out = append(out, problem(annotations.CodeRanges, "spec.loadBalancerSourceRanges", "",
+		out = append(out, newProblem(annotations.CodeRanges, "spec.loadBalancerSourceRanges", "",
 			fmt.Sprintf("takes %d rules for its ports and %d ranges, more than the %d that a load balancer of kind %s can have%s", size.Rules, size.Ranges, most, c.Kind, c.Advice.Rules),
 			"fewer or wider ranges, fewer ports, or several Services"))
 	}

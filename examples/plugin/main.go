@@ -1,7 +1,7 @@
-// Command plugin is a cloud-controller-manager of somebody else's that uses
-// Berth for load balancers: the stock program with the stock service controller,
-// and a blank import for each cloud. A program for one cloud has one of them, and
-// only that cloud's SDK in it.
+// Command plugin is a cloud-controller-manager of another project that uses Berth for
+// load balancers: the stock program with the stock service controller, and a blank
+// import for each cloud. A program for one cloud has one of them, and only that cloud's
+// SDK in it.
 package main
 
 import (
@@ -31,13 +31,13 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	command := app.NewCloudControllerManagerCommand(opts, open, app.DefaultInitFuncConstructors,
+	command := app.NewCloudControllerManagerCommand(opts, openCloud, app.DefaultInitFuncConstructors,
 		names.CCMControllerAliases(), cliflag.NamedFlagSets{}, ctx.Done())
 	os.Exit(cli.Run(command))
 }
 
-// open is what every program of this sort has.
-func open(c *config.CompletedConfig) cloudprovider.Interface {
+// openCloud is what every program of this sort has.
+func openCloud(c *config.CompletedConfig) cloudprovider.Interface {
 	flags := c.ComponentConfig.KubeCloudShared.CloudProvider
 	cloud, err := cloudprovider.InitCloudProvider(flags.Name, flags.CloudConfigFile)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/berth-lb/berth/providers/all"
 )
 
-// judged reads a Service as the controller and the command line do.
-func judged(t *testing.T, cloud string, given map[string]string) annotations.Problems {
+// problemsOf returns the problems of a Service as the controller and the command line
+// find them.
+func problemsOf(t *testing.T, cloud string, given map[string]string) annotations.Problems {
 	t.Helper()
 	entry, err := all.Find(cloud)
 	if err != nil {
@@ -66,7 +67,7 @@ func TestKeysOfOthers(t *testing.T) {
 		"ranges, which all have":        {"azure", map[string]string{"service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := judged(t, tc.cloud, tc.keys)
+			got := problemsOf(t, tc.cloud, tc.keys)
 			if len(got) != len(tc.want) {
 				t.Fatalf("got %q, want %d", got.Strings(), len(tc.want))
 			}

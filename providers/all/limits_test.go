@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/providers/all"
 )
 
-// large is a Service with so many ports and ranges of clients.
-func large(ports, ranges int) *corev1.Service {
+// largeService returns a Service with so many ports and ranges of clients.
+func largeService(ports, ranges int) *corev1.Service {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "0a1b"}}
 	svc.Spec.Type, svc.Spec.IPFamilies = corev1.ServiceTypeLoadBalancer, []corev1.IPFamily{corev1.IPv4Protocol}
 	for i := range ports {
@@ -28,8 +28,8 @@ func large(ports, ranges int) *corev1.Service {
 	return svc
 }
 
-// exceeded is what a cloud says of the size of a Service of a kind.
-func exceeded(entry providers.Entry, kind string, svc *corev1.Service) annotations.Problems {
+// limitProblems returns a cloud's problems with the size of a Service of a kind.
+func limitProblems(entry providers.Entry, kind string, svc *corev1.Service) annotations.Problems {
 	bag, _ := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
 	return providers.Exceeds(entry.Capabilities, entry.Reach(providers.Request{Service: svc, Kind: kind, Values: bag}))
 }
@@ -44,10 +44,10 @@ func TestLimits(t *testing.T) {
 				if l.Ports == 0 || l.Ranges == 0 && l.Rules == 0 {
 					t.Fatalf("limits %+v leave something open", l)
 				}
-				if told := exceeded(entry, c.Kind, large(l.Ports, 1)); told != nil {
+				if told := limitProblems(entry, c.Kind, largeService(l.Ports, 1)); told != nil {
 					t.Errorf("%d ports are refused: %v", l.Ports, told.Strings())
 				}
-				told := exceeded(entry, c.Kind, large(l.Ports+1, 1))
+				told := limitProblems(entry, c.Kind, largeService(l.Ports+1, 1))
 				if len(told) != 1 || told[0].Code != annotations.CodePorts || !strings.Contains(told[0].Message, fmt.Sprint(l.Ports)) {
 					t.Errorf("%d ports: %v", l.Ports+1, told.Strings())
 				}
@@ -55,10 +55,10 @@ func TestLimits(t *testing.T) {
 				if l.Rules > 0 && (most == 0 || most > l.Rules) && entry.Name != "azure" {
 					most = l.Rules / 2 // with one port, and one more entry for each range
 				}
-				if told := exceeded(entry, c.Kind, large(1, most)); told != nil {
+				if told := limitProblems(entry, c.Kind, largeService(1, most)); told != nil {
 					t.Errorf("%d ranges are refused: %v", most, told.Strings())
 				}
-				if told := exceeded(entry, c.Kind, large(1, most+1)); len(told) != 1 || told[0].Code != annotations.CodeRanges {
+				if told := limitProblems(entry, c.Kind, largeService(1, most+1)); len(told) != 1 || told[0].Code != annotations.CodeRanges {
 					t.Errorf("%d ranges: %v", most+1, told.Strings())
 				}
 			})
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 // the time of a blink, before any cloud is asked. The bound is generous: without limits
 // this took minutes.
 func TestHostileIsCheap(t *testing.T) {
-	svc := large(1000, 1000)
+	svc := largeService(1000, 1000)
 	svc.Annotations = map[string]string{}
 	for i := range 4500 {
 		svc.Annotations[fmt.Sprintf("service.beta.kubernetes.io/aws-load-balancer-%d-unknown", i)] = "x"
@@ -82,7 +82,7 @@ func TestHostileIsCheap(t *testing.T) {
 			kind := entry.Choose(svc).Kind
 			bag, problems := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
 			entry.Exposed(providers.Request{Service: svc, Kind: kind, Values: bag})
-			done <- append(problems, exceeded(entry, kind, svc)...)
+			done <- append(problems, limitProblems(entry, kind, svc)...)
 		}()
 		select {
 		case <-ctx.Done():
@@ -99,7 +99,7 @@ func TestHostileIsCheap(t *testing.T) {
 
 // BenchmarkRefused is what a hostile Service costs until it is refused.
 func BenchmarkRefused(b *testing.B) {
-	svc := large(1000, 1000)
+	svc := largeService(1000, 1000)
 	svc.Annotations = map[string]string{}
 	for i := range 4500 {
 		svc.Annotations[fmt.Sprintf("service.beta.kubernetes.io/aws-load-balancer-%d-unknown", i)] = "x"
@@ -111,7 +111,7 @@ func BenchmarkRefused(b *testing.B) {
 				kind := entry.Choose(svc).Kind
 				bag, _ := entry.Annotations.Parse(kind, annotations.SourceOf(svc))
 				entry.Exposed(providers.Request{Service: svc, Kind: kind, Values: bag})
-				exceeded(entry, kind, svc)
+				limitProblems(entry, kind, svc)
 			}
 		})
 	}

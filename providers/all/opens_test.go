@@ -18,7 +18,7 @@ func TestNamedGroups(t *testing.T) {
 	for _, entry := range all.List() {
 		names := false
 		for _, c := range entry.Capabilities {
-			svc := large(1, 1)
+			svc := largeService(1, 1)
 			svc.Annotations = map[string]string{}
 			for _, row := range annotations.Rows(entry.Annotations) {
 				if row.Group != "" && row.Example != "" && entry.Annotations.Works(row.Key, c.Kind) {

@@ -37,13 +37,13 @@ func Split[T any](members []T, budget int, call func([]T) error) (refused []Refu
 // over any number of runs. A nil memory remembers nothing.
 func SplitAmong[T any](s *Suspects, target string, members []T, name func(T) string, budget int, call func([]T) error) (refused []Refused[T], err error) {
 	h := &hunt[T]{budget: budget + 1, call: call, memory: s, target: target, name: name}
-	groups, guilty := s.sort(target, len(members), func(i int) string { return name(members[i]) })
+	groups, rejected := s.sort(target, len(members), func(i int) string { return name(members[i]) })
 	for _, g := range groups {
-		if err := h.try(pick(members, g)); err != nil {
+		if err := h.try(pickAt(members, g)); err != nil {
 			return h.refused, err
 		}
 	}
-	for _, g := range guilty {
+	for _, g := range rejected {
 		if err := h.again(members[g.place], g.err); err != nil {
 			return h.refused, err
 		}
@@ -51,7 +51,7 @@ func SplitAmong[T any](s *Suspects, target string, members []T, name func(T) str
 	return h.refused, nil
 }
 
-func pick[T any](of []T, places []int) []T {
+func pickAt[T any](of []T, places []int) []T {
 	out := make([]T, len(places))
 	for i, at := range places {
 		out[i] = of[at]

@@ -24,12 +24,12 @@ type Suspects struct {
 
 // suspects are the suspects of one target.
 type suspects struct {
-	guilty map[string]guilt
-	open   map[string]int // group of members that were refused together
-	next   int            // counts groups and refusals
+	rejected map[string]refusal
+	open     map[string]int // group of members that were refused together
+	next     int            // counts groups and refusals
 }
 
-type guilt struct {
+type refusal struct {
 	err  error
 	when int // in the order of refusals
 }
@@ -37,18 +37,18 @@ type guilt struct {
 // before is a member that was refused alone.
 type before struct {
 	place int
-	guilt
+	refusal
 }
 
 // Undecided returns the error of an undecided member: it waits for a moment and does
 // not mention the others.
 func Undecided() *Fault {
-	return &Fault{Meaning: Pending, After: decideSoon, Text: "not decided yet: it went out in one call with others, which was refused, and is tried again apart from them"}
+	return &Fault{Meaning: Pending, After: decideSoon, Text: "not decided yet: it was sent in one call with others, which was refused, and is retried separately"}
 }
 
 // sort divides members into members without a history, groups that were refused
 // together, and members that were refused alone, longest ago first.
-func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][]int, guilty []before) {
+func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][]int, rejected []before) {
 	if s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -65,8 +65,8 @@ func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][
 	at := map[int]int{}
 	for i := range n {
 		name := name(i)
-		if g, ok := known.guilty[name]; ok {
-			guilty = append(guilty, before{i, g})
+		if g, ok := known.rejected[name]; ok {
+			rejected = append(rejected, before{i, g})
 			continue
 		}
 		group, ok := known.open[name]
@@ -80,18 +80,18 @@ func (s *Suspects) sort(target string, n int, name func(int) string) (groups [][
 		}
 		groups[at[group]] = append(groups[at[group]], i)
 	}
-	slices.SortFunc(guilty, func(a, b before) int { return a.when - b.when })
-	return groups, guilty
+	slices.SortFunc(rejected, func(a, b before) int { return a.when - b.when })
+	return groups, rejected
 }
 
 // Part divides members by whether they were refused alone before, for calls that
 // check first why they were refused. A nil memory has none.
 func Part[T any](s *Suspects, target string, members []T, name func(T) string) (rest, suspected []T) {
-	groups, guilty := s.sort(target, len(members), func(i int) string { return name(members[i]) })
+	groups, rejected := s.sort(target, len(members), func(i int) string { return name(members[i]) })
 	for _, g := range groups {
-		rest = append(rest, pick(members, g)...)
+		rest = append(rest, pickAt(members, g)...)
 	}
-	for _, g := range guilty {
+	for _, g := range rejected {
 		suspected = append(suspected, members[g.place])
 	}
 	return rest, suspected
@@ -109,10 +109,10 @@ func (s *Suspects) clear(target string, names func() []string) {
 		return
 	}
 	for _, name := range names() {
-		delete(known.guilty, name)
+		delete(known.rejected, name)
 		delete(known.open, name)
 	}
-	if len(known.guilty)+len(known.open) == 0 {
+	if len(known.rejected)+len(known.open) == 0 {
 		delete(s.targets, target)
 	}
 }
@@ -121,7 +121,7 @@ func (s *Suspects) clear(target string, names func() []string) {
 func (s *Suspects) alone(target string, names func() []string, err error) {
 	s.note(target, func(known *suspects) {
 		for _, name := range names() {
-			known.guilty[name] = guilt{err, known.next}
+			known.rejected[name] = refusal{err, known.next}
 			delete(known.open, name)
 		}
 	})
@@ -146,8 +146,8 @@ func (s *Suspects) note(target string, write func(*suspects)) {
 		s.targets = map[string]*suspects{}
 	}
 	known := s.targets[target]
-	if known == nil || len(known.guilty)+len(known.open) > mostSuspects {
-		known = &suspects{guilty: map[string]guilt{}, open: map[string]int{}}
+	if known == nil || len(known.rejected)+len(known.open) > mostSuspects {
+		known = &suspects{rejected: map[string]refusal{}, open: map[string]int{}}
 		s.targets[target] = known
 	}
 	known.next++

@@ -24,7 +24,7 @@ func badOnes(b, n int, seed uint64) []int {
 
 // run tries what is not in yet, as the next run of a Service would.
 func (c *cloud) run(s *fault.Suspects, n, budget int) (pending int, err error) {
-	missing := slices.DeleteFunc(numbers(n), func(m int) bool { return slices.Contains(c.in, m) })
+	missing := slices.DeleteFunc(countUp(n), func(m int) bool { return slices.Contains(c.in, m) })
 	refused, err := fault.SplitAmong(s, "target", missing, strconv.Itoa, budget, c.call)
 	for _, r := range refused {
 		if fault.Is(r.Err, fault.Pending) {
@@ -58,8 +58,8 @@ func TestManyBadMembers(t *testing.T) {
 	}
 }
 
-// TestSmallBudgets: however small the budget of one run, the runs together need no
-// more calls, since each goes on with what the last one found.
+// TestSmallBudgets: with any budget for one run, all runs together need no more calls,
+// since each continues with the findings of the last one.
 func TestSmallBudgets(t *testing.T) {
 	for _, tc := range []struct{ bad, of, budget int }{{4, 50, 16}, {8, 50, 16}, {10, 1000, 16}, {50, 100, 16}} {
 		c := cloud{bad: badOnes(tc.bad, tc.of, 3)}
@@ -78,8 +78,8 @@ func TestSmallBudgets(t *testing.T) {
 	}
 }
 
-// TestRefusedBefore: who was refused goes alone and last, within the budget; who
-// has become good is in, and is forgotten.
+// TestRefusedBefore: a member that was refused is sent alone and last, within the budget;
+// a member that has become valid is accepted, and its refusal is forgotten.
 func TestRefusedBefore(t *testing.T) {
 	c := cloud{bad: []int{3, 5}}
 	s := &fault.Suspects{}
@@ -107,10 +107,10 @@ func TestRefusedBefore(t *testing.T) {
 	}
 }
 
-// TestUndecidedSaysNothingOfOthers: what is pending carries no word of the cloud's
-// refusal, which may be about somebody else.
+// TestUndecidedSaysNothingOfOthers: the error of a pending member contains no word of
+// the cloud's refusal, which may concern another Service.
 func TestUndecidedSaysNothingOfOthers(t *testing.T) {
-	refused, err := fault.Split(numbers(4), 0, func([]int) error { return fault.New(fault.Invalid, "secret of another") })
+	refused, err := fault.Split(countUp(4), 0, func([]int) error { return fault.New(fault.Invalid, "secret of another") })
 	if err != nil || len(refused) != 4 {
 		t.Fatalf("%v, %v", err, refused)
 	}

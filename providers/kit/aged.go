@@ -36,7 +36,7 @@ func (a *Aged[T]) Get(ctx context.Context, now time.Time, age time.Duration, fet
 		if !mine {
 			continue
 		}
-		value, forgotten, err := flown(&a.fetching, &a.mu, func() (T, error) { return fetch(ctx) })
+		value, forgotten, err := fetchUnlocked(&a.fetching, &a.mu, func() (T, error) { return fetch(ctx) })
 		if err != nil {
 			return none, err
 		}
@@ -87,9 +87,10 @@ func (f *flight) begin(ctx context.Context, mu *sync.Mutex) (mine bool, err erro
 	}
 }
 
-// flown fetches without the lock, and holds it again when it returns. The next caller
-// can fetch then, also after a panic. forgotten reports whether the result is outdated.
-func flown[T any](f *flight, mu *sync.Mutex, fetch func() (T, error)) (value T, forgotten bool, err error) {
+// fetchUnlocked fetches without the lock, and holds it again when it returns. The next
+// caller can fetch then, also after a panic. forgotten reports whether the result is
+// outdated.
+func fetchUnlocked[T any](f *flight, mu *sync.Mutex, fetch func() (T, error)) (value T, forgotten bool, err error) {
 	mu.Unlock()
 	defer func() {
 		mu.Lock()
@@ -139,7 +140,7 @@ func (k *Known[K, V]) Get(ctx context.Context, now time.Time, ids []K, fetch fun
 		if !mine {
 			continue
 		}
-		found, forgotten, err := flown(&k.fetching, &k.mu, func() (map[K]V, error) { return fetch(ctx, stale) })
+		found, forgotten, err := fetchUnlocked(&k.fetching, &k.mu, func() (map[K]V, error) { return fetch(ctx, stale) })
 		if err != nil {
 			return nil, 0, err
 		}

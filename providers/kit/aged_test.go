@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestKnownDoesNotWait: who needs no more than what is known goes on although another
-// one is still fetching, and who waits in vain can leave.
+// TestKnownDoesNotWait: a caller that a cached value satisfies does not wait for another
+// caller's fetch, and a waiting caller can stop.
 func TestKnownDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := kit.NewKnown[string, int](time.Hour, time.Minute, nil)
@@ -49,8 +49,8 @@ func TestKnownDoesNotWait(t *testing.T) {
 	})
 }
 
-// TestForgottenMeanwhile: what was on its way when it was forgotten answers those who
-// asked, and is not believed afterwards.
+// TestForgottenMeanwhile: a fetch that was running when its value was dropped answers its
+// callers, and is not used afterwards.
 func TestForgottenMeanwhile(t *testing.T) {
 	var aged kit.Aged[int]
 	get := func(value int, meanwhile func()) int {
@@ -95,7 +95,7 @@ func TestForgottenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestPanicWhileFetching: a panic in what fetches leaves nobody waiting: the next one
+// TestPanicWhileFetching: a panic of a fetch leaves no caller waiting: the next one
 // fetches.
 func TestPanicWhileFetching(t *testing.T) {
 	known := kit.NewKnown[string, int](time.Hour, time.Minute, nil)
@@ -127,7 +127,7 @@ func TestPanicWhileFetching(t *testing.T) {
 	}
 }
 
-// TestOne: what is not there is remembered as such, and a failure is not.
+// TestOne: the absence of a value is cached, and a failure is not.
 func TestOne(t *testing.T) {
 	known := kit.NewKnown[string, int](time.Hour, time.Minute, nil)
 	now, asked := time.Now(), 0
@@ -139,7 +139,7 @@ func TestOne(t *testing.T) {
 	}{
 		{fault.New(fault.Unavailable, "no answer"), 0, false, 1},
 		{fault.New(fault.NotFound, "none"), 0, false, 2},
-		{nil, 0, false, 2}, // nobody asks
+		{nil, 0, false, 2}, // no caller asks
 	} {
 		value, exists, err := known.One(t.Context(), now, "a", func(context.Context, string) (int, error) {
 			asked++

@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// wire is one end of a connection that can die: what is written is lost then, and
-// nothing is heard any more, but nobody is told.
+// wire is one end of a connection that can die: writes are then lost and reads block,
+// without an error.
 type wire struct {
 	net.Conn
 	dead   atomic.Bool

@@ -13,7 +13,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestWrite: a call that went out is told from one that did not, answered or not.
+// TestWrite distinguishes calls that were sent from calls that were not, answered or not.
 func TestWrite(t *testing.T) {
 	cut := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer cut.Close()

@@ -47,7 +47,7 @@ func (s *server) call(context.Context) error {
 	return nil
 }
 
-func limits(share float64, buckets ...kit.Bucket) *kit.Limits {
+func newLimits(share float64, buckets ...kit.Bucket) *kit.Limits {
 	return kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: share, Now: time.Now})
 }
 
@@ -56,7 +56,7 @@ func limits(share float64, buckets ...kit.Bucket) *kit.Limits {
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{rate: 10, burst: 40, took: 50 * time.Millisecond}
-		l := limits(1, kit.Bucket{Name: "reads", Rate: 10, Burst: 40})
+		l := newLimits(1, kit.Bucket{Name: "reads", Rate: 10, Burst: 40})
 		began := time.Now()
 		var wg sync.WaitGroup
 		for range 1000 {
@@ -78,7 +78,7 @@ func TestRate(t *testing.T) {
 func TestOthersTakeTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{rate: 5, burst: 40, took: 20 * time.Millisecond}
-		l := limits(1, kit.Bucket{Name: "reads", Rate: 10, Burst: 40})
+		l := newLimits(1, kit.Bucket{Name: "reads", Rate: 10, Burst: 40})
 		began := time.Now()
 		var wg sync.WaitGroup
 		for range 600 {
@@ -95,10 +95,10 @@ func TestOthersTakeTheRate(t *testing.T) {
 	})
 }
 
-// TestOrder: who waits is served by urgency, then by the age of its work.
+// TestOrder: waiting calls are served by urgency, then by the age of their work.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
 		start := time.Now()
 		var mu sync.Mutex
 		var got []string
@@ -141,7 +141,7 @@ func TestOrder(t *testing.T) {
 // TestReserve: a user's change does not wait behind a thousand drift checks.
 func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 10, Burst: 40})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 10, Burst: 40})
 		nothing := func(context.Context) error { return nil }
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -164,11 +164,11 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// TestRetryAfter: a bucket stays closed for as long as the answer asks, for all, and
-// what was refused is made again.
+// TestRetryAfter: a bucket stays closed for as long as the answer asks, for all calls, and
+// the refused call is repeated.
 func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 100, Burst: 100}, kit.Bucket{Name: "y", Rate: 100, Burst: 100})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 100, Burst: 100}, kit.Bucket{Name: "y", Rate: 100, Burst: 100})
 		began := time.Now()
 		var calls atomic.Int32
 		err := l.Do(t.Context(), func(context.Context) error {
@@ -190,7 +190,7 @@ func TestRetryAfter(t *testing.T) {
 // TestPatience: a call that is only ever throttled ends, with the cloud's answer.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1)
+		l := newLimits(1)
 		calls := 0
 		err := l.Do(t.Context(), func(context.Context) error { calls++; return fault.New(fault.Throttled, "never") }, "unknown")
 		if !fault.Is(err, fault.Throttled) || calls > 60 {
@@ -199,10 +199,10 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestStop: whoever waits when the program stops has sent nothing.
+// TestStop: a call that waits when the program stops is not sent.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 0.001, Burst: 1})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 0.001, Burst: 1})
 		nothing := func(context.Context) error { return nil }
 		_ = l.Do(t.Context(), nothing, "x")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -214,11 +214,11 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestLittleLeftOfMuch: where the cloud says that less is left of a large bucket than a
-// part of it, work that is not urgent goes on all the same.
+// TestLittleLeftOfMuch: if the cloud reports that only a part of a large bucket is left,
+// work that is not urgent continues.
 func TestLittleLeftOfMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "writes", Rate: 8, Burst: 1500})
+		l := newLimits(1, kit.Bucket{Name: "writes", Rate: 8, Burst: 1500})
 		l.Remaining("writes", 150)
 		began := time.Now()
 		ctx := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.Nodes})
@@ -236,7 +236,7 @@ func TestLittleLeftOfMuch(t *testing.T) {
 // TestRemaining: what the cloud says is left counts, where it is less.
 func TestRemaining(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 100})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 100})
 		l.Remaining("x", 2)
 		began := time.Now()
 		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
@@ -286,13 +286,13 @@ func TestJoint(t *testing.T) {
 	}
 }
 
-// TestRaise: a call that waits behind hundreds goes at once when a user comes for what it
-// is made for, also where it is made for others at the same time.
+// TestRaise: a call that waits behind hundreds is sent at once when a user's change needs
+// its result, also if it serves others at the same time.
 func TestRaise(t *testing.T) {
 	for _, name := range []string{"alone", "joint"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 10})
+				l := newLimits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 10})
 				nothing := func(context.Context) error { return nil }
 				ctx, cancel := context.WithCancel(t.Context())
 				var wg sync.WaitGroup
@@ -335,7 +335,7 @@ func TestRaise(t *testing.T) {
 func TestUnlimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{rate: 10, burst: 100}
-		l := limits(kit.Unlimited(), kit.Bucket{Name: "reads", Rate: 1, Burst: 1})
+		l := newLimits(kit.Unlimited(), kit.Bucket{Name: "reads", Rate: 1, Burst: 1})
 		began := time.Now()
 		for range 100 {
 			if err := l.Do(t.Context(), s.call, "reads"); err != nil {
@@ -382,10 +382,10 @@ func TestBlame(t *testing.T) {
 	})
 }
 
-// TestFree: a bucket is free while it has a token and nobody waits; asking takes none.
+// TestFree: a bucket is free while it has a token and no call waits; asking takes none.
 func TestFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
 		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
 		first, second := l.Free(user, "x"), l.Free(user, "x")
 		err := l.Do(user, func(context.Context) error { return nil }, "x")

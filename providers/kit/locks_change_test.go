@@ -21,7 +21,7 @@ import (
 func TestLocksChange(t *testing.T) {
 	busy, wrong := errors.New("others are changing it"), errors.New("no such value")
 	tests := map[string]struct {
-		answers []error       // of the calls, the last one for all that follow
+		answers []error       // of the calls, the last one for all later calls
 		quiet   time.Duration // how long others take
 		sent    int
 		takes   time.Duration

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestAnswer: what several Services ask for is asked once, and what cannot be answered
-// costs only those that ask for it.
+// TestAnswer: a look-up of several Services is sent once, and its failure affects only
+// these Services.
 func TestAnswer(t *testing.T) {
 	look := func(value string) providers.Lookup { return providers.Lookup{Kind: "thing", Value: value} }
 	scopes := []providers.Scope{

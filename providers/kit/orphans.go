@@ -8,7 +8,7 @@ import (
 )
 
 // Orphans returns the stacks that were read for deleted Services, without resources of
-// others, and only those that ours reports as this cluster's. It returns the first error
+// others, and only stacks that ours reports as this cluster's. It returns the first error
 // of a read or of ours.
 func Orphans[F any](found []providers.Found[F], ours func(*stack.Stack) (bool, error)) ([]*stack.Stack, error) {
 	var out []*stack.Stack

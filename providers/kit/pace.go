@@ -5,9 +5,9 @@ import "time"
 // gentle is the number of small steps by which a learned duration moves down.
 const gentle = 4
 
-// pace holds when to ask for the state of a change: what is known of how long changes
-// take, and the bounds of the pauses between questions. Without a declared duration the
-// bounds are those of changes of up to ten seconds.
+// pace decides when to poll the state of a change: the observed durations of changes, and
+// the bounds of the pauses between polls. Without a declared duration the bounds are
+// those of changes of up to ten seconds.
 type pace struct {
 	declared time.Duration // 0: not declared
 	each     bool          // a question is about one resource

@@ -10,7 +10,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestPanicsArePassedOn: a panic in one of many goroutines comes to the caller, once
+// TestPanicsArePassedOn: a panic in one of many goroutines is passed to the caller, once
 // the others are done, with the stack of where it happened.
 func TestPanicsArePassedOn(t *testing.T) {
 	for name, each := range map[string]func([]int, func(int)){"ForEach": kit.ForEach[int], "ForAll": kit.ForAll[int]} {
@@ -18,7 +18,7 @@ func TestPanicsArePassedOn(t *testing.T) {
 		err := fault.Guarded(fault.Internal, func() {
 			each(make([]int, 40), func(int) {
 				if done.Add(1) == 3 {
-					explode()
+					panicOnPurpose()
 				}
 			})
 		})
@@ -29,4 +29,4 @@ func TestPanicsArePassedOn(t *testing.T) {
 	}
 }
 
-func explode() { panic("on purpose") }
+func panicOnPurpose() { panic("on purpose") }

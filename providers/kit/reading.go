@@ -127,11 +127,11 @@ func (r *ReadBatch) Faults(asks map[string]bool, things []string) (providers.Bli
 			all = append(all, fmt.Errorf("%s: %w", thing, err))
 		}
 	}
-	return blind, joined(all)
+	return blind, joinErrors(all)
 }
 
-// joined returns several errors as one, in one line, with the meaning of the first.
-func joined(all []error) error {
+// joinErrors returns several errors as one, in one line, with the meaning of the first.
+func joinErrors(all []error) error {
 	var out error
 	for _, err := range all {
 		if out == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// TestReadBatch: a failure concerns those who ask for it, and all else that was read
-// stays.
+// TestReadBatch: a failure affects only scopes that need the failed part; all other
+// results are returned.
 func TestReadBatch(t *testing.T) {
 	denied, broken := fault.New(fault.Denied, "no"), fault.New(fault.Internal, "odd")
 	expired := &fault.Fault{Meaning: fault.Denied, Cause: fault.Unauthenticated, Text: "expired"}
@@ -93,7 +93,8 @@ func TestAged(t *testing.T) {
 	}
 }
 
-// TestKnown: only what is not known is asked for, what is not there less long.
+// TestKnown: only values that are not cached are read; the absence of a value is cached
+// for a shorter time.
 func TestKnown(t *testing.T) {
 	k := kit.NewKnown[string, int](time.Hour, time.Minute, nil)
 	now := time.Unix(0, 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// roomy are limits under which so many calls may be under way at once.
-func roomy(calls int, timeout time.Duration, buckets ...kit.Bucket) *kit.Limits {
+// limitsInFlight returns limits that allow so many calls at once.
+func limitsInFlight(calls int, timeout time.Duration, buckets ...kit.Bucket) *kit.Limits {
 	return kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: 1, InFlight: calls, CallTimeout: timeout, Now: time.Now})
 }
 
@@ -21,7 +21,7 @@ func roomy(calls int, timeout time.Duration, buckets ...kit.Bucket) *kit.Limits 
 // their time does not run, and no token is spent on a call that cannot go out.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := roomy(2, 10*time.Second, kit.Bucket{Name: "x", Rate: 1, Burst: 5})
+		l := limitsInFlight(2, 10*time.Second, kit.Bucket{Name: "x", Rate: 1, Burst: 5})
 		var mu sync.Mutex
 		under, most := 0, 0
 		slow := func(ctx context.Context) error {
@@ -54,10 +54,10 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// TestRoomKeepsTokens: who gives up before there was room has taken no token.
+// TestRoomKeepsTokens: a caller that stops before there was room has taken no token.
 func TestRoomKeepsTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := roomy(1, -1, kit.Bucket{Name: "x", Rate: 0.001, Burst: 3})
+		l := limitsInFlight(1, -1, kit.Bucket{Name: "x", Rate: 0.001, Burst: 3})
 		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
 		free := make(chan struct{})
 		var wg sync.WaitGroup
@@ -88,11 +88,11 @@ func TestRoomKeepsTokens(t *testing.T) {
 	})
 }
 
-// TestRoomOrder: a class of calls whose tokens have run out holds no room, and of
-// those that wait for room the most urgent goes first, whatever its class.
+// TestRoomOrder: a class of calls without tokens holds no room, and of the calls that
+// wait for room the most urgent one is sent first, regardless of its class.
 func TestRoomOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := roomy(1, -1, kit.Bucket{Name: "empty", Rate: 0.01, Burst: 1}, kit.Bucket{Name: "x", Rate: 100, Burst: 100}, kit.Bucket{Name: "y", Rate: 100, Burst: 100})
+		l := limitsInFlight(1, -1, kit.Bucket{Name: "empty", Rate: 0.01, Burst: 1}, kit.Bucket{Name: "x", Rate: 100, Burst: 100}, kit.Bucket{Name: "y", Rate: 100, Burst: 100})
 		nothing := func(context.Context) error { return nil }
 		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
 		_ = l.Do(user, nothing, "empty")

@@ -11,7 +11,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// measured is what a load of changes came to.
+// measured is the result of a load of changes.
 type measured struct {
 	perChange float64
 	late      time.Duration // the largest

@@ -38,9 +38,9 @@ func (s *slow) ask(_ context.Context, ids []string) (map[string]string, error) {
 	return out, nil
 }
 
-// TestSettlingLearns: of a hundred changes that begin one after the other, and not
-// together, many share a question once it is known how long they take; and nobody waits
-// much longer than his own takes.
+// TestSettlingLearns: of a hundred changes that begin one after the other, many share a
+// poll once their duration is known; and no caller waits much longer than its own change
+// takes.
 func TestSettlingLearns(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, most time.Duration
@@ -77,7 +77,7 @@ func TestSettlingLearns(t *testing.T) {
 	}
 }
 
-// TestSettlingForgets: when changes have become quicker, whoever waits for one notices.
+// TestSettlingForgets: when changes become quicker, the waiting callers return sooner.
 func TestSettlingForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		things := &slow{takes: 8 * time.Second, changed: map[string]time.Time{}}

@@ -44,8 +44,8 @@ func TestSettling(t *testing.T) {
 	})
 }
 
-// TestSettlingOneByOne: where a question is about one thing, those that come one after the
-// other are asked for once each, as soon as it is known how long changes take.
+// TestSettlingOneByOne: if a poll reads one resource only, changes that begin one after the
+// other are polled once each, as soon as the duration of changes is known.
 func TestSettlingOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -113,8 +113,8 @@ func TestSettlingStops(t *testing.T) {
 	})
 }
 
-// TestSettlingAnswersLateCallers: a caller that comes while a question is on its way is not
-// served by its answer, which is from before.
+// TestSettlingAnswersLateCallers: a caller that arrives during a poll is not served by its
+// answer, which may be older than the caller's change.
 func TestSettlingAnswersLateCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var busyUntil time.Time
@@ -143,8 +143,8 @@ func TestSettlingAnswersLateCallers(t *testing.T) {
 	})
 }
 
-// TestLocks: of a name one holds the lock, names do not disturb each other, and who stops
-// waiting holds nothing.
+// TestLocks: one caller holds the lock of a name, names are independent, and a caller that
+// stops waiting holds nothing.
 func TestLocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		locks, inside := kit.NewLocks(), 0

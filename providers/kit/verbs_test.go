@@ -32,7 +32,7 @@ func (s *shelf) add(numbers []int) error {
 	return nil
 }
 
-func verbs() kit.Verbs[*shelf] {
+func shelfVerbs() kit.Verbs[*shelf] {
 	return kit.Verbs[*shelf]{
 		{Kind: "box", Action: plan.Create}: kit.With(func(c *kit.Change[*shelf], b box) plan.Outcome {
 			if err := c.Session.add(b.Numbers); err != nil {
@@ -61,7 +61,7 @@ func TestVerbs(t *testing.T) {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	added := plan.Change{Field: "Numbers", To: numbers, Added: anys(numbers)}
+	added := plan.Change{Field: "Numbers", To: numbers, Added: toAnySlice(numbers)}
 	for name, tc := range map[string]struct {
 		step    plan.Step
 		bad     []int
@@ -76,11 +76,11 @@ func TestVerbs(t *testing.T) {
 		"no such verb":             {step: boxStep(plan.Delete, "", box{}), err: true, fails: fault.Internal},
 		"a chunk of members":       {step: boxStep(plan.Update, "numbers+3", box{numbers}, added), calls: 1},
 		"one bad member is found":  {step: boxStep(plan.Update, "numbers+", box{numbers}, added), bad: []int{7}, calls: 16, refused: []any{7}},
-		"what is gone has nothing": {step: boxStep(plan.Update, "numbers-", box{}, plan.Change{Field: "Numbers", To: []int{}, Removed: anys(numbers)})},
+		"what is gone has nothing": {step: boxStep(plan.Update, "numbers-", box{}, plan.Change{Field: "Numbers", To: []int{}, Removed: toAnySlice(numbers)})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{bad: tc.bad}
-			out := verbs().Apply(t.Context(), s, plan.Batch{Steps: []plan.Step{tc.step}})
+			out := shelfVerbs().Apply(t.Context(), s, plan.Batch{Steps: []plan.Step{tc.step}})
 			if len(out) != 1 {
 				t.Fatalf("%d outcomes", len(out))
 			}
@@ -98,7 +98,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-func anys(of []int) []any {
+func toAnySlice(of []int) []any {
 	out := make([]any, len(of))
 	for i, n := range of {
 		out[i] = n
@@ -106,7 +106,7 @@ func anys(of []int) []any {
 	return out
 }
 
-// TestMerge: a write that another one came before is made anew, but not for ever.
+// TestMerge: a write after a conflicting one is repeated on a new read, up to a limit.
 func TestMerge(t *testing.T) {
 	conflict := fault.New(fault.Conflict, "changed")
 	for conflicts, want := range map[int]int{0: 1, 2: 3, 9: 4} {

@@ -34,7 +34,7 @@ type State struct {
 // continues without us.
 func (w Wait) Until(ctx context.Context, what string, ask func(context.Context) (State, error)) error {
 	began, pause := w.Now(), w.First
-	if !pausing(ctx, w.Before) {
+	if !pauseFor(ctx, w.Before) {
 		return w.over(what, ctx.Err())
 	}
 	for {
@@ -53,15 +53,15 @@ func (w Wait) Until(ctx context.Context, what string, ask func(context.Context) 
 			}
 			next = min(next, left)
 		}
-		if !pausing(ctx, next) {
+		if !pauseFor(ctx, next) {
 			return w.over(what, ctx.Err())
 		}
 		pause = min(time.Duration(float64(pause)*cmp.Or(w.Growth, 2)), w.Longest)
 	}
 }
 
-// pausing waits, and reports whether the context has not ended meanwhile.
-func pausing(ctx context.Context, pause time.Duration) bool {
+// pauseFor waits, and reports whether the context has not ended meanwhile.
+func pauseFor(ctx context.Context, pause time.Duration) bool {
 	if pause <= 0 {
 		return true
 	}

@@ -65,8 +65,8 @@ func TestUntilStops(t *testing.T) {
 	})
 }
 
-// TestUntilPaced: the first question comes when the caller expects the end, and the
-// pauses after it grow as the caller says.
+// TestUntilPaced: the first poll is sent when the caller expects the end, and the pauses
+// after it grow as the caller requests.
 func TestUntilPaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

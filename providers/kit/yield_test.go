@@ -10,11 +10,11 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestYield: a call for many lets the calls of each go first, not those that are less urgent,
-// takes no token for it, and has a limit.
+// TestYield: a shared call lets the calls of single Services pass, except less urgent
+// ones, takes no token meanwhile, and has a limit.
 func TestYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
+		l := newLimits(1, kit.Bucket{Name: "x", Rate: 1, Burst: 1})
 		nodes := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.Nodes})
 		user := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User})
 		yielded := func(ctx context.Context) time.Duration {

@@ -1,7 +1,6 @@
-// Package meter counts the requests that go over HTTP, for clouds whose clients
-// speak plain REST.
+// Package meter counts requests over HTTP, for clouds whose clients use plain REST.
 //
-// It sits as close to the wire as it can, so that repetitions count, those that
-// net/http makes by itself included. It knows no cloud: names and codes come
-// from the provider. Start at [New].
+// It wraps the innermost transport, so that repetitions count, including the ones of
+// net/http itself. It depends on no cloud: the provider supplies names and codes.
+// Start at [New].
 package meter

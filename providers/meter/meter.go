@@ -98,19 +98,19 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 func (l Language) answer(response *http.Response) providers.Answer {
 	switch {
 	case response.StatusCode >= http.StatusBadRequest:
-		return l.Refusal(response.StatusCode, response.Header, peek(response, refusalLimit))
+		return l.Refusal(response.StatusCode, response.Header, peekBody(response, refusalLimit))
 	case l.Inside == nil:
 		return providers.Answer{}
 	}
-	refusal, refused := l.Inside(response.Header, peek(response, insideLimit))
+	refusal, refused := l.Inside(response.Header, peekBody(response, insideLimit))
 	if !refused {
 		return providers.Answer{}
 	}
 	return refusal
 }
 
-// peek reads the beginning of the body, up to a limit, and puts it back.
-func peek(response *http.Response, limit int64) []byte {
+// peekBody reads the beginning of the body, up to a limit, and restores it.
+func peekBody(response *http.Response, limit int64) []byte {
 	begin, err := io.ReadAll(io.LimitReader(response.Body, limit))
 	rest := io.Reader(response.Body)
 	if err != nil {
@@ -125,7 +125,7 @@ type body struct {
 	io.Closer
 }
 
-// failing gives whoever reads on the error that peek has met.
+// failing returns the error of peekBody to the next reader.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }

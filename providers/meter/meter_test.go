@@ -18,7 +18,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 )
 
-// notes are the answers in the order in which they were told.
+// notes are the answers in the order in which they were reported.
 type notes struct {
 	mu  sync.Mutex
 	all []string
@@ -32,7 +32,7 @@ func (n *notes) observe(_ context.Context, c providers.Call) func(providers.Answ
 	}
 }
 
-func language() Language {
+func testLanguage() Language {
 	return Language{
 		Name: func(r *http.Request) providers.Call { return providers.Call{Operation: r.Method} },
 		Refusal: func(status int, _ http.Header, body []byte) providers.Answer {
@@ -41,7 +41,7 @@ func language() Language {
 	}
 }
 
-func ask(t *testing.T, client *http.Client, url string) (string, error) {
+func sendRequest(t *testing.T, client *http.Client, url string) (string, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -70,14 +70,14 @@ func TestEveryRequestCounts(t *testing.T) {
 	defer server.Close()
 	var told notes
 	wire := &http.Transport{}
-	client := &http.Client{Transport: New(wire, told.observe, language())}
+	client := &http.Client{Transport: New(wire, told.observe, testLanguage())}
 	for range 2 {
-		if body, err := ask(t, client, server.URL); err != nil || body != "fine" {
+		if body, err := sendRequest(t, client, server.URL); err != nil || body != "fine" {
 			t.Fatalf("got %q, %v", body, err)
 		}
 	}
-	wire.CloseIdleConnections() // so that the last one goes over a new connection, and is not sent again
-	if _, err := ask(t, client, server.URL); err == nil {
+	wire.CloseIdleConnections() // so that the last one uses a new connection, and is not sent again
+	if _, err := sendRequest(t, client, server.URL); err == nil {
 		t.Error("want no answer")
 	}
 	want := []string{"GET ", "GET " + providers.NoAnswer, "GET ", "GET " + providers.NoAnswer}
@@ -97,7 +97,7 @@ func TestRefusalInside(t *testing.T) {
 	}))
 	defer server.Close()
 	var told notes
-	l := language()
+	l := testLanguage()
 	l.Inside = func(_ http.Header, body []byte) (providers.Answer, bool) {
 		if len(body) > insideLimit {
 			t.Errorf("%d bytes were read", len(body))
@@ -106,7 +106,7 @@ func TestRefusalInside(t *testing.T) {
 	}
 	client := &http.Client{Transport: New(&http.Transport{}, told.observe, l)}
 	for _, want := range answers {
-		if body, err := ask(t, client, server.URL); err != nil || body != want {
+		if body, err := sendRequest(t, client, server.URL); err != nil || body != want {
 			t.Errorf("read %d bytes, %v; want %d", len(body), err, len(want))
 		}
 	}
@@ -115,7 +115,7 @@ func TestRefusalInside(t *testing.T) {
 	}
 }
 
-// TestRefusalIsWhole: whoever made the call reads all of a refusal, however long.
+// TestRefusalIsWhole: the caller reads the whole of a refusal, however long.
 func TestRefusalIsWhole(t *testing.T) {
 	long := strings.Repeat("refused ", 3*refusalLimit/8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -124,7 +124,7 @@ func TestRefusalIsWhole(t *testing.T) {
 	}))
 	defer server.Close()
 	var told notes
-	body, err := ask(t, &http.Client{Transport: New(server.Client().Transport, told.observe, language())}, server.URL)
+	body, err := sendRequest(t, &http.Client{Transport: New(server.Client().Transport, told.observe, testLanguage())}, server.URL)
 	if err != nil || body != long {
 		t.Errorf("got %d of %d bytes, %v", len(body), len(long), err)
 	}

@@ -21,14 +21,14 @@ type balancers struct {
 	locks map[string]*lock // by UID: the stock loop may update and ensure one Service at the same time
 }
 
-// lock is held by whoever works on a Service. It is there as long as somebody holds it
-// or waits for it.
+// lock serializes the work on one Service. It exists as long as a caller holds it or
+// waits for it.
 type lock struct {
 	sync.Mutex
 	users int // under the mutex of the balancers
 }
 
-// lock waits until nobody else works on the Service; what it returns ends that.
+// lock waits until no other call works on the Service, and returns the unlock function.
 func (b *balancers) lock(svc *corev1.Service) func() {
 	uid := string(svc.UID)
 	b.mu.Lock()
@@ -80,9 +80,9 @@ func (b *balancers) EnsureLoadBalancer(ctx context.Context, cluster string, svc 
 	}
 	defer b.lock(svc)()
 	svc, there := o.view.newest(svc)
-	if there && !served(svc) {
+	if there && !isServed(svc) {
 		// It has become another type meanwhile, or is being deleted, and the stock loop is
-		// about to hear of it. This is how it is told to do nothing until then.
+		// about to receive the event. This result makes it do nothing until then.
 		return nil, cloudprovider.ImplementedElsewhere
 	}
 	ctx = kit.WithTurn(ctx, kit.Turn{Urgency: kit.User})
@@ -98,7 +98,7 @@ func (b *balancers) EnsureLoadBalancer(ctx context.Context, cluster string, svc 
 }
 
 // UpdateLoadBalancer implements cloudprovider.LoadBalancer: the same work, for
-// the Service as it is now. One that is gone, or on its way out, is not made anew.
+// the present Service. Nothing is recreated for a deleted or terminating Service.
 func (b *balancers) UpdateLoadBalancer(ctx context.Context, cluster string, svc *corev1.Service, _ []*corev1.Node) error {
 	o, err := b.prepare(ctx, cluster)
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *balancers) UpdateLoadBalancer(ctx context.Context, cluster string, svc 
 	}
 	defer b.lock(svc)()
 	now, there := o.view.newest(svc)
-	if !there || !served(now) {
+	if !there || !isServed(now) {
 		return nil
 	}
 	ctx = kit.WithTurn(ctx, kit.Turn{Urgency: kit.Nodes})
@@ -138,9 +138,8 @@ func (b *balancers) prepare(ctx context.Context, cluster string) (*opened, error
 	return o, o.view.freshen(o.Reconciler)
 }
 
-// leave answers ImplementedElsewhere for a Service that asks for another
-// controller, and nil for ours. If it was ours before, what we made goes first: the
-// user has moved it.
+// leave returns ImplementedElsewhere for a Service of another controller, and nil for
+// ours. If the user has moved it from us, its resources are deleted first.
 func (o *opened) leave(ctx context.Context, svc *corev1.Service) error {
 	why := o.Choose(svc).Elsewhere
 	if why == "" {

@@ -54,8 +54,8 @@ func FromEnvironment() Options {
 	return o
 }
 
-// isOn tells whether a switch of the environment is on. What is neither on nor off is
-// taken as on: it can only forbid.
+// isOn reports whether a switch of the environment is on. A text that is neither on nor
+// off counts as on, because these switches only forbid.
 func isOn(text string) bool {
 	on, err := strconv.ParseBool(text)
 	return on || err != nil && text != ""
@@ -84,7 +84,7 @@ type Cloud struct {
 	client kubernetes.Interface // nil until Initialize
 	teller *teller              // nil until Initialize
 	stop   <-chan struct{}      // that of the program
-	open   map[string]*opened   // by --cluster-name, which comes with the first call
+	open   map[string]*opened   // by --cluster-name, which is an argument of the first call
 }
 
 // New makes a cloud of the configuration file; nil: there is none. The cloud is
@@ -135,7 +135,7 @@ func (c *Cloud) SetInformers(factory informers.SharedInformerFactory) {
 	}
 }
 
-// clusterIDs ask the cluster who it is.
+// clusterIDs returns a function that reads the identifiers of the cluster.
 func (c *Cloud) clusterIDs() func(context.Context) (providers.ClusterIDs, error) {
 	return service.ClusterIDs(c.client, true)
 }

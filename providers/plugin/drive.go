@@ -29,28 +29,28 @@ const (
 	leastPause = 5 * time.Second
 )
 
-// serve brings the cloud to what a Service asks for, and tells what came of it. A
-// nil error means that nothing is left to do.
+// serve reconciles the cloud with a Service and reports the result. A nil error means
+// that nothing is left to do.
 func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Result, error) {
 	beside, err := o.around(ctx, svc)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	record, _ := service.RecordOf(svc)
-	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Strays: beside.strays, NamespaceLabels: beside.labels}
+	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Strays: beside.unmatched, NamespaceLabels: beside.labels}
 	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {
 		changed := res.Draft != nil && res.Draft.Asked != "" && res.Draft.Asked != record.Digest
 		o.teller.reportUnread(ctx, svc, changed, err)
-		return res, retryable(err)
+		return res, retryError(err)
 	}
-	failed := problem(res)
+	failed := errorOf(res)
 	if failed == nil && !res.Clean {
-		failed = fault.New(fault.Pending, "the cloud is still busy with the load balancer: %s", obstacles(res))
+		failed = fault.New(fault.Pending, "the cloud is still busy with the load balancer: %s", runObstacles(res))
 	}
-	o.teller.say(svc, messages(res, o.Annotations())...)
-	if err := o.teller.patch(ctx, svc, wanted(svc, res, failed, o.Outputs())); err != nil && failed == nil {
+	o.teller.say(svc, runMessages(res, o.Annotations())...)
+	if err := o.teller.patch(ctx, svc, desiredMarks(svc, res, failed, o.Outputs())); err != nil && failed == nil {
 		failed = err
 	}
 	if failed == nil {
@@ -59,7 +59,7 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	if fault.Is(failed, fault.Pending) && res.Err == nil {
 		return res, api.NewRetryError(failed.Error(), max(res.Wait, leastRetry))
 	}
-	return res, retryable(failed)
+	return res, retryError(failed)
 }
 
 // release ends everything that a Service owns in the cloud, and takes off the
@@ -67,13 +67,13 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 func (o *opened) release(ctx context.Context, svc *corev1.Service) error {
 	res, err := o.drive(ctx, reconcile.Job{Service: svc, Release: true})
 	if err != nil {
-		return retryable(err)
+		return retryError(err)
 	}
-	if err := problem(res); err != nil {
-		return retryable(err)
+	if err := errorOf(res); err != nil {
+		return retryError(err)
 	}
 	if !res.Released {
-		return api.NewRetryError("the cloud has not let everything go yet: "+obstacles(res), max(res.Wait, leastRetry))
+		return api.NewRetryError("the cloud has not let everything go yet: "+runObstacles(res), max(res.Wait, leastRetry))
 	}
 	now, there := o.view.newest(svc)
 	if !there {
@@ -117,12 +117,12 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 				return reconcile.Result{}, err
 			}
 		}
-		// Nobody but the stock loop writes addresses, and it does so when a call has
-		// ended, so a call cannot wait until clients know the new one.
+		// Only the stock loop writes addresses, and it does so when a call has ended, so a
+		// call cannot wait until clients know the new one.
 		res := o.Run(ctx, draft, plan.OpenGates)
 		// Where Services are waited for that are not planned yet, the stock loop may need
 		// this worker for them.
-		if problem(res) != nil || res.Clean || res.Released || res.Draft.Plan.AnyBlocked(plan.ByLedger) || !rest(ctx, res, try) {
+		if errorOf(res) != nil || res.Clean || res.Released || res.Draft.Plan.AnyBlocked(plan.ByLedger) || !waitForNext(ctx, res, try) {
 			return res, nil
 		}
 	}
@@ -131,16 +131,16 @@ func (o *opened) tries(ctx context.Context, job reconcile.Job) (reconcile.Result
 // known lets shared things go once every Service has been planned. One that could
 // not be planned counts: the reconciler then takes it to want anything.
 func (o *opened) known(svc *corev1.Service) error {
-	all, err := o.view.planned(svc, func(s *corev1.Service) bool { return served(s) && o.Choose(s).Elsewhere == "" })
+	all, err := o.view.planned(svc, func(s *corev1.Service) bool { return isServed(s) && o.Choose(s).Elsewhere == "" })
 	if err == nil && all {
 		o.AllKnown()
 	}
 	return err
 }
 
-// problem is what is wrong, in words for the user; nil if nothing is, or if it is
-// a matter of time.
-func problem(res reconcile.Result) error {
+// errorOf returns what blocks the run, in words for the user; nil if nothing does, or
+// if it resolves by itself.
+func errorOf(res reconcile.Result) error {
 	switch {
 	case res.Err != nil:
 		return res.Err
@@ -152,9 +152,9 @@ func problem(res reconcile.Result) error {
 	return nil
 }
 
-// retryable makes a fault that goes away by itself, after a time that is known,
-// one that the stock loop does not back off for.
-func retryable(err error) error {
+// retryError turns a fault that resolves by itself after a known time into one for
+// which the stock loop does not back off.
+func retryError(err error) error {
 	if !fault.Is(err, fault.Throttled) {
 		return err
 	}
@@ -164,8 +164,9 @@ func retryable(err error) error {
 	return api.NewRetryError(err.Error(), max(fault.After(err), leastPause))
 }
 
-// rest waits before the next look; false when the patience is over before.
-func rest(ctx context.Context, res reconcile.Result, try int) bool {
+// waitForNext waits before the next reconcile; it returns false if the time limit ends
+// before.
+func waitForNext(ctx context.Context, res reconcile.Result, try int) bool {
 	wait := res.Wait
 	if res.Again || wait <= 0 {
 		wait = min(10*time.Millisecond<<min(try, 10), 5*time.Second)

@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/service/inputs"
 )
 
-// followed is what the cloud looks at besides Services and nodes. The stock loop does not
-// look at it, so a change of it is a call of our own. A cloud that looks at nothing else
-// has nothing here, and then nobody watches.
+// followed is what the cloud watches besides Services and nodes. The stock loop does not
+// watch it, so a change of it is a call of our own. For a cloud that needs nothing else
+// it is empty, and nothing is watched.
 type followed struct {
 	endpoints  *inputs.Endpoints
 	namespaces *inputs.Namespaces
@@ -56,9 +56,9 @@ func (c *Cloud) follow(cluster string, o *opened) (err error) {
 
 // around is what a Service's load balancer follows from besides the Service.
 type around struct {
-	slices []*discoveryv1.EndpointSlice
-	strays []netip.Addr
-	labels map[string]string
+	slices    []*discoveryv1.EndpointSlice
+	unmatched []netip.Addr
+	labels    map[string]string
 }
 
 // around returns what there is now. It waits for the first lists: without them a Service
@@ -72,7 +72,7 @@ func (o *opened) around(ctx context.Context, svc *corev1.Service) (around, error
 	}
 	var out around
 	var err error
-	out.slices, out.strays = o.followed.endpoints.Of(svc)
+	out.slices, out.unmatched = o.followed.endpoints.Of(svc)
 	out.labels, err = o.followed.namespaces.Of(svc)
 	return out, err
 }

@@ -62,7 +62,7 @@ func (f *follower) next(ctx context.Context) bool {
 		return true
 	}
 	svc, err := f.view.services.Services(namespace).Get(name)
-	if err != nil || !served(svc) || !slices.Contains(svc.Finalizers, service.StockFinalizer) {
+	if err != nil || !isServed(svc) || !slices.Contains(svc.Finalizers, service.StockFinalizer) {
 		return true
 	}
 	if err := f.update(ctx, svc); err != nil && !errors.Is(err, cloudprovider.ImplementedElsewhere) {

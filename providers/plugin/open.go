@@ -14,7 +14,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
-// opened is a cloud that was opened for a cluster, with all that a call needs.
+// opened is a cloud that was opened for a cluster, with everything that a call needs.
 type opened struct {
 	*reconcile.Reconciler
 	view      *view

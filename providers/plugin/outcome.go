@@ -14,13 +14,13 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// wanted is what a Service is to carry after a run besides its addresses, which
-// the stock loop writes. The error is what was wrong with the run.
-func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
+// desiredMarks returns what a Service carries after a run besides its addresses, which
+// the stock loop writes. The error is the result of the run.
+func desiredMarks(svc *corev1.Service, res reconcile.Result, failed error, outputs providers.Outputs) status.Want {
 	want := service.Classes{Default: true, Installation: installation}.Marks(svc, res, outputs)
 	want.LoadBalancer, want.Generation = nil, svc.Generation
 	hold, gone := conditions.Standing(res)
-	want.Conditions, want.DropConditions = append(append(hold, programmed(res, failed)), want.Conditions...), gone
+	want.Conditions, want.DropConditions = append(append(hold, programmedCondition(res, failed)), want.Conditions...), gone
 	if _, known := service.RecordOf(svc); !known && want.Annotations == nil && len(res.Report.Results) > 0 {
 		want.Annotations = map[string]string{status.AnnotationApplied: service.NewRecord(svc, "", installation).String()}
 	}
@@ -31,30 +31,30 @@ func wanted(svc *corev1.Service, res reconcile.Result, failed error, outputs pro
 // Berth beside the stock loop must not take the Service for one of its own past.
 const installation = "plugin"
 
-// nothing is what a Service is to carry of ours when it is released. The addresses are the
-// stock loop's.
-func nothing(outputs providers.Outputs) status.Want {
+// releasedMarks returns what a released Service carries of ours. The addresses are
+// written by the stock loop.
+func releasedMarks(outputs providers.Outputs) status.Want {
 	want := service.ReleasedMarks(outputs)
 	want.LoadBalancer = nil
 	return want
 }
 
-// leftOn tells whether something of ours is left on a Service that is not to have
-// a load balancer, and would stay there or keep it from going.
+// leftOn reports whether a Service without a load balancer still carries marks of ours
+// that would remain or block its deletion.
 func leftOn(svc *corev1.Service, outputs providers.Outputs) bool {
-	if served(svc) {
+	if isServed(svc) {
 		return false
 	}
-	want := nothing(outputs)
-	if svc.DeletionTimestamp != nil { // all else goes with it
+	want := releasedMarks(outputs)
+	if svc.DeletionTimestamp != nil { // everything else is deleted with it
 		want = status.Want{DropFinalizers: want.DropFinalizers}
 	}
 	_, left := status.Patch(svc, want)
 	return left
 }
 
-// messages are what a run has to say that is no error.
-func messages(res reconcile.Result, keys *annotations.Set) []message {
+// runMessages returns the messages of a run that are not errors.
+func runMessages(res reconcile.Result, keys *annotations.Set) []message {
 	var warnings []conditions.Event
 	for _, p := range res.Draft.Problems {
 		if p.Severity != annotations.Error {
@@ -74,9 +74,9 @@ func messages(res reconcile.Result, keys *annotations.Set) []message {
 	return out
 }
 
-// programmed is the condition on what the cloud has. What the stock loop is told to
-// call again for is not over yet.
-func programmed(res reconcile.Result, failed error) status.Condition {
+// programmedCondition returns the condition about the cloud's state. A run that the
+// stock loop must repeat is not complete.
+func programmedCondition(res reconcile.Result, failed error) status.Condition {
 	cond := conditions.Programmed(res)
 	if failed != nil && cond.Status == metav1.ConditionTrue {
 		return status.NotProgrammed(status.ReasonPending, conditions.OneLine(failed))
@@ -84,7 +84,7 @@ func programmed(res reconcile.Result, failed error) status.Condition {
 	return cond
 }
 
-// obstacles says what is waited for.
-func obstacles(res reconcile.Result) string {
+// runObstacles returns what a run waits for.
+func runObstacles(res reconcile.Result) string {
 	return cmp.Or(conditions.Obstacles(res), "what was done is not over yet")
 }

@@ -37,14 +37,14 @@ func badValue() annotations.Problems {
 	return annotations.Problems{{Key: "example.com/interval", Value: "soon", Message: "is no number", Legal: "seconds"}}
 }
 
-func mixed() annotations.Problems {
+func mixedProblems() annotations.Problems {
 	return annotations.Problems{{Key: "spec.ports", Value: "TCP and UDP", Code: annotations.CodeMixed, Message: "cannot be served by one load balancer"}}
 }
 
 var errPending = errors.New("still busy")
 
-// TestWanted: what a Service is told by conditions and record, for every way in
-// which a run can end.
+// TestWanted checks the conditions and the record of a Service for every way in which a
+// run can end.
 func TestWanted(t *testing.T) {
 	held := plan.Blocked{By: "slot", Why: "port 80 is taken by shop/b"}
 	outputs := providers.Outputs{Annotations: []string{"example.com/rule"}, Finalizers: []string{"example.com/v1", "example.com/v2"}}
@@ -91,9 +91,9 @@ func TestWanted(t *testing.T) {
 		},
 		"protocols that cannot be served together": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: mixed(), Intent: reconcile.LeaveAlone}},
-			failed: mixed().Err(),
-			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonUnsupportedSpec, mixed().Err().Error()), status.PortsError(mixed()[0].String()),
+			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: mixedProblems(), Intent: reconcile.LeaveAlone}},
+			failed: mixedProblems().Err(),
+			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonUnsupportedSpec, mixedProblems().Err().Error()), status.PortsError(mixedProblems()[0].String()),
 				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"held": {
@@ -122,14 +122,14 @@ func TestWanted(t *testing.T) {
 			tc.want.DropConditions = slices.DeleteFunc(gone, func(kind string) bool {
 				return slices.ContainsFunc(tc.want.Conditions, func(c status.Condition) bool { return c.Type == kind })
 			})
-			if diff := cmp.Diff(tc.want, wanted(tc.svc, tc.res, tc.failed, outputs)); diff != "" {
+			if diff := cmp.Diff(tc.want, desiredMarks(tc.svc, tc.res, tc.failed, outputs)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestRetryable: only what goes away by itself after a known time keeps the stock
+// TestRetryable: only a fault that resolves by itself after a known time keeps the stock
 // loop from backing off.
 func TestRetryable(t *testing.T) {
 	throttled := &fault.Fault{Meaning: fault.Throttled, After: time.Minute, Text: "slow down"}
@@ -143,7 +143,7 @@ func TestRetryable(t *testing.T) {
 		"unavailable":            {fault.New(fault.Unavailable, "down"), 0},
 		"a mistake":              {badValue().Err(), 0},
 	} {
-		got := retryable(tc.err)
+		got := retryError(tc.err)
 		retry, is := errors.AsType[*api.RetryError](got)
 		switch {
 		case is != (tc.after > 0):

@@ -26,7 +26,7 @@ type teller struct {
 	recorder record.EventRecorder
 
 	mu   sync.Mutex
-	said map[string]map[string]bool // by UID: events that were told and still hold
+	said map[string]map[string]bool // by UID: events that were recorded and still hold
 }
 
 // newTeller makes one that tells until the program stops.
@@ -49,8 +49,8 @@ type message struct {
 	text   string
 }
 
-// say tells what was not told before. What is not said any more is forgotten, so
-// that it is news when it comes back.
+// say records events that were not recorded before. An event that does not hold any more
+// is forgotten, so that it is recorded when it returns.
 func (t *teller) say(svc *corev1.Service, all ...message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,10 +89,10 @@ func (t *teller) reportUnread(ctx context.Context, svc *corev1.Service, changed 
 	}
 }
 
-// released takes off a Service all that we wrote on it. Addresses and the stock
-// finalizer are the stock loop's.
+// released removes everything that we wrote from a Service. The stock loop removes
+// addresses and the stock finalizer.
 func (t *teller) released(ctx context.Context, svc *corev1.Service, outputs providers.Outputs) error {
-	if err := t.patch(ctx, svc, nothing(outputs)); err != nil {
+	if err := t.patch(ctx, svc, releasedMarks(outputs)); err != nil {
 		return err
 	}
 	t.forget(svc)
@@ -100,7 +100,7 @@ func (t *teller) released(ctx context.Context, svc *corev1.Service, outputs prov
 }
 
 // patch writes on a Service, to the subresource that the stock loop may write to.
-// A Service that has changed too much since it was read comes again by itself.
+// A Service that has changed too much since it was read is enqueued again by its update.
 func (t *teller) patch(ctx context.Context, svc *corev1.Service, want status.Want) error {
 	want.Now = time.Now()
 	body, differs := status.Patch(svc, want)

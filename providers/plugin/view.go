@@ -15,7 +15,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 )
 
-// view is what is known of the cluster from the program's informers.
+// view is the cluster as the program's informers show it.
 type view struct {
 	factory  informers.SharedInformerFactory
 	services corelisters.ServiceLister
@@ -42,7 +42,7 @@ func (v *view) freshen(r *reconcile.Reconciler) error {
 	if err != nil {
 		return err
 	}
-	now := versions(all)
+	now := nodeVersions(all)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.given[r] == now {
@@ -57,8 +57,8 @@ func (v *view) freshen(r *reconcile.Reconciler) error {
 	return nil
 }
 
-// versions tells sets of nodes apart: equal texts, equal nodes.
-func versions(nodes []*corev1.Node) string {
+// nodeVersions identifies a set of nodes: equal texts, equal nodes.
+func nodeVersions(nodes []*corev1.Node) string {
 	each := make([]string, 0, len(nodes))
 	for _, n := range nodes {
 		each = append(each, n.Name+"@"+n.ResourceVersion)
@@ -67,7 +67,7 @@ func versions(nodes []*corev1.Node) string {
 	return strings.Join(each, " ")
 }
 
-// newest is the Service as it is now; false if it is gone, or another one has
+// newest returns the present Service; false if it is deleted, or another one has
 // its name.
 func (v *view) newest(svc *corev1.Service) (*corev1.Service, bool) {
 	now, err := v.services.Services(svc.Namespace).Get(svc.Name)
@@ -83,8 +83,8 @@ func (v *view) in(namespace string) []*corev1.Service {
 	return slices.DeleteFunc(all, func(svc *corev1.Service) bool { return svc.Spec.LoadBalancerClass != nil })
 }
 
-// planned notes that what a Service wants is known; true from when that is so for
-// all that ours says are ours.
+// planned records that the desired state of a Service is known. It returns true once
+// that holds for every Service that ours selects.
 func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bool, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,7 +101,7 @@ func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bo
 		}
 	}
 	if _, news := v.waiting[string(svc.UID)]; !news || len(v.waiting) == 1 {
-		// The stock loop has come round: who is still missing may never come.
+		// The stock loop has completed a round: a Service still missing may never follow.
 		for uid, s := range v.waiting {
 			if now, there := v.newest(s); !there || !ours(now) {
 				delete(v.waiting, uid)
@@ -112,7 +112,7 @@ func (v *view) planned(svc *corev1.Service, ours func(*corev1.Service) bool) (bo
 	return len(v.waiting) == 0, nil
 }
 
-// served tells whether the stock loop asks us for a Service.
-func served(svc *corev1.Service) bool {
+// isServed reports whether the stock loop requests a Service from us.
+func isServed(svc *corev1.Service) bool {
 	return service.Classes{Default: true}.Claim(svc) == service.Served
 }

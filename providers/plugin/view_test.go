@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/providers/aws"
 )
 
-// seeing is a view of the Services in a store.
-func seeing(t *testing.T, services ...*corev1.Service) (*view, cache.Indexer) {
+// viewOf returns a view of the Services in a store.
+func viewOf(t *testing.T, services ...*corev1.Service) (*view, cache.Indexer) {
 	t.Helper()
 	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, svc := range services {
@@ -47,7 +47,7 @@ func TestPlanned(t *testing.T) {
 		"and it stays so":             {{known: a}, {known: b}, {known: c, want: true}, {known: b, want: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, store := seeing(t, a, b, c, plain, theirs)
+			v, store := viewOf(t, a, b, c, plain, theirs)
 			for i, s := range steps {
 				if s.gone != nil {
 					if err := store.Delete(s.gone); err != nil {
@@ -57,7 +57,7 @@ func TestPlanned(t *testing.T) {
 				if s.known == nil {
 					continue
 				}
-				got, err := v.planned(s.known, served)
+				got, err := v.planned(s.known, isServed)
 				if err != nil || got != s.want {
 					t.Errorf("step %d: %v, %v, want %v", i, got, err, s.want)
 				}
@@ -67,7 +67,7 @@ func TestPlanned(t *testing.T) {
 }
 
 func TestNewest(t *testing.T) {
-	v, _ := seeing(t, balancerOf("a"))
+	v, _ := viewOf(t, balancerOf("a"))
 	old := balancerOf("a")
 	if _, there := v.newest(old); there {
 		t.Error("a Service of the same name and another UID is taken for it")
@@ -78,7 +78,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestFromEnvironment reads what a program without flags is told.
+// TestFromEnvironment reads the options of a program without flags.
 func TestFromEnvironment(t *testing.T) {
 	t.Setenv(EnvPolicyConfig, "/etc/policy.yaml")
 	t.Setenv(EnvAllowedNamespaces, "shop, team-*,")
@@ -88,8 +88,8 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
-// TestNew: a policy that is not there is no policy that allows everything, and
-// nothing is provided but load balancers.
+// TestNew: a missing policy file is an error, not a policy that allows everything, and
+// only load balancers are provided.
 func TestNew(t *testing.T) {
 	entry := providers.EntryOf(aws.Cloud())
 	if _, err := New(entry, nil, Options{PolicyConfig: t.TempDir() + "/none.yaml"}); err == nil || !strings.Contains(err.Error(), EnvPolicyConfig) {

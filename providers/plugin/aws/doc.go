@@ -1,9 +1,9 @@
 // Package aws registers Berth for AWS with k8s.io/cloud-provider, as the providers
-// of others do: a blank import is all that a cloud-controller-manager needs.
+// of others do: a cloud-controller-manager needs only a blank import.
 //
 // The import runs an init function, which is what the registry of Kubernetes asks
 // for. It must therefore be imported by programs alone, and not by one that also
 // imports another provider of the name "aws": the second registration ends the
-// process. Options come from the environment; who wants to say them in code, or to
-// choose at run time, calls plugin.Register instead of importing this package.
+// process. Options are read from the environment; a program that sets them in code, or
+// chooses at run time, calls plugin.Register instead of importing this package.
 package aws
