@@ -29,7 +29,7 @@ func AccountTokens(client kubernetes.Interface) func(ctx context.Context, namesp
 		given, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, ask, metav1.CreateOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
-			return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not there", namespace, account)
+			return providers.AccountToken{}, fault.New(fault.NotFound, "service account %s/%s is not found", namespace, account)
 		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
 			return providers.AccountToken{}, fault.New(fault.Denied, "the controller may not request tokens of service account %s/%s, which needs the right to create serviceaccounts/token of that name: %v", namespace, account, err)
 		case err != nil:

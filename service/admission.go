@@ -84,7 +84,7 @@ func (a *Admission) Judge(svc *corev1.Service, reach providers.Reach) annotation
 		}
 		n := 0
 		for _, other := range a.beside(svc.Namespace) {
-			if other.Name != svc.Name && other.Spec.Type == corev1.ServiceTypeLoadBalancer && before(other, svc) {
+			if other.Name != svc.Name && other.Spec.Type == corev1.ServiceTypeLoadBalancer && isOlder(other, svc) {
 				n++
 			}
 		}
@@ -92,9 +92,9 @@ func (a *Admission) Judge(svc *corev1.Service, reach providers.Reach) annotation
 	})
 }
 
-// before reports whether a is the older one of two Services; names decide between
+// isOlder reports whether a is the older one of two Services; names decide between
 // Services of the same second.
-func before(a, b *corev1.Service) bool {
+func isOlder(a, b *corev1.Service) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 

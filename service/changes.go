@@ -30,7 +30,7 @@ func (c *Controller) serviceChanged(old, now *corev1.Service) {
 		c.objects.changed(referenceTo(key), byUser)
 	}
 	answered := c.writes.newest(key, old)
-	if older(now.ResourceVersion, answered.ResourceVersion) {
+	if isOlderVersion(now.ResourceVersion, answered.ResourceVersion) {
 		answered = old
 	}
 	ours := c.writes.arrived(key, now.ResourceVersion)

@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// given builds a Service: its class ("" for none), and what was done to it.
-func given(class string, marks ...func(*corev1.Service)) *corev1.Service {
+// newClaimService returns a Service of a class ("" for none), with changes.
+func newClaimService(class string, marks ...func(*corev1.Service)) *corev1.Service {
 	svc := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "1", Annotations: map[string]string{}},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
@@ -27,14 +27,14 @@ func given(class string, marks ...func(*corev1.Service)) *corev1.Service {
 	return svc
 }
 
-func deleted(s *corev1.Service)   { s.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
-func stock(s *corev1.Service)     { s.Finalizers = append(s.Finalizers, StockFinalizer) }
-func own(s *corev1.Service)       { s.Finalizers = append(s.Finalizers, OwnFinalizer) }
-func clusterIP(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP }
+func markDeleted(s *corev1.Service)       { s.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
+func addStockFinalizer(s *corev1.Service) { s.Finalizers = append(s.Finalizers, StockFinalizer) }
+func addOwnFinalizer(s *corev1.Service)   { s.Finalizers = append(s.Finalizers, OwnFinalizer) }
+func clusterIP(s *corev1.Service)         { s.Spec.Type = corev1.ServiceTypeClusterIP }
 
-func official(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "cloud/finalizer") }
+func addOfficialFinalizer(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "cloud/finalizer") }
 
-func recorded(class string) func(*corev1.Service) {
+func withRecordedClass(class string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "0123;class=" + class }
 }
 
@@ -47,38 +47,38 @@ func TestClaim(t *testing.T) {
 		svc                       *corev1.Service
 		asDefault, beside, forced Claim
 	}{
-		"no class":                            {given(""), Served, Ignored, Ignored},
-		"no class, the stock finalizer":       {given("", stock), Served, Ignored, Ignored},
-		"no class, being deleted":             {given("", stock, deleted), Released, Ignored, Ignored},
-		"no class, deleted, never ours":       {given("", deleted), Ignored, Ignored, Ignored},
-		"no class, no load balancer any more": {given("", stock, clusterIP), Released, Ignored, Ignored},
-		"another type, never ours":            {given("", clusterIP), Ignored, Ignored, Ignored},
+		"no class":                            {newClaimService(""), Served, Ignored, Ignored},
+		"no class, the stock finalizer":       {newClaimService("", addStockFinalizer), Served, Ignored, Ignored},
+		"no class, being deleted":             {newClaimService("", addStockFinalizer, markDeleted), Released, Ignored, Ignored},
+		"no class, deleted, never ours":       {newClaimService("", markDeleted), Ignored, Ignored, Ignored},
+		"no class, no load balancer any more": {newClaimService("", addStockFinalizer, clusterIP), Released, Ignored, Ignored},
+		"another type, never ours":            {newClaimService("", clusterIP), Ignored, Ignored, Ignored},
 
-		"no class, served by us before our flags changed":          {given("", stock, recorded("")), Served, Disowned, Released},
-		"the same, being deleted":                                  {given("", stock, recorded(""), deleted), Released, Disowned, Released},
-		"the same, no load balancer any more":                      {given("", stock, recorded(""), clusterIP), Released, Ignored, Ignored},
-		"no class, then another's class":                           {given("other", stock, recorded("")), Released, Ignored, Ignored},
-		"no class, then ours":                                      {given("berth", stock, recorded("")), Served, Served, Served},
-		"another's class, the stock finalizer is somebody else's":  {given("other", stock), Ignored, Ignored, Ignored},
-		"another's class, our finalizer, recorded: another of us":  {given("other", own, recorded("other")), Ignored, Ignored, Ignored},
-		"another of us, being deleted":                             {given("other", own, recorded("other"), deleted), Ignored, Ignored, Ignored},
-		"another of us, no load balancer":                          {given("", own, recorded("other"), clusterIP), Ignored, Ignored, Ignored},
-		"another's class, not recorded":                            {given("other", own), Ignored, Ignored, Ignored},
-		"our class":                                                {given("berth"), Served, Served, Served},
-		"our class, being deleted":                                 {given("berth", own, deleted), Released, Released, Released},
-		"our class, being deleted, claimed but never clean":        {given("berth", own, deleted, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = ";class=berth" }), Released, Released, Released},
-		"our class, deleted, finalizer gone":                       {given("berth", deleted), Ignored, Ignored, Ignored},
-		"our class, then no load balancer":                         {given("", own, recorded("berth"), clusterIP), Released, Released, Released},
-		"our class, then no load balancer, the record is lost":     {given("", own, clusterIP), Released, Released, Released},
-		"our class, the official finalizer, being deleted":         {given("berth", official, deleted), Released, Released, Released},
-		"the same, recorded, then no load balancer":                {given("", official, recorded("berth"), clusterIP), Released, Released, Released},
-		"no class, the official finalizer of a class":              {given("", official, deleted), Ignored, Ignored, Ignored},
-		"another's class, its official finalizer":                  {given("other", official, deleted), Ignored, Ignored, Ignored},
-		"our class, then another's":                                {given("other", own, recorded("berth")), Released, Released, Released},
-		"our class, then none":                                     {given("", own, recorded("berth")), Served, Released, Released},
-		"a copied manifest carries the record, never a finalizer":  {given("other", recorded("berth")), Ignored, Ignored, Ignored},
-		"a record nobody understands is none":                      {given("", stock, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "?" }), Served, Ignored, Ignored},
-		"an empty class is a class to the API and none to anybody": {given("", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new(string) }), Served, Ignored, Ignored},
+		"no class, served by us before our flags changed":          {newClaimService("", addStockFinalizer, withRecordedClass("")), Served, Disowned, Released},
+		"the same, being deleted":                                  {newClaimService("", addStockFinalizer, withRecordedClass(""), markDeleted), Released, Disowned, Released},
+		"the same, no load balancer any more":                      {newClaimService("", addStockFinalizer, withRecordedClass(""), clusterIP), Released, Ignored, Ignored},
+		"no class, then another's class":                           {newClaimService("other", addStockFinalizer, withRecordedClass("")), Released, Ignored, Ignored},
+		"no class, then ours":                                      {newClaimService("berth", addStockFinalizer, withRecordedClass("")), Served, Served, Served},
+		"another's class, the stock finalizer is somebody else's":  {newClaimService("other", addStockFinalizer), Ignored, Ignored, Ignored},
+		"another's class, our finalizer, recorded: another of us":  {newClaimService("other", addOwnFinalizer, withRecordedClass("other")), Ignored, Ignored, Ignored},
+		"another of us, being deleted":                             {newClaimService("other", addOwnFinalizer, withRecordedClass("other"), markDeleted), Ignored, Ignored, Ignored},
+		"another of us, no load balancer":                          {newClaimService("", addOwnFinalizer, withRecordedClass("other"), clusterIP), Ignored, Ignored, Ignored},
+		"another's class, not recorded":                            {newClaimService("other", addOwnFinalizer), Ignored, Ignored, Ignored},
+		"our class":                                                {newClaimService("berth"), Served, Served, Served},
+		"our class, being deleted":                                 {newClaimService("berth", addOwnFinalizer, markDeleted), Released, Released, Released},
+		"our class, being deleted, claimed but never clean":        {newClaimService("berth", addOwnFinalizer, markDeleted, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = ";class=berth" }), Released, Released, Released},
+		"our class, deleted, finalizer gone":                       {newClaimService("berth", markDeleted), Ignored, Ignored, Ignored},
+		"our class, then no load balancer":                         {newClaimService("", addOwnFinalizer, withRecordedClass("berth"), clusterIP), Released, Released, Released},
+		"our class, then no load balancer, the record is lost":     {newClaimService("", addOwnFinalizer, clusterIP), Released, Released, Released},
+		"our class, the official finalizer, being deleted":         {newClaimService("berth", addOfficialFinalizer, markDeleted), Released, Released, Released},
+		"the same, recorded, then no load balancer":                {newClaimService("", addOfficialFinalizer, withRecordedClass("berth"), clusterIP), Released, Released, Released},
+		"no class, the official finalizer of a class":              {newClaimService("", addOfficialFinalizer, markDeleted), Ignored, Ignored, Ignored},
+		"another's class, its official finalizer":                  {newClaimService("other", addOfficialFinalizer, markDeleted), Ignored, Ignored, Ignored},
+		"our class, then another's":                                {newClaimService("other", addOwnFinalizer, withRecordedClass("berth")), Released, Released, Released},
+		"our class, then none":                                     {newClaimService("", addOwnFinalizer, withRecordedClass("berth")), Served, Released, Released},
+		"a copied manifest carries the record, never a finalizer":  {newClaimService("other", withRecordedClass("berth")), Ignored, Ignored, Ignored},
+		"a record nobody understands is none":                      {newClaimService("", addStockFinalizer, func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "?" }), Served, Ignored, Ignored},
+		"an empty class is a class to the API and none to anybody": {newClaimService("", func(s *corev1.Service) { s.Spec.LoadBalancerClass = new(string) }), Served, Ignored, Ignored},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []Claim{asDefault.Claim(tc.svc), beside.Claim(tc.svc), forced.Claim(tc.svc)}
@@ -96,10 +96,10 @@ func TestFinalizers(t *testing.T) {
 		put  string
 		take []string
 	}{
-		"no class":                      {given("", stock, foreign), StockFinalizer, []string{StockFinalizer}},
-		"a class":                       {given("berth", own, foreign), OwnFinalizer, []string{OwnFinalizer}},
-		"a class, the stock one beside": {given("berth", own, stock, recorded("berth")), OwnFinalizer, []string{OwnFinalizer}},
-		"moved from none to a class":    {given("berth", own, stock, recorded("")), OwnFinalizer, []string{OwnFinalizer, StockFinalizer}},
+		"no class":                      {newClaimService("", addStockFinalizer, foreign), StockFinalizer, []string{StockFinalizer}},
+		"a class":                       {newClaimService("berth", addOwnFinalizer, foreign), OwnFinalizer, []string{OwnFinalizer}},
+		"a class, the stock one beside": {newClaimService("berth", addOwnFinalizer, addStockFinalizer, withRecordedClass("berth")), OwnFinalizer, []string{OwnFinalizer}},
+		"moved from none to a class":    {newClaimService("berth", addOwnFinalizer, addStockFinalizer, withRecordedClass("")), OwnFinalizer, []string{OwnFinalizer, StockFinalizer}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.put, FinalizerFor(tc.svc)); diff != "" {
@@ -125,14 +125,14 @@ func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 		how    release
 		clears bool
 	}{
-		"being deleted":                      {given("berth", own, deleted), release{}, true},
-		"no load balancer":                   {given("", own, recorded("berth"), clusterIP), release{}, true},
-		"another controller's now":           {given("other", own, recorded("berth"), addressed("lb.other.example")), release{written: ours}, false},
-		"another's, with our address":        {given("other", own, recorded("berth"), addressed("lb.example")), release{written: ours}, true},
-		"moved by an annotation":             {given("berth", own, recorded("berth"), addressed("lb.other.example")), release{written: ours, elsewhere: true}, false},
-		"moved, nothing is remembered":       {given("berth", own, recorded("berth"), addressed("lb.example")), release{elsewhere: true}, false},
-		"moved, the other one has not begun": {given("berth", own, recorded("berth"), addressed("lb.example")), release{written: ours, elsewhere: true}, true},
-		"moved and deleted at the same time": {given("berth", own, recorded("berth"), addressed("lb.other.example"), deleted), release{written: ours, elsewhere: true}, true},
+		"being deleted":                      {newClaimService("berth", addOwnFinalizer, markDeleted), release{}, true},
+		"no load balancer":                   {newClaimService("", addOwnFinalizer, withRecordedClass("berth"), clusterIP), release{}, true},
+		"another controller's now":           {newClaimService("other", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.other.example")), release{written: ours}, false},
+		"another's, with our address":        {newClaimService("other", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.example")), release{written: ours}, true},
+		"moved by an annotation":             {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.other.example")), release{written: ours, elsewhere: true}, false},
+		"moved, nothing is remembered":       {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.example")), release{elsewhere: true}, false},
+		"moved, the other one has not begun": {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.example")), release{written: ours, elsewhere: true}, true},
+		"moved and deleted at the same time": {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth"), addressed("lb.other.example"), markDeleted), release{written: ours, elsewhere: true}, true},
 	} {
 		want := c.releasedWant(tc.svc, providers.Outputs{}, tc.how)
 		if got := want.LoadBalancer != nil; got != tc.clears {
@@ -147,7 +147,7 @@ func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 func TestRecordRoundTrip(t *testing.T) {
 	for _, class := range []string{"", "berth", "a/b;class=c"} {
 		for _, by := range []string{"", "kube-system/berth"} {
-			svc := given(class)
+			svc := newClaimService(class)
 			want := NewRecord(svc, "digest", by)
 			svc.Annotations[status.AnnotationApplied] = want.String()
 			got, ok := RecordOf(svc)
@@ -156,7 +156,7 @@ func TestRecordRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if got, ok := RecordOf(given("")); ok || got != (Record{}) {
+	if got, ok := RecordOf(newClaimService("")); ok || got != (Record{}) {
 		t.Errorf("a record where there is none: %+v", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // more has no other controller yet.
 func TestReleasedByFlagsClears(t *testing.T) {
 	c := Classes{ReleaseUnclaimed: true}
-	if want := c.releasedWant(given("", stock, recorded("")), providers.Outputs{}, release{}); want.LoadBalancer == nil {
+	if want := c.releasedWant(newClaimService("", addStockFinalizer, withRecordedClass("")), providers.Outputs{}, release{}); want.LoadBalancer == nil {
 		t.Error("the addresses of what is deleted stay")
 	}
 }
@@ -173,7 +173,7 @@ func TestReleasedByFlagsClears(t *testing.T) {
 // What another installation serves is not ours to release, whatever our flags are.
 func TestClaimBesideAnotherInstallation(t *testing.T) {
 	by := func(installation string) *corev1.Service {
-		svc := given("", stock)
+		svc := newClaimService("", addStockFinalizer)
 		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, "digest", installation).String()
 		return svc
 	}

@@ -213,7 +213,7 @@ func (c *Controller) begin() error {
 		switch c.options.Classes.Claim(svc) {
 		case Served:
 			keys = append(keys, key)
-			if unmarked(svc, c.reconciler.Outputs()) {
+			if isUnmarked(svc, c.reconciler.Outputs()) {
 				cause = byUser
 			}
 		case Disowned: // its load balancer stays, with its shared resources

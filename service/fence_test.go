@@ -43,8 +43,8 @@ func TestFence(t *testing.T) {
 		c.beside(c.cloud.bound(t), reconcile.Options{Fence: f}, Options{Fence: f}, func() {
 			c.put("gone", func(*corev1.Service) {})
 			c.put("web", func(*corev1.Service) {})
-			after(time.Minute)
-			heard(c.events)
+			advanceTime(time.Minute)
+			recordedEvents(c.events)
 			f.set(errors.New("the Lease was not renewed"))
 			writes, patches := c.cloud.count(), c.written()
 			c.put("web", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 })
@@ -53,15 +53,15 @@ func TestFence(t *testing.T) {
 				t.Error(err)
 			}
 			c.node("n2")
-			after(time.Minute)
+			advanceTime(time.Minute)
 			if c.cloud.count() != writes || c.written() != patches {
 				t.Errorf("%d writes and %d patches after the end of the Lease", c.cloud.count()-writes, c.written()-patches)
 			}
-			if events := heard(c.events); len(events) > 0 {
+			if events := recordedEvents(c.events); len(events) > 0 {
 				t.Errorf("events after the end of the Lease: %q", events)
 			}
 			f.set(nil)
-			after(time.Minute)
+			advanceTime(time.Minute)
 			if nodes, there := c.cloud.serves("uid-new"); !there || nodes != "n1 n2" || c.programmed("web") != "True Programmed" {
 				t.Errorf("after the renewal: %v %q, %s", there, nodes, c.programmed("web"))
 			}
@@ -80,7 +80,7 @@ func TestFenceDuringRun(t *testing.T) {
 		})
 		c.beside(c.cloud.bound(t), reconcile.Options{Fence: f}, Options{Fence: f}, func() {
 			c.put("web", func(*corev1.Service) {})
-			after(10 * time.Second)
+			advanceTime(10 * time.Second)
 			if c.cloud.count() != 1 || c.programmed("web") != "" || c.told(status.EventSyncFailed) > 0 {
 				t.Errorf("%d writes, status %q", c.cloud.count(), c.programmed("web"))
 			}

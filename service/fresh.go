@@ -26,7 +26,7 @@ func (v *visit) claimFresh(ctx context.Context) (fresh bool, err error) {
 			v.known.served = v.svc
 		}
 	}()
-	if v.svc.ResourceVersion != "" && unmarked(v.svc, v.reconciler.Outputs()) {
+	if v.svc.ResourceVersion != "" && isUnmarked(v.svc, v.reconciler.Outputs()) {
 		err := v.claim(ctx, true)
 		if !apierrors.IsConflict(err) {
 			return err == nil, err
@@ -57,8 +57,8 @@ func (v *visit) claim(ctx context.Context, unchanged bool) error {
 // and its owner.
 func (c Classes) Hold(svc *corev1.Service) status.Want {
 	finalizer := FinalizerFor(svc)
-	stray := slices.DeleteFunc(c.finalizers(svc), func(f string) bool { return f == finalizer })
-	want := status.Want{AddFinalizers: []string{finalizer}, DropFinalizers: stray}
+	others := slices.DeleteFunc(c.finalizers(svc), func(f string) bool { return f == finalizer })
+	want := status.Want{AddFinalizers: []string{finalizer}, DropFinalizers: others}
 	if finalizer == OwnFinalizer && c.heldOfficially(svc, nil) {
 		want.AddFinalizers = nil
 	}
@@ -68,9 +68,9 @@ func (c Classes) Hold(svc *corev1.Service) status.Want {
 	return want
 }
 
-// unmarked reports whether the Service has nothing that a controller of load
+// isUnmarked reports whether the Service has nothing that a controller of load
 // balancers writes: no finalizer, address, record or other output.
-func unmarked(svc *corev1.Service, outputs providers.Outputs) bool {
+func isUnmarked(svc *corev1.Service, outputs providers.Outputs) bool {
 	marks := append([]string{OwnFinalizer, StockFinalizer}, outputs.Finalizers...)
 	if slices.ContainsFunc(svc.Finalizers, func(f string) bool { return slices.Contains(marks, f) }) {
 		return false
@@ -97,7 +97,7 @@ func JobOf(svc *corev1.Service, outputs providers.Outputs) *reconcile.Job {
 	record, known := RecordOf(svc)
 	digest := record.Digest
 	foreign := !known && slices.Contains(svc.Finalizers, FinalizerFor(svc)) // else the claim records that it is ours
-	job := &reconcile.Job{Service: svc, Applied: digest, Foreign: foreign, NeverProvisioned: unmarked(svc, outputs)}
+	job := &reconcile.Job{Service: svc, Applied: digest, Foreign: foreign, NeverProvisioned: isUnmarked(svc, outputs)}
 	if digest == nothingMade {
 		job.Applied, job.NothingMade = "", true
 	}

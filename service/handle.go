@@ -153,7 +153,7 @@ func (v *visit) rescue(ctx context.Context) {
 	}
 	klog.FromContext(ctx).Error(nil, "panic", logkey.Cause, cause, logkey.Stack, string(debug.Stack()))
 	v.options.Watchers.Metrics.Panicked()
-	noted(ctx).err = errors.New("panic")
+	attemptOf(ctx).err = errors.New("panic")
 	const text = "the controller has a defect that stops the work on this Service alone; its log has the details, and the work is tried again every 5 minutes"
 	v.newTalk().say(status.EventSyncFailed, "Error syncing load balancer: "+text).keep()
 	v.writeCondition(ctx, status.NotProgrammed(status.ReasonInternal, text))
@@ -194,7 +194,7 @@ func (v *visit) serve(ctx context.Context) {
 	}
 	switch {
 	case errors.Is(err, errOvertaken):
-		noted(ctx).err, noted(ctx).again = err, true
+		attemptOf(ctx).err, attemptOf(ctx).again = err, true
 		return // it is queued with the higher priority
 	case err != nil:
 		v.unknown()
@@ -230,7 +230,7 @@ func (v *visit) run(ctx context.Context, draft *reconcile.Draft) {
 	quiet = v.keepsUp(result, quiet)
 	v.talk.problems(result.Draft) // a run may have found some
 	v.talk.result(result, quiet)
-	v.tellRival()
+	v.reportStatusConflict()
 	if err := v.patch(ctx, v.wanted(result, quiet)); err != nil {
 		v.talk.keep()
 		v.retry(ctx, err)
@@ -266,10 +266,10 @@ func (v *visit) describesAnother(draft *reconcile.Draft) bool {
 		v.record.Digest == "" && v.known.programmed != draft.Asked
 }
 
-// tellRival records an event that names the other writer of the addresses.
-func (v *visit) tellRival() {
-	if rival := v.writes.rival(v.key, v.options.Clock.Now()); rival != "" {
-		v.talk.say(status.EventAddressOverwritten, rival+" writes other addresses into the status of the Service; Berth puts its own back, at longer and longer intervals. "+
+// reportStatusConflict records an event that names the other writer of the addresses.
+func (v *visit) reportStatusConflict() {
+	if writer := v.writes.conflictingWriter(v.key, v.options.Clock.Now()); writer != "" {
+		v.talk.say(status.EventAddressOverwritten, writer+" writes other addresses into the status of the Service; Berth puts its own back, at longer and longer intervals. "+
 			"Let one of the two leave Services alone that have no class, or give the Service a class")
 	}
 }
@@ -351,7 +351,7 @@ func (v *visit) refresh(ctx context.Context) error {
 // writeCondition writes one condition, if nothing else is known.
 func (v *visit) writeCondition(ctx context.Context, cond status.Condition) {
 	err := v.patch(ctx, status.Want{Now: v.options.Clock.Now(), Generation: v.svc.Generation, Conditions: []status.Condition{cond}})
-	if err != nil && !overtaken(err) {
+	if err != nil && !isOutdated(err) {
 		klog.FromContext(ctx).Error(err, "status")
 	}
 }

@@ -38,7 +38,7 @@ func TestOwnLabels(t *testing.T) {
 			if carriesTheSame(old, now) {
 				t.Error("a label that another program removes is not restored")
 			}
-			if got := unmarked(now, outputs); got == tc.ours {
+			if got := isUnmarked(now, outputs); got == tc.ours {
 				t.Errorf("unmarked: %t", got)
 			}
 		})

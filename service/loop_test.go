@@ -26,7 +26,7 @@ func TestARefusalIsTriedInSteps(t *testing.T) {
 			return fault.New(fault.Denied, "not authorized. RequestID: 0e5b1f0a-1c1e-4b58-9a53-%012d", n)
 		})
 		c.put("web", asItIs)
-		after(10 * time.Minute) // 5, 10, 20, 40, 80, 160, 300 seconds apart
+		advanceTime(10 * time.Minute) // 5, 10, 20, 40, 80, 160, 300 seconds apart
 		if got := c.cloud.count(); got < 6 || got > 8 {
 			t.Errorf("%d calls in ten minutes", got)
 		}
@@ -38,7 +38,7 @@ func TestARefusalIsTriedInSteps(t *testing.T) {
 		}
 		c.cloud.answer(nil)
 		c.put("web", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 })
-		after(time.Second)
+		advanceTime(time.Second)
 		if got := c.programmed("web"); got != "True Programmed" {
 			t.Errorf("after a user's change: %s", got)
 		}
@@ -49,15 +49,15 @@ func TestARefusalIsTriedInSteps(t *testing.T) {
 // written nor an event told.
 func TestANodeWritesNoService(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
-		for _, name := range names(20) {
+		for _, name := range serviceNames(20) {
 			c.put(name, asItIs)
 		}
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		before := c.written()
-		heard(c.events)
+		recordedEvents(c.events)
 		c.node("n2")
-		after(10 * time.Second)
-		for _, name := range names(20) {
+		advanceTime(10 * time.Second)
+		for _, name := range serviceNames(20) {
 			if nodes, _ := c.cloud.serves(c.get(name).UID); nodes != "n1 n2" {
 				t.Errorf("behind %s are %q", name, nodes)
 			}
@@ -65,30 +65,30 @@ func TestANodeWritesNoService(t *testing.T) {
 		if got := c.written() - before; got > 0 {
 			t.Errorf("%d writes of Services", got)
 		}
-		if got := heard(c.events); len(got) > 0 {
+		if got := recordedEvents(c.events); len(got) > 0 {
 			t.Errorf("events: %q", got)
 		}
 	})
 }
 
-// TestFollowingIsQuietForAWhile: while nodes cannot be followed for what goes away by
-// itself, nothing is said; if it lasts, the condition is no longer true.
+// TestFollowingIsQuietForAWhile: while a transient failure keeps backends from following
+// the nodes, nothing is reported; if it lasts, the condition is no longer true.
 func TestFollowingIsQuietForAWhile(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
-		heard(c.events)
+		advanceTime(10 * time.Second)
+		recordedEvents(c.events)
 		before := c.written()
 		c.cloud.answer(func() error { return fault.New(fault.Unavailable, "no answer") })
 		c.node("n2")
-		after(4 * time.Minute)
+		advanceTime(4 * time.Minute)
 		if got := c.programmed("web"); got != "True Programmed" || c.written() != before {
 			t.Errorf("after four minutes: %s, %d writes", got, c.written()-before)
 		}
-		if got := heard(c.events); len(got) > 0 {
+		if got := recordedEvents(c.events); len(got) > 0 {
 			t.Errorf("events: %q", got)
 		}
-		after(10 * time.Minute)
+		advanceTime(10 * time.Minute)
 		if got := c.programmed("web"); got != "False CloudUnavailable" {
 			t.Errorf("when it lasts: %s", got)
 		}
@@ -96,20 +96,20 @@ func TestFollowingIsQuietForAWhile(t *testing.T) {
 			t.Error("when it lasts nobody is told")
 		}
 		c.cloud.answer(nil)
-		after(6 * time.Minute)
+		advanceTime(6 * time.Minute)
 		if got := c.programmed("web"); got != "True Programmed" {
 			t.Errorf("when it is over: %s", got)
 		}
 	})
 }
 
-// TestTwoWritersOfOneStatus: whoever writes other addresses is answered less and less
-// often, and named.
+// TestTwoWritersOfOneStatus: writes of other addresses are corrected less and less often,
+// and an event names the writer.
 func TestTwoWritersOfOneStatus(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
-		heard(c.events)
+		advanceTime(10 * time.Second)
+		recordedEvents(c.events)
 		before := c.written()
 		for range 3600 { // the other one looks every half second
 			if in := c.get("web").Status.LoadBalancer.Ingress; len(in) != 1 || in[0].IP != "192.0.2.1" {
@@ -117,12 +117,12 @@ func TestTwoWritersOfOneStatus(t *testing.T) {
 					svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 				})
 			}
-			after(500 * time.Millisecond)
+			advanceTime(500 * time.Millisecond)
 		}
 		if got := c.written() - before; got < 3 || got > 12 {
 			t.Errorf("%d writes in half an hour", got)
 		}
-		events := heard(c.events)
+		events := recordedEvents(c.events)
 		named := slices.ContainsFunc(events, func(e string) bool {
 			return strings.Contains(e, "AddressOverwritten") && strings.Contains(e, "svclb-controller")
 		})
@@ -136,15 +136,15 @@ func TestTwoWritersOfOneStatus(t *testing.T) {
 func TestAFinalizerTakenOff(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		if _, there := c.cloud.serves("uid-web"); !there {
 			t.Fatal("it is not served")
 		}
-		heard(c.events)
+		recordedEvents(c.events)
 		if err := c.client.Tracker().Delete(servicesResource, "shop", "web"); err != nil {
 			t.Fatal(err)
 		}
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		if _, there := c.cloud.serves("uid-web"); there {
 			t.Error("its load balancer is still there")
 		}
@@ -162,13 +162,13 @@ func TestANamesakeHidesNoLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLoop(t, Options{}, func(c *cluster) {
 				c.put("web", asItIs)
-				after(10 * time.Second)
-				heard(c.events)
+				advanceTime(10 * time.Second)
+				recordedEvents(c.events)
 				c.put("web", func(svc *corev1.Service) { // an informer may see both changes as one
 					svc.UID = "uid-again"
 					svc.Finalizers, svc.Annotations, svc.Status = finalizers, nil, corev1.ServiceStatus{}
 				})
-				after(10 * time.Second)
+				advanceTime(10 * time.Second)
 				if _, there := c.cloud.serves("uid-web"); there {
 					t.Error("the load balancer of the first one still exists")
 				}
@@ -180,7 +180,7 @@ func TestANamesakeHidesNoLoss(t *testing.T) {
 				}
 				before := c.cloud.readCount()
 				c.node("n2")
-				after(10 * time.Second)
+				advanceTime(10 * time.Second)
 				if got := c.cloud.readCount() - before; got > 0 {
 					t.Errorf("%d reads when a node joins: the first one is still being released", got)
 				}
@@ -194,7 +194,7 @@ func TestANamesakeHidesNoLoss(t *testing.T) {
 func TestADryRunBindsNothing(t *testing.T) {
 	inLoop(t, Options{DryRun: true}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		svc := c.get("web")
 		if len(svc.Finalizers) > 0 || len(svc.Annotations) > 0 || c.cloud.count() > 0 {
 			t.Errorf("finalizers %v, annotations %v, %d calls", svc.Finalizers, svc.Annotations, c.cloud.count())
@@ -215,12 +215,12 @@ func TestToAndFro(t *testing.T) {
 		t.Run(fmt.Sprint(pause), func(t *testing.T) {
 			inLoop(t, Options{}, func(c *cluster) {
 				c.put("web", asItIs)
-				after(10 * time.Second)
+				advanceTime(10 * time.Second)
 				c.put("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
-				after(time.Duration(pause*100) * time.Millisecond)
+				advanceTime(time.Duration(pause*100) * time.Millisecond)
 				c.put("web", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeLoadBalancer })
 				for range 50 {
-					after(100 * time.Millisecond)
+					advanceTime(100 * time.Millisecond)
 					_, there := c.cloud.serves("uid-web")
 					bound := slices.Contains(c.get("web").Finalizers, StockFinalizer)
 					if there && !bound {
@@ -235,9 +235,9 @@ func TestToAndFro(t *testing.T) {
 	}
 }
 
-// TestWhoLostIsWokenAtOnce: of two Services that ask for what one can have, the one that
-// has not got it gets it as soon as the other lets it go, by a change or by its end; and
-// after five minutes at the latest where somebody lets it go whom we do not know.
+// TestWhoLostIsWokenAtOnce: if two Services request a resource that one of them can have,
+// the second one gets it as soon as the first one releases it, by a change or by its
+// deletion; and after at most five minutes if the holder is unknown to us.
 func TestWhoLostIsWokenAtOnce(t *testing.T) {
 	seat := func(svc *corev1.Service) { metav1.SetMetaDataAnnotation(&svc.ObjectMeta, seatKey, "yes") }
 	ends := map[string]struct {
@@ -260,14 +260,14 @@ func TestWhoLostIsWokenAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inLoop(t, Options{}, func(c *cluster) {
 				c.put("first", seat)
-				after(time.Second)
+				advanceTime(time.Second)
 				c.put("second", seat)
-				after(time.Minute)
+				advanceTime(time.Minute)
 				if _, there := c.cloud.serves(c.get("second").UID); there {
 					t.Fatal("both have got it")
 				}
 				tc.ends(c)
-				after(tc.within)
+				advanceTime(tc.within)
 				if got := c.programmed("second"); got != "True Programmed" {
 					t.Errorf("after %v: %s", tc.within, got)
 				}

@@ -17,8 +17,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// lost is a Service that has vanished, or ceased to be one of load balancers, without
-// having been released: somebody has taken its finalizer off.
+// lost is a Service that was deleted, or ceased to be of type LoadBalancer, without a
+// release: its finalizer was removed from outside.
 type lost struct {
 	svc   *corev1.Service // as it was served last
 	tries int
@@ -28,8 +28,8 @@ type lost struct {
 // `berth orphans`: about an hour.
 const mostTries = 15
 
-// noticeLoss tells apart the Services that went as they should from those that did
-// not. now is the Service of that name as it is now; nil: there is none.
+// noticeLoss distinguishes Services that were deleted after their release from lost
+// ones. now is the present Service of that name; nil: there is none.
 func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Service) {
 	old := known.served
 	if old == nil {
@@ -37,7 +37,7 @@ func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Servi
 	}
 	switch {
 	case now != nil && now.UID == old.UID && (now.Spec.Type == corev1.ServiceTypeLoadBalancer || c.bound(now)):
-		return // it is served, or released, or whoever it is bound to has it
+		return // it is served, or released, or the controller that it is bound to serves it
 	case now == nil, now.UID != old.UID, now.DeletionTimestamp != nil, !c.bound(now):
 		known.lost = append(known.lost, lost{svc: old})
 	}
@@ -45,11 +45,11 @@ func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Servi
 	c.options.Watchers.Metrics.Orphaned()
 	c.recorder.Event(old, status.EventFinalizerRemoved.Type(), string(status.EventFinalizerRemoved), status.EventMessage(
 		"the finalizer was taken off before the load balancer was deleted; it is deleted now, by what the controller remembers"))
-	klog.Background().Info("a Service is gone that was not released; what it had is deleted by what is remembered", logkey.Service, key)
+	klog.Background().Info("Service deleted without a release; its resources are deleted as far as they are remembered", logkey.Service, key)
 }
 
-// leavePredecessor has a Service that was there under the same name before want nothing
-// any more, unless what it had is still to be deleted.
+// leavePredecessor clears the desired state of a previous Service of the same name, unless
+// its resources are still to be deleted.
 func (c *Controller) leavePredecessor(known *remembered, now *corev1.Service) {
 	if now == nil || known.owner.UID == string(now.UID) {
 		return
@@ -59,7 +59,7 @@ func (c *Controller) leavePredecessor(known *remembered, now *corev1.Service) {
 	}
 }
 
-// bound tells whether a Service carries a finalizer that holds it for a controller.
+// bound reports whether a Service carries a finalizer of a controller.
 func (c *Controller) bound(svc *corev1.Service) bool {
 	return c.options.Classes.heldOfficially(svc, nil) || slices.Contains(svc.Finalizers, OwnFinalizer) || slices.Contains(svc.Finalizers, StockFinalizer)
 }
@@ -88,7 +88,7 @@ func (c *Controller) releaseLost(ctx context.Context, key string, known *remembe
 	}
 	known.lost = left
 	if len(left) > 0 {
-		c.queue.AddAfter(key, backoff(left[0].tries), byRetry)
+		c.queue.AddAfter(key, backoffAfter(left[0].tries), byRetry)
 	}
 }
 
@@ -117,7 +117,7 @@ func (v *visit) release(ctx context.Context, elsewhere string) {
 	v.markKnown(v.key)
 	switch {
 	case errors.Is(err, errOvertaken):
-		noted(ctx).err, noted(ctx).again = err, true
+		attemptOf(ctx).err, attemptOf(ctx).again = err, true
 		return
 	case err != nil:
 		if !v.options.Classes.isServedByOther(v.svc, elsewhere != "") && ctx.Err() == nil {
@@ -167,15 +167,15 @@ func deletingCondition(text string) status.Condition {
 	return status.NotProgrammed(status.ReasonDeleting, message)
 }
 
-// released takes off the Service what is ours, if nobody has changed it since: it may want
-// a load balancer again, and another leader may have given it one.
+// released removes our marks from the Service, unless it has changed since: it may request
+// a load balancer again, and another leader may have created one.
 func (v *visit) released(ctx context.Context, elsewhere string) {
 	v.known.served = nil
 	want := v.options.Classes.releasedWant(v.svc, v.reconciler.Outputs(), release{
 		now: v.options.Clock.Now(), elsewhere: elsewhere != "", written: v.known.written,
 	})
 	if err := v.patchSeen(ctx, want); err != nil && !apierrors.IsNotFound(err) {
-		if !overtaken(err) && ctx.Err() == nil {
+		if !isOutdated(err) && ctx.Err() == nil {
 			v.writeReleasedStatus(ctx, want.LoadBalancer, elsewhere != "", err)
 		}
 		v.retry(ctx, err)
@@ -199,7 +199,7 @@ func (v *visit) writeReleasedStatus(ctx context.Context, addresses *corev1.LoadB
 		want.Conditions = []status.Condition{status.NotProgrammed(status.ReasonDeleting,
 			"the load balancer is deleted, but the finalizer could not be removed; this is retried: "+conditions.Steady(refusal))}
 	}
-	if err := v.patchSeen(ctx, want); err != nil && !overtaken(err) {
+	if err := v.patchSeen(ctx, want); err != nil && !isOutdated(err) {
 		klog.FromContext(ctx).Error(err, "status")
 	}
 }

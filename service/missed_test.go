@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// TestWhatAnInformerMissed: a Service that an informer shows as it was before is looked at
-// again if it was handled as something else meanwhile, which only an answer to a write told.
+// TestWhatAnInformerMissed: a Service that an informer shows in an old version is
+// reconciled again if a newer version, known only from the answer to a write, was handled.
 func TestWhatAnInformerMissed(t *testing.T) {
 	version := func(v string, change func(*corev1.Service)) *corev1.Service {
-		svc := given("berth", func(svc *corev1.Service) { svc.ResourceVersion = v })
+		svc := newClaimService("berth", func(svc *corev1.Service) { svc.ResourceVersion = v })
 		change(svc)
 		return svc
 	}
@@ -33,7 +33,7 @@ func TestWhatAnInformerMissed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				v, _ := visitTo(given("berth"))
+				v, _ := visitTo(newClaimService("berth"))
 				c := v.Controller
 				c.options.Clock = clock.RealClock{}
 				c.queue = newQueue(clock.RealClock{}, func(string, time.Duration) {}, 1)
@@ -43,7 +43,7 @@ func TestWhatAnInformerMissed(t *testing.T) {
 				c.serviceChanged(version("1", plain), tc.now)
 				time.Sleep(2 * minContest)
 				synctest.Wait()
-				if got := waiting(c.queue); got != tc.want {
+				if got := countWaiting(c.queue); got != tc.want {
 					t.Errorf("%d are queued, want %d", got, tc.want)
 				}
 			})

@@ -17,7 +17,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-func adding(key string) func(map[string]string) map[string]string {
+func addKey(key string) func(map[string]string) map[string]string {
 	return func(m map[string]string) map[string]string {
 		out := map[string]string{key: "yes"}
 		maps.Copy(out, m)
@@ -34,7 +34,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("a note that is not there is %v, %v", note, err)
 	}
 	for _, key := range []string{"a", "b", "b"} {
-		if err := n.Change(t.Context(), of, "mine", adding(key)); err != nil {
+		if err := n.Change(t.Context(), of, "mine", addKey(key)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNotesOfTwo: what somebody else writes in between stays.
+// TestNotesOfTwo: a concurrent write of another client is kept.
 func TestNotesOfTwo(t *testing.T) {
 	client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "mine"}})
 	between := true
@@ -72,7 +72,7 @@ func TestNotesOfTwo(t *testing.T) {
 		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "mine", errors.New("changed"))
 	})
 	n := NewNotes(client)
-	if err := n.Change(t.Context(), stack.Owner{Namespace: "shop", Name: "web", UID: "u-1"}, "mine", adding("a")); err != nil {
+	if err := n.Change(t.Context(), stack.Owner{Namespace: "shop", Name: "web", UID: "u-1"}, "mine", addKey("a")); err != nil {
 		t.Fatal(err)
 	}
 	if note, _ := n.Read(t.Context(), "shop", "mine"); note["a"] != "yes" || note["other"] != "yes" {
@@ -80,7 +80,7 @@ func TestNotesOfTwo(t *testing.T) {
 	}
 }
 
-// TestNotesForbidden: whoever may not write notes is told which right is missing.
+// TestNotesForbidden: a refused write of notes is reported with the missing right.
 func TestNotesForbidden(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("*", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -216,7 +216,7 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	if err != nil || found == nil {
 		return providers.Object{Why: isAway}
 	}
-	return providers.Object{Data: contents(found)}
+	return providers.Object{Data: objectData(found)}
 }
 
 // ReadObjects reads objects once, each by its name with the rights of the client, for
@@ -247,7 +247,7 @@ func readObject(ctx context.Context, client kubernetes.Interface, ref providers.
 	case providers.Secret:
 		found, err = client.CoreV1().Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	}
-	return providers.Object{Data: contents(found)}, err
+	return providers.Object{Data: objectData(found)}, err
 }
 
 // readService reads a Service with its EndpointSlices.
@@ -267,10 +267,10 @@ func readService(ctx context.Context, client kubernetes.Interface, ref providers
 }
 
 // isAway returns the reason for an object that does not exist.
-const isAway = "is not there"
+const isAway = "does not exist"
 
-// contents returns the contents of a Secret or ConfigMap; never nil.
-func contents(object any) map[string][]byte {
+// objectData returns the contents of a Secret or ConfigMap; never nil.
+func objectData(object any) map[string][]byte {
 	out := map[string][]byte{}
 	switch o := object.(type) {
 	case *corev1.Secret:

@@ -17,8 +17,8 @@ const toyPort = "toy.example.com/port-from"
 
 var secretsResource = corev1.SchemeGroupVersion.WithResource("secrets")
 
-// from lets a Service name a Secret.
-func from(name string) func(*corev1.Service) {
+// nameSecret makes a Service name a Secret.
+func nameSecret(name string) func(*corev1.Service) {
 	return func(svc *corev1.Service) {
 		if svc.Annotations == nil {
 			svc.Annotations = map[string]string{}
@@ -58,38 +58,38 @@ func (c *cluster) port(name string) int32 {
 func TestObjectsAreInputs(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("plain", asItIs)
-		after(time.Second)
+		advanceTime(time.Second)
 		for _, a := range c.client.Actions() {
 			if a.GetResource() == secretsResource {
 				t.Fatalf("nobody names a Secret, and there is %s of them", a.GetVerb())
 			}
 		}
 		c.secret("other", 99)
-		c.put("web", from("tls"))
-		after(time.Second)
+		c.put("web", nameSecret("tls"))
+		advanceTime(time.Second)
 		if got := c.port("web"); got != 0 {
 			t.Fatalf("served at port %d without its Secret", got)
 		}
 		c.secret("tls", 44)
-		after(time.Second)
+		advanceTime(time.Second)
 		if got := c.port("web"); got != 44 {
 			t.Fatalf("the Secret has come, and the port is %d", got)
 		}
 		before := c.cloud.count()
 		c.secret("other", 98)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if n := c.cloud.count() - before; n != 0 {
 			t.Errorf("a Secret that nobody names was worth %d writes", n)
 		}
 		c.secret("tls", 45)
-		after(time.Second)
+		advanceTime(time.Second)
 		if got := c.port("web"); got != 45 {
 			t.Errorf("the Secret has changed, and the port is %d", got)
 		}
 		if err := c.client.Tracker().Delete(secretsResource, "shop", "tls"); err != nil {
 			t.Fatal(err)
 		}
-		after(time.Second)
+		advanceTime(time.Second)
 		if got := c.port("web"); got != 45 {
 			t.Errorf("the Secret is gone, and the port is %d: what serves must go on", got)
 		}
@@ -103,8 +103,8 @@ func TestObjectsAreInputs(t *testing.T) {
 	})
 }
 
-// TestObjectsThatMayNotBeRead: a Service is told which right is missing, and served once
-// it is there.
+// TestObjectsThatMayNotBeRead: the missing right is reported to the user, and the Service
+// is served once it is granted.
 func TestObjectsThatMayNotBeRead(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		allowed := make(chan struct{})
@@ -117,13 +117,13 @@ func TestObjectsThatMayNotBeRead(t *testing.T) {
 			}
 		})
 		c.secret("tls", 44)
-		c.put("web", from("tls"))
-		after(time.Minute)
+		c.put("web", nameSecret("tls"))
+		advanceTime(time.Minute)
 		if got := c.port("web"); got != 0 {
 			t.Fatalf("served at port %d without its Secret", got)
 		}
 		close(allowed)
-		after(5 * time.Minute)
+		advanceTime(5 * time.Minute)
 		if got := c.port("web"); got != 44 {
 			t.Errorf("the right is there, and the port is %d", got)
 		}

@@ -36,8 +36,8 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// noted returns the attempt of a context.
-func noted(ctx context.Context) *attempt {
+// attemptOf returns the attempt of a context.
+func attemptOf(ctx context.Context) *attempt {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		return &attempt{} // no observer
@@ -122,7 +122,7 @@ func (a *attempt) word() string {
 // perform runs a draft and records the result.
 func (c *Controller) perform(ctx context.Context, draft *reconcile.Draft, gates engine.Gates) reconcile.Result {
 	result := c.reconciler.Run(ctx, draft, gates)
-	a := noted(ctx)
+	a := attemptOf(ctx)
 	a.draft, a.result = result.Draft, result
 	return result
 }

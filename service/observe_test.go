@@ -31,7 +31,7 @@ func TestWordOfAnAttempt(t *testing.T) {
 		metrics.ResultReleased:  {{draft: compared(), result: reconcile.Result{Released: true}}},
 		metrics.ResultWaiting: {
 			{draft: compared(), result: reconcile.Result{Waits: true}}, {draft: compared(), result: reconcile.Result{Again: true}},
-			{err: conflict, again: overtaken(conflict)},
+			{err: conflict, again: isOutdated(conflict)},
 		},
 		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Blocked: []plan.Blocked{{By: "proof"}}}}}},
 		metrics.ResultRejected: {
@@ -61,7 +61,7 @@ func TestLookingIsCheap(t *testing.T) {
 	got := testing.AllocsPerRun(1000, func() {
 		done := c.options.Watchers.Health.Begin("default/web")
 		ctx, end := c.observe(t.Context(), svc)
-		noted(ctx).draft = draft
+		attemptOf(ctx).draft = draft
 		end()
 		done()
 	})

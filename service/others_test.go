@@ -75,8 +75,8 @@ func (w *podWorld) green(addresses ...string) {
 	}
 }
 
-func inside(svc *corev1.Service) {
-	families(svc)
+func makeInternal(svc *corev1.Service) {
+	setFamilies(svc)
 	svc.Spec.Type, svc.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, nil
 }
 
@@ -99,42 +99,42 @@ func amongOthers(t *testing.T, test func(*podWorld)) {
 }
 
 func besideGreen(svc *corev1.Service) {
-	families(svc)
+	setFamilies(svc)
 	svc.Annotations = map[string]string{toyBeside: "green"}
 }
 
 // TestOtherServicesAreInputs: a Service that another one names is awaited, it and its pods are
-// followed, and while it is away the rest goes on.
+// followed, and while it is missing everything else continues.
 func TestOtherServicesAreInputs(t *testing.T) {
 	amongOthers(t, func(w *podWorld) {
 		w.put("web", besideGreen)
-		after(time.Second)
+		advanceTime(time.Second)
 		if _, served := w.cloud.serves("uid-web"); served {
 			t.Error("served without the Service that it names")
 		}
-		w.put("green", inside)
+		w.put("green", makeInternal)
 		w.green("10.0.1.1")
-		after(time.Second)
+		advanceTime(time.Second)
 		w.expectMembers("it has come", "10.0.1.1")
 		w.green("10.0.1.2", "10.0.1.3")
-		after(time.Second)
+		advanceTime(time.Second)
 		w.expectMembers("its pods are others", "10.0.1.2 10.0.1.3")
 		before := w.cloud.count()
 		w.put("green", func(svc *corev1.Service) { svc.Annotations = map[string]string{"team": "shop"} })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if n := w.cloud.count() - before; n != 0 {
 			t.Errorf("an annotation of it was worth %d writes", n)
 		}
 		if err := w.client.Tracker().Delete(servicesResource, "shop", "green"); err != nil {
 			t.Fatal(err)
 		}
-		after(time.Second)
+		advanceTime(time.Second)
 		if _, served := w.cloud.serves("uid-web"); !served {
 			t.Error("what serves ends with the other Service")
 		}
 		w.expectMembers("it is gone", "")
-		w.put("green", inside)
-		after(time.Second)
+		w.put("green", makeInternal)
+		advanceTime(time.Second)
 		w.expectMembers("it is back", "10.0.1.2 10.0.1.3")
 	})
 }
@@ -143,14 +143,14 @@ func TestOtherServicesAreInputs(t *testing.T) {
 func TestGatesOfOtherServices(t *testing.T) {
 	amongOthers(t, func(w *podWorld) {
 		const gate = toyGate + "beside"
-		w.put("green", inside)
+		w.put("green", makeInternal)
 		w.put("web", besideGreen)
 		w.pod("10.0.1.1", gate)
 		if err := w.client.Tracker().Delete(discoveryv1.SchemeGroupVersion.WithResource("endpointslices"), "shop", "web-1"); err != nil {
 			t.Fatal(err) // the pod is none of it
 		}
 		w.green("10.0.1.1")
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := w.condition("10.0.1.1", gate); !strings.HasPrefix(got, "False Unhealthy") {
 			t.Errorf("while it is checked: %s", got)
 		}
@@ -158,7 +158,7 @@ func TestGatesOfOtherServices(t *testing.T) {
 			t.Errorf("gates for new pods: %s", got)
 		}
 		w.cloud.say(func() { w.cloud.healthy["10.0.1.1"] = true })
-		after(2 * gatePause)
+		advanceTime(2 * gatePause)
 		if got := w.condition("10.0.1.1", gate); !strings.HasPrefix(got, "True Healthy") {
 			t.Errorf("when it is healthy: %s", got)
 		}

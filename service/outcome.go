@@ -47,15 +47,15 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
 		}
 	}
-	if digest, changed := applied(result); changed {
+	if digest, changed := appliedDigest(result); changed {
 		want.Annotations = map[string]string{status.AnnotationApplied: NewRecord(svc, digest, c.Installation).String()}
 	}
 	return want
 }
 
-// applied is what the Service is to remember of a run for later processes; false if
-// it stays as it is.
-func applied(result reconcile.Result) (digest string, changed bool) {
+// appliedDigest returns the digest that the Service records of a run for later
+// processes; false if it stays unchanged.
+func appliedDigest(result reconcile.Result) (digest string, changed bool) {
 	draft := result.Draft
 	if draft.Intent == reconcile.LeaveAlone && (draft.Job.NeverProvisioned || draft.Job.NothingMade) {
 		digest, changed = nothingMade, true // nothing shared waits for it
@@ -76,9 +76,9 @@ func tellAddresses(want status.Want, answer status.Result) status.Want {
 	return want.With(answer)
 }
 
-// follows tells whether the draft changes nothing that a user has asked for: the
-// Service asks for what was applied and serves, and only nodes or pods are others, or
-// somebody looks whether all is as it was.
+// follows reports whether the draft changes nothing that a user has requested: the
+// specification was applied and serves, and only nodes or pods have changed, or the run
+// is a drift check.
 func (v *visit) follows(draft *reconcile.Draft) bool {
 	return draft != nil && draft.Asked != "" && v.record.Digest == draft.Asked && v.programmed() &&
 		!draft.Problems.Errors() && draft.Intent != reconcile.LeaveAlone
@@ -92,18 +92,18 @@ func (v *visit) programmed() bool {
 	})
 }
 
-// keepsUp tells whether a run that only follows may still be left unsaid: it is done,
-// or what keeps it goes away by itself and has not lasted long.
+// keepsUp reports whether a run that only follows backends need not be reported: it is
+// done, or its obstacle is transient and has not lasted long.
 func (v *visit) keepsUp(result reconcile.Result, follows bool) bool {
 	if result.Clean || !follows {
 		v.known.behind = time.Time{}
 		return follows
 	}
-	return v.lagging() && passes(result)
+	return v.lagging() && resolvesItself(result)
 }
 
-// lagging counts how long the nodes are not followed, and tells whether that is short
-// enough to be nobody's concern.
+// lagging measures how long backends have not followed the nodes, and reports whether
+// that is short enough to stay unreported.
 func (v *visit) lagging() bool {
 	now := v.options.Clock.Now()
 	if v.known.behind.IsZero() {
@@ -112,18 +112,19 @@ func (v *visit) lagging() bool {
 	return now.Sub(v.known.behind) < longWait
 }
 
-// passes tells whether whatever keeps a run from being done goes away by itself.
-func passes(result reconcile.Result) bool {
-	for _, err := range failures(result) {
-		if !passing(err) {
+// resolvesItself reports whether everything that keeps a run from completion resolves
+// by itself.
+func resolvesItself(result reconcile.Result) bool {
+	for _, err := range runFailures(result) {
+		if !isTransient(err) {
 			return false
 		}
 	}
 	return !slices.ContainsFunc(result.Draft.Plan.Blocked, func(h plan.Blocked) bool { return h.By != plan.ByLedger })
 }
 
-// passing tells whether a failure goes away by itself.
-func passing(err error) bool {
+// isTransient reports whether a failure resolves by itself.
+func isTransient(err error) bool {
 	switch fault.Of(err) {
 	case fault.Throttled, fault.Unavailable, fault.Conflict, fault.Ambiguous, fault.Pending, fault.InUse:
 		return true
@@ -132,8 +133,8 @@ func passing(err error) bool {
 	}
 }
 
-// failures lists what failed in a run, each by itself.
-func failures(result reconcile.Result) []error {
+// runFailures lists the failures of a run, each as an error of its own.
+func runFailures(result reconcile.Result) []error {
 	var out []error
 	for _, r := range result.Report.Results {
 		if r.State == engine.Failed {
@@ -155,8 +156,8 @@ func (v *visit) reportUnread(ctx context.Context, draft *reconcile.Draft, cause 
 	follows := v.follows(draft)
 	late := follows && !v.lagging()
 	checks := follows && draft.OnlyChecks()
-	if follows && passing(cause) && (!late || checks && fault.Is(cause, fault.Throttled)) {
-		noted(ctx).err = cause
+	if follows && isTransient(cause) && (!late || checks && fault.Is(cause, fault.Throttled)) {
+		attemptOf(ctx).err = cause
 		klog.FromContext(ctx).Info("not read", logkey.Err, conditions.OneLine(cause))
 		v.queue.GoOn(v.key, v.pause(cause), v.turn.Urgency)
 		return
@@ -179,8 +180,8 @@ func (v *visit) changed(draft *reconcile.Draft) bool {
 
 // retry backs off after a fault that left no result.
 func (v *visit) retry(ctx context.Context, err error) {
-	a := noted(ctx)
-	a.err, a.again = err, overtaken(err)
+	a := attemptOf(ctx)
+	a.err, a.again = err, isOutdated(err)
 	if a.again && v.known.failures < mostOvertaken || ctx.Err() != nil { // the Service has changed, or the program stops
 		v.queue.GoOn(v.key, v.pause(err), byRetry)
 		return
@@ -195,12 +196,12 @@ func (v *visit) retry(ctx context.Context, err error) {
 // before that counts as a failure.
 const mostOvertaken = 4
 
-// overtaken tells whether a write failed because the Service has changed since
-// it was read: gone, made anew under the same name, turned into another type, or being
+// isOutdated reports whether a write failed because the Service has changed since
+// it was read: deleted, recreated under the same name, turned into another type, or being
 // deleted. The API server calls the last three invalid, and names the field.
 // Source: kubernetes/kubernetes:pkg/apis/core/validation/validation.go and
 // staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go.
-func overtaken(err error) bool {
+func isOutdated(err error) bool {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return true
 	}

@@ -28,7 +28,7 @@ func stepOf(kind string) plan.Step {
 	return plan.Step{ID: plan.StepID{Key: stack.Key{Kind: stack.Kind(kind)}, Action: plan.Delete}}
 }
 
-func gated(kind string) plan.Step {
+func gatedStep(kind string) plan.Step {
 	s := stepOf(kind)
 	s.Gate = plan.Gate{After: time.Minute, Since: "test"}
 	return s
@@ -45,7 +45,7 @@ func heldBy(by plan.BlockedBy) reconcile.Draft {
 	return reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{{Step: stepOf("x"), By: by, Why: "why"}}}}
 }
 
-func failure(m fault.Meaning) engine.Result {
+func failedResult(m fault.Meaning) engine.Result {
 	return engine.Result{Step: stepOf("x"), State: engine.Failed, Outcome: plan.Failed(fault.New(m, "no"))}
 }
 
@@ -69,8 +69,8 @@ func refusedEver(job reconcile.Job) reconcile.Result {
 	return resultOf(reconcile.Draft{Job: job, Intent: reconcile.LeaveAlone, Problems: refused})
 }
 
-// TestJobOf: what a Service carries says what is known of it, for the loop and for
-// the command line.
+// TestJobOf: the marks on a Service give its recorded state, for the loop and for the
+// command line.
 func TestJobOf(t *testing.T) {
 	finalizer := func(svc *corev1.Service) { svc.Finalizers = []string{OwnFinalizer} }
 	record := func(digest string) func(*corev1.Service) {
@@ -89,7 +89,7 @@ func TestJobOf(t *testing.T) {
 		"served":                {record("abc"), reconcile.Job{Applied: "abc"}},
 		"refused ever since":    {record(nothingMade), reconcile.Job{NothingMade: true}},
 	} {
-		svc := given("berth")
+		svc := newClaimService("berth")
 		tc.change(svc)
 		got := *JobOf(svc, providers.Outputs{})
 		got.Service = nil
@@ -103,12 +103,12 @@ func TestWanted(t *testing.T) {
 	serving := status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname("lb.example.com")}}
 	clean := resultOf(reconcile.Draft{Asked: "new"})
 	clean.Clean, clean.Status = true, serving
-	halfway := resultOf(reconcile.Draft{Asked: "new"}, failure(fault.Quota))
+	halfway := resultOf(reconcile.Draft{Asked: "new"}, failedResult(fault.Quota))
 	halfway.Status = serving
 	untouched := resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused})
-	switching := resultOf(reconcile.Draft{}, engine.Result{Step: gated("old-lb"), State: engine.Waiting})
+	switching := resultOf(reconcile.Draft{}, engine.Result{Step: gatedStep("old-lb"), State: engine.Waiting})
 	known := func(digest string) *corev1.Service {
-		svc := given("berth")
+		svc := newClaimService("berth")
 		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, digest, "").String()
 		return svc
 	}
@@ -121,7 +121,7 @@ func TestWanted(t *testing.T) {
 	}{
 		"clean":                         {known("old"), clean, map[string]string{status.AnnotationApplied: "new;class=berth"}, true, false},
 		"halfway, voided before":        {known(""), halfway, nil, true, false},
-		"halfway, nothing recorded":     {given("berth"), halfway, nil, true, false},
+		"halfway, nothing recorded":     {newClaimService("berth"), halfway, nil, true, false},
 		"nothing done, nothing said":    {known("old"), untouched, nil, false, false},
 		"refused from the beginning":    {known(""), refusedEver(reconcile.Job{NeverProvisioned: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
 		"refused, by an older process":  {known("none"), refusedEver(reconcile.Job{NothingMade: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
@@ -153,12 +153,10 @@ func waitFor(asked time.Duration, step plan.Step) reconcile.Result {
 	return resultOf(reconcile.Draft{}, engine.Result{Step: step, State: engine.Waiting, Outcome: plan.Outcome{Wait: asked}})
 }
 
-// TestWaitsGrow: what takes long is looked at less and less often, also if the cloud
-// asks for less; a gate opens at its time.
 // TestOfficialFinalizerIsEnough: as soon as a Service of a class of the cloud carries
-// the finalizer of that class's own controller, ours goes: who takes over again takes
-// off the one and knows nothing of the other. It never goes while nothing else holds
-// the Service.
+// the finalizer of that class's own controller, ours is removed: a controller that takes
+// over again removes only its own. Ours is kept while no other finalizer holds the
+// Service.
 func TestOfficialFinalizerIsEnough(t *testing.T) {
 	serving := resultOf(reconcile.Draft{})
 	serving.Status = status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname("lb.example.com")}, Finalizers: []string{"cloud/finalizer"}}
@@ -167,13 +165,13 @@ func TestOfficialFinalizerIsEnough(t *testing.T) {
 		result reconcile.Result
 		goes   bool
 	}{
-		"with the patch that writes it":         {given("berth", own), serving, true},
-		"where it is already":                   {given("berth", own, official), resultOf(reconcile.Draft{}), true},
-		"not before it is written":              {given("berth", own), resultOf(reconcile.Draft{}), false},
-		"not while the Service is deleted":      {given("berth", own, deleted), serving, false},
-		"not for a class that has none":         {given("mine", own, official), serving, false},
-		"not for a Service without a class":     {given("", own, official), serving, false},
-		"also of a Service that was other once": {given("berth", own, recorded("berth")), serving, true},
+		"with the patch that writes it":         {newClaimService("berth", addOwnFinalizer), serving, true},
+		"where it is already":                   {newClaimService("berth", addOwnFinalizer, addOfficialFinalizer), resultOf(reconcile.Draft{}), true},
+		"not before it is written":              {newClaimService("berth", addOwnFinalizer), resultOf(reconcile.Draft{}), false},
+		"not while the Service is deleted":      {newClaimService("berth", addOwnFinalizer, markDeleted), serving, false},
+		"not for a class that has none":         {newClaimService("mine", addOwnFinalizer, addOfficialFinalizer), serving, false},
+		"not for a Service without a class":     {newClaimService("", addOwnFinalizer, addOfficialFinalizer), serving, false},
+		"also of a Service that was other once": {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth")), serving, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, _ := visitTo(tc.svc)
@@ -186,13 +184,15 @@ func TestOfficialFinalizerIsEnough(t *testing.T) {
 	}
 }
 
+// TestWaitsGrow: a long wait is checked less and less often, even if the cloud asks for
+// shorter pauses; a gate opens at its time.
 func TestWaitsGrow(t *testing.T) {
 	for asked, want := range map[time.Duration][]time.Duration{
 		0:                {5 * time.Second, 5 * time.Second, 5 * time.Second, 7500 * time.Millisecond, 11250 * time.Millisecond},
 		2 * time.Second:  {2 * time.Second, 2 * time.Second, 2 * time.Second, 3 * time.Second, 4500 * time.Millisecond},
 		90 * time.Second: {90 * time.Second, 90 * time.Second, 90 * time.Second},
 	} {
-		v, clock := visitTo(given(""))
+		v, clock := visitTo(newClaimService(""))
 		var got []time.Duration
 		for range want {
 			wait := v.nextWait(waitFor(asked, stepOf("x")))
@@ -209,7 +209,7 @@ func TestWaitsGrow(t *testing.T) {
 		if wait := v.nextWait(waitFor(asked, stepOf("x"))); wait != max(asked, maxWait) {
 			t.Errorf("asked for %v: waits %v after an hour", asked, wait)
 		}
-		if wait := v.nextWait(waitFor(3*time.Second, gated("x"))); wait != 3*time.Second {
+		if wait := v.nextWait(waitFor(3*time.Second, gatedStep("x"))); wait != 3*time.Second {
 			t.Errorf("a gate that opens in 3s is looked at in %v", wait)
 		}
 	}
@@ -223,12 +223,12 @@ func TestTheSoonestFailureDecides(t *testing.T) {
 		results []engine.Result
 		want    time.Duration
 	}{
-		"only the user can help":            {[]engine.Result{failure(fault.Invalid)}, maxBackoff},
-		"refused first, then no answer":     {[]engine.Result{failure(fault.Invalid), failure(fault.Unavailable)}, minBackoff},
-		"a bad member and a call that fell": {[]engine.Result{{Step: stepOf("x"), State: engine.Done, Outcome: member}, failure(fault.Ambiguous)}, minBackoff},
+		"only the user can help":            {[]engine.Result{failedResult(fault.Invalid)}, maxBackoff},
+		"refused first, then no answer":     {[]engine.Result{failedResult(fault.Invalid), failedResult(fault.Unavailable)}, minBackoff},
+		"a bad member and a call that fell": {[]engine.Result{{Step: stepOf("x"), State: engine.Done, Outcome: member}, failedResult(fault.Ambiguous)}, minBackoff},
 	} {
-		v, _ := visitTo(given(""))
-		if got := v.soonest(failures(resultOf(reconcile.Draft{}, tc.results...))); got != tc.want {
+		v, _ := visitTo(newClaimService(""))
+		if got := v.soonest(runFailures(resultOf(reconcile.Draft{}, tc.results...))); got != tc.want {
 			t.Errorf("%s: waits %v, want %v", name, got, tc.want)
 		}
 	}
@@ -259,7 +259,7 @@ func TestOvertaken(t *testing.T) {
 		"no reason":              {invalid(), false},
 		"another error":          {errors.New("cut"), false},
 	} {
-		if got := overtaken(tc.err); got != tc.want {
+		if got := isOutdated(tc.err); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
@@ -267,7 +267,7 @@ func TestOvertaken(t *testing.T) {
 
 func TestGatesCountFromTheSwitch(t *testing.T) {
 	gate := plan.Gate{After: time.Minute}
-	svc := given("")
+	svc := newClaimService("")
 	v, clock := visitTo(svc)
 	if wait := v.gates()(gate); wait != time.Minute {
 		t.Errorf("nothing is switched yet: %v", wait)

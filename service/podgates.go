@@ -53,8 +53,8 @@ func (v *visit) gateMarks(marks map[string]string, result reconcile.Result) map[
 	return out
 }
 
-// stands returns a condition of a pod; zero: it was never set.
-func stands(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
+// podCondition returns a condition of a pod; zero: it was never set.
+func podCondition(pod *corev1.Pod, of corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == of {
 			return c
@@ -131,7 +131,7 @@ func (v *visit) waitedFor(pods []inputs.GatedPod, gates []providers.PodGate) []s
 	for _, g := range gates {
 		kind := corev1.PodConditionType(g.Type)
 		waits := slices.ContainsFunc(pods, func(p inputs.GatedPod) bool {
-			return v.endpoints.Waits(p.Pod) && slices.Contains(p.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: kind}) && stands(p.Pod, kind).Status != corev1.ConditionTrue
+			return v.endpoints.Waits(p.Pod) && slices.Contains(p.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: kind}) && podCondition(p.Pod, kind).Status != corev1.ConditionTrue
 		})
 		if waits {
 			out = append(out, g.Of)
@@ -183,7 +183,7 @@ func orColon(text string) string {
 
 // setOnPod writes one condition on a pod, if it differs. The error is logged.
 func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.PodCondition) error {
-	now := stands(pod.Pod, cond.Type)
+	now := podCondition(pod.Pod, cond.Type)
 	if now.Status == cond.Status && now.Reason == cond.Reason && now.Message == cond.Message {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (v *visit) setOnPod(ctx context.Context, pod inputs.GatedPod, cond corev1.P
 	if err == nil {
 		_, err = v.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, status.PatchType, body, metav1.PatchOptions{}, status.Subresource)
 	}
-	if apierrors.IsNotFound(err) || overtaken(err) {
+	if apierrors.IsNotFound(err) || isOutdated(err) {
 		return nil // the pod was deleted, or created again under its name
 	}
 	if err != nil {

@@ -103,14 +103,14 @@ func (w *podWorld) patchPod(action clienttesting.Action) (bool, runtime.Object, 
 		return true, nil, err
 	}
 	was, _ := obj.(*corev1.Pod)
-	now, err := merged(was, a.GetPatch())
+	now, err := applyPatch(was, a.GetPatch())
 	if err != nil {
 		return true, nil, err
 	}
 	return true, now, w.client.Tracker().Update(podsResource, now, now.Namespace)
 }
 
-// pod makes a pod that runs, with readiness gates, and writes the slice anew.
+// pod creates a running pod with readiness gates, and updates the slice.
 func (w *podWorld) pod(addr string, gates ...string) {
 	w.t.Helper()
 	name := "pod-" + strings.ReplaceAll(addr, ".", "-")
@@ -191,20 +191,20 @@ func amongPods(t *testing.T, test func(*podWorld)) {
 	})
 }
 
-func families(svc *corev1.Service) {
+func setFamilies(svc *corev1.Service) {
 	svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
 	svc.Spec.Ports[0].Protocol = corev1.ProtocolTCP
 }
 
 // TestPodsWaitForTheirLoadBalancer: a pod with a gate becomes a member before it is ready,
-// is told how it is, and the cloud is asked no longer than somebody waits.
+// its condition shows its health, and the cloud is polled only while a pod waits.
 func TestPodsWaitForTheirLoadBalancer(t *testing.T) {
 	amongPods(t, func(w *podWorld) {
 		const gate = toyGate + "port-80"
-		w.put("web", families)
+		w.put("web", setFamilies)
 		w.pod("10.0.0.1", gate)
 		w.pod("10.0.0.2")
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if members, _ := w.cloud.serves("uid-web"); members != "10.0.0.1 10.0.0.2" {
 			t.Fatalf("members: %s", members)
 		}
@@ -215,38 +215,38 @@ func TestPodsWaitForTheirLoadBalancer(t *testing.T) {
 			t.Errorf("%d patches of what does not change", got)
 		}
 		w.cloud.say(func() { w.cloud.fails = fault.New(fault.Unavailable, "no answer") })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		w.cloud.say(func() { w.cloud.fails, w.cloud.healthy["10.0.0.1"] = nil, true })
-		after(2 * gatePause)
+		advanceTime(2 * gatePause)
 		if got := w.condition("10.0.0.1", gate); !strings.HasPrefix(got, "True Healthy") {
 			t.Errorf("when it is healthy: %s", got)
 		}
 		w.slice()
-		after(time.Second)
+		advanceTime(time.Second)
 		asked, written := w.cloud.asked, w.patches()
-		after(20 * time.Minute)
+		advanceTime(20 * time.Minute)
 		if w.cloud.asked != asked || w.patches() != written {
 			t.Errorf("nobody waits, and there were %d questions and %d patches", w.cloud.asked-asked, w.patches()-written)
 		}
 		w.cloud.say(func() { delete(w.cloud.healthy, "10.0.0.1") })
 		w.pod("10.0.0.3", gate)
-		after(gatePause)
+		advanceTime(gatePause)
 		if got := w.condition("10.0.0.1", gate); !strings.HasPrefix(got, "False Unhealthy") {
 			t.Errorf("one that is healthy no more: %s", got)
 		}
 	})
 }
 
-// TestGatesOfOthers: a gate that nobody here stands for is left alone, and one of what the
-// load balancer had opens when that is gone.
+// TestGatesOfOthers: a gate of another controller is left alone, and a gate for a former
+// member opens when the load balancer has removed it.
 func TestGatesOfOthers(t *testing.T) {
 	amongPods(t, func(w *podWorld) {
 		const old, foreign = toyGate + "port-80", toyGate + "somebody-else"
-		w.put("web", families)
+		w.put("web", setFamilies)
 		w.pod("10.0.0.1", old, foreign)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		w.put("web", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := w.condition("10.0.0.1", old); !strings.HasPrefix(got, "True "+status.PodReasonReplaced) {
 			t.Errorf("the gate of what is gone: %s", got)
 		}

@@ -20,15 +20,15 @@ const (
 	poisonedPort = 666
 )
 
-// poisoned panics if the Service brings a defect to light at that stage.
-func poisoned(svc *corev1.Service, stage string) {
+// panicAtStage panics if the Service triggers a defect at that stage.
+func panicAtStage(svc *corev1.Service, stage string) {
 	if svc.Annotations[poison] == stage {
 		panic("a defect")
 	}
 }
 
 func chooseToy(svc *corev1.Service) providers.Choice {
-	poisoned(svc, "choose")
+	panicAtStage(svc, "choose")
 	return providers.Choice{Kind: "toy"}
 }
 
@@ -69,7 +69,7 @@ func TestAPoisonedService(t *testing.T) {
 		inLoop(t, Options{Watchers: Watchers{Metrics: registry}}, func(c *cluster) {
 			c.put("bad", change)
 			c.put("web", asItIs)
-			after(10 * time.Minute)
+			advanceTime(10 * time.Minute)
 			if bad, good := c.programmed("bad"), c.programmed("web"); bad != "False InternalError" || good != "True Programmed" {
 				t.Errorf("%s: bad: %s, good: %s", stage, bad, good)
 			}
@@ -80,7 +80,7 @@ func TestAPoisonedService(t *testing.T) {
 				delete(svc.Annotations, poison)
 				svc.Spec.Ports[0].Port = 80
 			})
-			after(time.Minute)
+			advanceTime(time.Minute)
 			if got := c.programmed("bad"); got != "True Programmed" {
 				t.Errorf("%s: mended: %s", stage, got)
 			}

@@ -189,7 +189,7 @@ func (q *queue) next() *queued {
 			continue
 		}
 		k, _ := q.lists[u].Remove(first).(*queued) // the lists have no other type
-		q.waited(word(u), q.clock.Since(k.since))
+		q.waited(causeName(u), q.clock.Since(k.since))
 		k.unset()
 		k.place, k.taken = nil, &taken{turn: kit.Turn{Urgency: u, Since: k.asked}}
 		k.cause, k.asked = byDrift, time.Time{}
@@ -263,8 +263,8 @@ func (q *queue) Close() {
 	q.wake.Broadcast()
 }
 
-// word returns the name of a cause in metrics.
-func word(u kit.Urgency) string { return metrics.Causes()[u] }
+// causeName returns the name of a cause in metrics.
+func causeName(u kit.Urgency) string { return metrics.Causes()[u] }
 
 // depth returns the number of waiting keys by cause, and the longest wait.
 func (q *queue) depth() ([]int, time.Duration) {

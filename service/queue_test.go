@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// waiting is how many keys wait.
-func waiting(q *queue) int {
+// countWaiting returns how many keys wait.
+func countWaiting(q *queue) int {
 	depth, _ := q.depth()
 	n := 0
 	for _, d := range depth {
@@ -26,9 +26,9 @@ func waiting(q *queue) int {
 	return n
 }
 
-func drain(q *queue) []string {
+func drainQueue(q *queue) []string {
 	var out []string
-	for waiting(q) > 0 {
+	for countWaiting(q) > 0 {
 		key, _, _ := q.Get()
 		out = append(out, key)
 		q.Done(key)
@@ -66,7 +66,7 @@ func TestQueueOrder(t *testing.T) {
 			q := testQueue()
 			defer q.Close()
 			tc.fill(q)
-			if diff := cmp.Diff(tc.want, drain(q)); diff != "" {
+			if diff := cmp.Diff(tc.want, drainQueue(q)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -82,7 +82,7 @@ func TestUrgencyOfAKeyAtWork(t *testing.T) {
 	q.Add("a", byNodes) // while it is worked on: the old cause is dealt with
 	q.Add("m", byRetry)
 	q.Done(key)
-	if diff := cmp.Diff([]string{"m", "n", "a"}, drain(q)); diff != "" {
+	if diff := cmp.Diff([]string{"m", "n", "a"}, drainQueue(q)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(q.keys) > 0 {
@@ -121,12 +121,12 @@ func TestTurns(t *testing.T) {
 	q.GoOn("a", 5*time.Second, byRetry)
 	q.Done("a")
 	clock.Step(5 * time.Second)
-	until(t, func() bool { return waiting(q) == 1 })
+	pollUntil(t, func() bool { return countWaiting(q) == 1 })
 	take(kit.Turn{Urgency: kit.Retry, Since: asked})
 	q.AddAfter("a", time.Hour, byDrift)
 	q.Done("a")
 	clock.Step(time.Hour)
-	until(t, func() bool { return waiting(q) == 1 })
+	pollUntil(t, func() bool { return countWaiting(q) == 1 })
 	take(kit.Turn{Urgency: kit.Background, Since: clock.Now()})
 	q.Done("a")
 }
@@ -141,7 +141,7 @@ func TestTheSoonestTimeCounts(t *testing.T) {
 	q.AddAfter("a", time.Second, byRetry)
 	q.AddAfter("a", time.Minute, byNodes)
 	clock.Step(time.Second)
-	until(t, func() bool { return waiting(q) == 1 })
+	pollUntil(t, func() bool { return countWaiting(q) == 1 })
 	if _, turn, _ := q.Get(); turn.Urgency != kit.Retry {
 		t.Errorf("due for %v", turn)
 	}
@@ -151,12 +151,12 @@ func TestTheSoonestTimeCounts(t *testing.T) {
 	q.Get()
 	q.Done("b")
 	clock.Step(2 * time.Hour)
-	if clock.HasWaiters() || waiting(q) > 0 {
+	if clock.HasWaiters() || countWaiting(q) > 0 {
 		t.Error("a key is due although what it was due for is done")
 	}
 }
 
-// TestAUserFindsAPlace: where nobody waits, not all places are taken.
+// TestAUserFindsAPlace: without waiting keys, not all places are taken.
 func TestAUserFindsAPlace(t *testing.T) {
 	q := newQueue(clock.RealClock{}, func(string, time.Duration) {}, 2)
 	defer q.Close()
@@ -187,7 +187,7 @@ func TestAUserFindsAPlace(t *testing.T) {
 	}
 }
 
-// TestReadingMakesWay: a reading that nobody waits for ends when a user comes, and one
+// TestReadingMakesWay: a background read ends when a user's change arrives, and a read
 // for a user does not.
 func TestReadingMakesWay(t *testing.T) {
 	q := testQueue()
@@ -212,8 +212,8 @@ func TestReadingMakesWay(t *testing.T) {
 	}
 }
 
-// TestWritingIsRaised: what is under way and does not only read goes on in the turn of a
-// user who comes, and of nobody else.
+// TestWritingIsRaised: running work that writes continues with the priority of a user's
+// change that arrives, and of no other cause.
 func TestWritingIsRaised(t *testing.T) {
 	q := testQueue()
 	defer q.Close()
@@ -268,8 +268,8 @@ func (b *bursts) all() []int {
 	return append([]int{}, b.told...)
 }
 
-// until polls for what another goroutine does.
-func until(t *testing.T, ok func() bool) {
+// pollUntil polls for the effect of another goroutine.
+func pollUntil(t *testing.T, ok func() bool) {
 	t.Helper()
 	for range 5000 {
 		if ok() {
@@ -295,7 +295,7 @@ func TestABurstOfNodesIsOneChange(t *testing.T) {
 		t.Errorf("told %v before it was quiet", told)
 	}
 	clock.Step(nodeQuiet)
-	until(t, func() bool { return len(b.all()) > 0 })
+	pollUntil(t, func() bool { return len(b.all()) > 0 })
 	if diff := cmp.Diff([]int{10}, b.all()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -307,7 +307,7 @@ func TestABurstWithoutEndIsTold(t *testing.T) {
 		v.set(nodeNamed(fmt.Sprint(i), nil))
 		clock.Step(600 * time.Millisecond)
 	}
-	until(t, func() bool { return len(b.all()) > 0 })
+	pollUntil(t, func() bool { return len(b.all()) > 0 })
 	if first := b.all()[0]; first < 8 || first > 10 {
 		t.Errorf("told of %d nodes after %v, want those of the first %v", first, 10*600*time.Millisecond, nodeMost)
 	}
@@ -318,7 +318,7 @@ func TestAHeartbeatIsNoChange(t *testing.T) {
 	n := nodeNamed("a", map[string]string{"zone": "1"})
 	v.set(n)
 	clock.Step(nodeQuiet)
-	until(t, func() bool { return len(b.all()) == 1 })
+	pollUntil(t, func() bool { return len(b.all()) == 1 })
 	beat := n.DeepCopy()
 	beat.ResourceVersion = "2"
 	beat.Status.Conditions[0].LastHeartbeatTime = metav1.Time{Time: clock.Now()}
@@ -331,10 +331,10 @@ func TestAHeartbeatIsNoChange(t *testing.T) {
 	labelled.Labels["zone"] = "2"
 	v.set(labelled)
 	clock.Step(nodeQuiet)
-	until(t, func() bool { return len(b.all()) == 2 })
+	pollUntil(t, func() bool { return len(b.all()) == 2 })
 	v.remove("a")
 	clock.Step(nodeQuiet)
-	until(t, func() bool { return len(b.all()) == 3 })
+	pollUntil(t, func() bool { return len(b.all()) == 3 })
 	if diff := cmp.Diff([]int{1, 1, 0}, b.all()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -355,7 +355,7 @@ func TestStartupIsOverOnce(t *testing.T) {
 	}
 }
 
-// testQueue is a queue that nobody measures.
+// testQueue returns a queue without metrics.
 func testQueue() *queue { return newQueue(clock.RealClock{}, func(string, time.Duration) {}, 4096) }
 
 // TestQueueIsMeasured: how many wait and for how long, also when a cause becomes
@@ -374,7 +374,7 @@ func TestQueueIsMeasured(t *testing.T) {
 	if d := cmp.Diff([]int{0, 1, 0, 0, 1}, depth); d != "" || oldest != 3*time.Second || q.oldest() != oldest {
 		t.Errorf("want 3 s, got %s; depth (-want +got):\n%s", oldest, d)
 	}
-	drain(q)
+	drainQueue(q)
 	if d := cmp.Diff(map[string]time.Duration{"user": time.Second, "nodes": 3 * time.Second}, took); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

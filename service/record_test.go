@@ -33,7 +33,7 @@ func TestOutdated(t *testing.T) {
 		"drift is kept no longer":     {record: "kept:as-is", draft: reconcile.Draft{Asked: "new", Digest: "other", Plan: some}, want: ";class=berth"},
 		"drift was kept, and is gone": {record: "kept:as-is", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";by=before;class=berth"},
 	} {
-		svc := given("berth")
+		svc := newClaimService("berth")
 		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, tc.record, "before").String()
 		if tc.deleted {
 			svc.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)}
@@ -60,7 +60,7 @@ func TestRecordIsVoidBeforeWrites(t *testing.T) {
 	} {
 		inLoop(t, Options{}, func(c *cluster) {
 			c.put("web", asItIs)
-			after(time.Minute)
+			advanceTime(time.Minute)
 			if record, _ := RecordOf(c.get("web")); record.Digest == "" {
 				t.Fatalf("%s: nothing is recorded", name)
 			}
@@ -71,7 +71,7 @@ func TestRecordIsVoidBeforeWrites(t *testing.T) {
 				return nil
 			})
 			tc.change(c)
-			after(time.Minute)
+			advanceTime(time.Minute)
 			if len(during) == 0 || during[0] == "" != tc.void {
 				t.Errorf("%s: recorded at the writes: %q, want a void record: %v", name, during, tc.void)
 			}

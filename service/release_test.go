@@ -35,7 +35,7 @@ func (c *cluster) programmedMessage(name string) string {
 func TestReleaseIsReportedFirst(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		if got := c.programmed("web"); got != "True Programmed" {
 			t.Fatal(got)
 		}
@@ -45,7 +45,7 @@ func TestReleaseIsReportedFirst(t *testing.T) {
 			return nil
 		})
 		c.markDeleted("web")
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		if len(during) == 0 || during[0] != "False Deleting" {
 			t.Errorf("during the deletion: %q", during)
 		}
@@ -60,7 +60,7 @@ func TestReleaseIsReportedFirst(t *testing.T) {
 func TestRefusedFinalizerRemoval(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(10 * time.Second)
+		advanceTime(10 * time.Second)
 		refuse := true
 		c.client.PrependReactor("patch", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			a, _ := action.(clienttesting.PatchAction)
@@ -70,7 +70,7 @@ func TestRefusedFinalizerRemoval(t *testing.T) {
 			return true, nil, apierrors.NewForbidden(servicesResource.GroupResource(), "web", errors.New("finalizers are kept by policy"))
 		})
 		c.markDeleted("web")
-		after(time.Second)
+		advanceTime(time.Second)
 		svc := c.get("web")
 		if _, there := c.cloud.serves(svc.UID); there {
 			t.Fatal("the load balancer exists")
@@ -82,12 +82,12 @@ func TestRefusedFinalizerRemoval(t *testing.T) {
 			t.Errorf("addresses: %v", got)
 		}
 		patches := c.written()
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := c.written(); got != patches {
 			t.Errorf("%d more patches of the same content", got-patches)
 		}
 		refuse = false
-		after(5 * time.Minute)
+		advanceTime(5 * time.Minute)
 		if _, err := c.client.Tracker().Get(servicesResource, "shop", "web"); !apierrors.IsNotFound(err) {
 			t.Errorf("after the end of the refusals: %v", err)
 		}

@@ -34,7 +34,7 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 	if !result.Waits && !result.Again {
 		v.known.plans, v.known.waits = 0, time.Time{}
 	}
-	failed, unseen := failures(result), result.Draft.Plan.AnyBlocked(plan.ByBlind)
+	failed, unseen := runFailures(result), result.Draft.Plan.AnyBlocked(plan.ByBlind)
 	if len(failed) == 0 && !unseen {
 		v.known.failures = 0
 	}
@@ -57,7 +57,7 @@ func (v *visit) requeue(ctx context.Context, result reconcile.Result, quiet bool
 		v.queue.GoOn(v.key, v.nextWait(result), v.turn.Urgency)
 	case unseen:
 		v.known.failures++
-		v.queue.GoOn(v.key, backoff(v.known.failures), byRetry)
+		v.queue.GoOn(v.key, backoffAfter(v.known.failures), byRetry)
 	case result.Draft.Obstructed():
 		v.queue.AddAfter(v.key, maxBackoff, byRetry)
 	default:
@@ -89,13 +89,13 @@ func (v *visit) after(err error) time.Duration {
 	switch fault.Of(err) {
 	case fault.Throttled:
 		// Different for each Service, so that retries are spread.
-		return wait.Jitter(max(fault.After(err), backoff(v.known.failures)), 1)
+		return wait.Jitter(max(fault.After(err), backoffAfter(v.known.failures)), 1)
 	case fault.Invalid, fault.Taken:
 		// Only a change of the Service helps, or the deletion of another one, which queues
 		// it. Retry now and then, because resources that it refers to may appear.
 		return maxBackoff
 	default:
-		return max(min(fault.After(err), maxBackoff), backoff(v.known.failures))
+		return max(min(fault.After(err), maxBackoff), backoffAfter(v.known.failures))
 	}
 }
 
@@ -109,8 +109,8 @@ func (v *visit) noteDefect(err error) bool {
 	return found
 }
 
-// backoff returns the wait after the nth consecutive failure.
-func backoff(nth int) time.Duration {
+// backoffAfter returns the wait after the nth consecutive failure.
+func backoffAfter(nth int) time.Duration {
 	return min(minBackoff<<min(max(nth-1, 0), 10), maxBackoff)
 }
 

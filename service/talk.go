@@ -84,12 +84,12 @@ func (t *talk) problems(d *reconcile.Draft) {
 func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 	switch {
 	case d.Vanished():
-		t.say(status.EventDriftFound, "The load balancer is missing in the cloud; it is made again: "+counts(d.Plan))
+		t.say(status.EventDriftFound, "The load balancer is missing in the cloud and is recreated: "+stepCounts(d.Plan))
 	case d.Drifted() && d.Plan.Writes():
-		t.say(status.EventDriftFound, "The load balancer was changed from outside; it is put right: "+counts(d.Plan)+": "+firstSteps(d.Plan))
+		t.say(status.EventDriftFound, "The load balancer was changed from outside and is corrected: "+stepCounts(d.Plan)+": "+firstSteps(d.Plan))
 	}
 	if d.Plan.Writes() && (!quiet || d.Drifted()) {
-		t.say(status.EventEnsuring, "Ensuring load balancer: "+counts(d.Plan))
+		t.say(status.EventEnsuring, "Ensuring load balancer: "+stepCounts(d.Plan))
 	}
 	nodes := d.Request.Backends.Nodes
 	if d.Want != nil && nodes.Len() == 0 {
@@ -146,7 +146,7 @@ func (t *talk) ensured(r reconcile.Result, quiet bool) {
 		return
 	}
 	known := t.v.known
-	known.ensuring = known.ensuring || wrote(r.Report) && (!quiet || r.Draft.Drifted())
+	known.ensuring = known.ensuring || hasWritten(r.Report) && (!quiet || r.Draft.Drifted())
 	if r.Clean && known.ensuring {
 		known.ensuring = false
 		t.say(status.EventEnsured, "Ensured load balancer")
@@ -165,7 +165,7 @@ func (t *talk) moved(r reconcile.Result) {
 		changed = false // another writer has replaced our addresses
 	}
 	if old, waits := conditions.Replacing(r); waits {
-		text := "The new load balancer serves at " + after + "; " + old + " goes a minute after the switch"
+		text := "The new load balancer serves at " + after + "; " + old + " is deleted a minute after the switch"
 		if changed {
 			text += ", and with it " + before
 		}
@@ -173,7 +173,7 @@ func (t *talk) moved(r reconcile.Result) {
 		return
 	}
 	if old, done := conditions.Replaced(r); done {
-		t.say(status.EventReplaced, "The old load balancer "+old+" is gone; the new one serves at "+after)
+		t.say(status.EventReplaced, "The old load balancer "+old+" is deleted; the new one serves at "+after)
 	} else if changed && r.Err == nil {
 		t.say(status.EventReplaced, "The load balancer has a new address: "+after+"; "+before+" no longer leads to it")
 	}
@@ -182,7 +182,7 @@ func (t *talk) moved(r reconcile.Result) {
 	}
 }
 
-func wrote(r engine.Report) bool {
+func hasWritten(r engine.Report) bool {
 	for _, res := range r.Results {
 		if res.State == engine.Done && res.Step.ID.Action != plan.Forget {
 			return true
@@ -207,8 +207,8 @@ func firstSteps(p plan.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// counts returns the numbers of steps of a plan in words.
-func counts(p plan.Plan) string {
+// stepCounts returns the numbers of steps of a plan in words.
+func stepCounts(p plan.Plan) string {
 	n := map[plan.Action]int{}
 	for _, s := range p.Steps {
 		action := s.ID.Action

@@ -20,16 +20,16 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// talking is a visit whose events can be read, and its clock.
-func talking(svc *corev1.Service) (*visit, *record.FakeRecorder, *testclock.FakeClock) {
+// newReporting returns a visit whose events can be read, and its clock.
+func newReporting(svc *corev1.Service) (*visit, *record.FakeRecorder, *testclock.FakeClock) {
 	v, clock := visitTo(svc)
 	events := record.NewFakeRecorder(20)
 	v.recorder = events
 	return v, events, clock
 }
 
-// heard drains what was recorded.
-func heard(r *record.FakeRecorder) []string {
+// recordedEvents returns all recorded events.
+func recordedEvents(r *record.FakeRecorder) []string {
 	var out []string
 	for {
 		select {
@@ -41,18 +41,18 @@ func heard(r *record.FakeRecorder) []string {
 	}
 }
 
-// TestEventsAreRepeated: a warning that still holds is told again after half an hour
-// and not sooner; one that has gone is told again when it comes back; what has
-// happened is told once.
+// TestEventsAreRepeated: a warning that still holds is recorded again after half an hour
+// and not sooner; one that had ended is recorded when it returns; a change is recorded
+// once.
 func TestEventsAreRepeated(t *testing.T) {
-	v, events, clock := talking(given("berth"))
+	v, events, clock := newReporting(newClaimService("berth"))
 	wrong := &reconcile.Draft{Problems: annotations.Problems{{Key: "spec.ports", Code: annotations.CodeMixed, Message: "mixes protocols"}}}
 	run := func(d *reconcile.Draft) []string {
 		talk := v.newTalk()
 		talk.problems(d)
 		talk.say(status.EventEnsured, "Ensured load balancer")
 		talk.keep()
-		return heard(events)
+		return recordedEvents(events)
 	}
 	warning, ensured := "Warning UnsupportedSpec spec.ports: mixes protocols", "Normal EnsuredLoadBalancer Ensured load balancer"
 	for _, tc := range []struct {
@@ -74,10 +74,10 @@ func TestEventsAreRepeated(t *testing.T) {
 	}
 }
 
-// TestMoved: clients are told where to go, from which address to which.
+// TestMoved: the event of a switch has the old and the new address.
 func TestMoved(t *testing.T) {
 	balancer := stack.Key{Kind: "lb", Name: "old"}
-	gone := engine.Result{Step: gated("lb")}
+	gone := engine.Result{Step: gatedStep("lb")}
 	gone.Step.ID.Key = balancer
 	waits, went := gone, gone
 	waits.State, went.State = engine.Waiting, engine.Done
@@ -90,8 +90,8 @@ func TestMoved(t *testing.T) {
 		results       []engine.Result
 		want          string
 	}{
-		"switching":          {"old.example.com", "new.example.com", found(reconcile.Job{}), []engine.Result{waits}, "ReplacingLoadBalancer The new load balancer serves at new.example.com; lb/old goes a minute after the switch, and with it old.example.com"},
-		"switched":           {"new.example.com", "new.example.com", found(reconcile.Job{}), []engine.Result{went}, "ReplacedLoadBalancer The old load balancer lb/old is gone; the new one serves at new.example.com"},
+		"switching":          {"old.example.com", "new.example.com", found(reconcile.Job{}), []engine.Result{waits}, "ReplacingLoadBalancer The new load balancer serves at new.example.com; lb/old is deleted a minute after the switch, and with it old.example.com"},
+		"switched":           {"new.example.com", "new.example.com", found(reconcile.Job{}), []engine.Result{went}, "ReplacedLoadBalancer The old load balancer lb/old is deleted; the new one serves at new.example.com"},
 		"made again":         {"old.example.com", "new.example.com", reconcile.Draft{}, nil, "ReplacedLoadBalancer The load balancer has a new address: new.example.com; old.example.com no longer leads to it"},
 		"the same":           {"lb.example.com", "lb.example.com", found(reconcile.Job{}), nil, ""},
 		"taken over":         {"lb.example.com", "lb.example.com", found(reconcile.Job{Foreign: true}), nil, "AdoptedLoadBalancer The load balancer of another controller is now kept by this one; its address is lb.example.com"},
@@ -99,8 +99,8 @@ func TestMoved(t *testing.T) {
 		"is being taken off": {"old.example.com", "", found(reconcile.Job{Release: true}), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			svc := given("berth")
-			v, events, _ := talking(svc)
+			svc := newClaimService("berth")
+			v, events, _ := newReporting(svc)
 			if tc.before != "" {
 				svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{status.Hostname(tc.before)}
 			}
@@ -110,7 +110,7 @@ func TestMoved(t *testing.T) {
 				res.Status.Ingress = []corev1.LoadBalancerIngress{status.Hostname(tc.after)}
 			}
 			v.newTalk().moved(res)
-			if got := strings.Join(heard(events), "\n"); strings.TrimPrefix(got, "Normal ") != tc.want {
+			if got := strings.Join(recordedEvents(events), "\n"); strings.TrimPrefix(got, "Normal ") != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 		})
@@ -125,10 +125,10 @@ func TestFirstSteps(t *testing.T) {
 	}
 }
 
-// TestManyProblemsAreOneEvent: whoever writes thousands of unknown keys gets one event
+// TestManyProblemsAreOneEvent: a Service with thousands of unknown keys gets one event
 // with their number.
 func TestManyProblemsAreOneEvent(t *testing.T) {
-	v, events, _ := talking(given("berth"))
+	v, events, _ := newReporting(newClaimService("berth"))
 	draft := &reconcile.Draft{}
 	for i := range 4500 {
 		draft.Problems = append(draft.Problems, annotations.Problem{
@@ -136,7 +136,7 @@ func TestManyProblemsAreOneEvent(t *testing.T) {
 		})
 	}
 	v.talk.problems(draft)
-	got := heard(events)
+	got := recordedEvents(events)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "Warning UnknownAnnotation 4500 in all, such as: berth-lb.io/unknown-0000: is not known;") {
 		t.Errorf("%d events, the first %.200s", len(got), strings.Join(got[:min(1, len(got))], ""))
 	}
@@ -145,7 +145,7 @@ func TestManyProblemsAreOneEvent(t *testing.T) {
 // TestSilenceOfTheCloudIsToldOnce: whichever call meets a cloud that does not answer, the
 // user hears of it once; another fault is another event.
 func TestSilenceOfTheCloudIsToldOnce(t *testing.T) {
-	v, events, _ := talking(given("berth"))
+	v, events, _ := newReporting(newClaimService("berth"))
 	for _, tc := range []struct {
 		err  error
 		told int
@@ -155,27 +155,27 @@ func TestSilenceOfTheCloudIsToldOnce(t *testing.T) {
 		{fault.New(fault.Denied, "not allowed"), 1},
 	} {
 		v.newTalk().failed(tc.err).keep()
-		if got := heard(events); len(got) != tc.told {
+		if got := recordedEvents(events); len(got) != tc.told {
 			t.Errorf("%v: told %q, want %d events", tc.err, got, tc.told)
 		}
 	}
 }
 
-// TestFailureTellsWhatHelps: who reads events alone, as kubectl describe shows them,
-// learns what to do.
+// TestFailureTellsWhatHelps: events alone, as kubectl describe shows them, name the next
+// step.
 func TestFailureTellsWhatHelps(t *testing.T) {
-	v, events, _ := talking(given("berth"))
+	v, events, _ := newReporting(newClaimService("berth"))
 	v.newTalk().failed(fault.New(fault.Denied, "not allowed.")).keep()
 	want := []string{"Warning SyncLoadBalancerFailed Error syncing load balancer: not allowed; the controller's credentials lack this right: grant it, see docs/permissions"}
-	if d := cmp.Diff(want, heard(events)); d != "" {
+	if d := cmp.Diff(want, recordedEvents(events)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
-// TestEnsuredAfterWaiting: who had to wait for something once all was written is told all
-// the same when it serves, and once.
+// TestEnsuredAfterWaiting: a load balancer that becomes ready some time after its last
+// write is reported, and once.
 func TestEnsuredAfterWaiting(t *testing.T) {
-	v, events, _ := talking(given("berth"))
+	v, events, _ := newReporting(newClaimService("berth"))
 	made := engine.Report{Results: []engine.Result{{State: engine.Done, Step: plan.Step{ID: plan.StepID{Action: plan.Create}}}}}
 	var told []string
 	for _, r := range []reconcile.Result{
@@ -186,7 +186,7 @@ func TestEnsuredAfterWaiting(t *testing.T) {
 		talk := v.newTalk()
 		talk.result(r, false)
 		talk.keep()
-		told = append(told, strings.Join(heard(events), ", "))
+		told = append(told, strings.Join(recordedEvents(events), ", "))
 	}
 	if d := cmp.Diff([]string{"", "Normal EnsuredLoadBalancer Ensured load balancer", ""}, told); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

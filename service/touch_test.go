@@ -10,7 +10,7 @@ import (
 // TestTouched: what users and their tools write beside the spec is noticed once, what
 // we write ourselves is not, and the first sight of a Service is no change.
 func TestTouched(t *testing.T) {
-	svc := given("berth")
+	svc := newClaimService("berth")
 	v, _ := visitTo(svc)
 	for i, step := range []struct {
 		key, value string
@@ -38,7 +38,7 @@ func TestTouched(t *testing.T) {
 
 // TestWantsLook: a touch asks for a look once in a minute, a user's demand always.
 func TestWantsLook(t *testing.T) {
-	svc := given("berth")
+	svc := newClaimService("berth")
 	v, clock := visitTo(svc)
 	for i, step := range []struct {
 		after time.Duration

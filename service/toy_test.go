@@ -38,7 +38,7 @@ type toyBalancer struct{ Port int32 }
 
 type toyMembers struct{ Nodes []string }
 
-// toySeat is what one Service at a time can have: whoever asks for it with an annotation.
+// toySeat is a resource that one Service at a time can have; an annotation requests it.
 type toySeat struct{}
 
 const (
@@ -113,7 +113,7 @@ func (c *toy) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
 	return out
 }
 
-// taken tells whether somebody else has the seat.
+// taken reports whether another Service has the seat.
 func (c *toy) taken(o stack.Owner) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +169,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		},
 		Scope: func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
 		Build: func(in providers.Input[string], _ struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-			poisoned(in.Service, "build")
+			panicAtStage(in.Service, "build")
 			out := &stack.Stack{}
 			port := in.Service.Spec.Ports[0].Port
 			for ref, object := range in.Objects {
@@ -198,7 +198,7 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 			toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
 		}},
 		Status: func(in providers.Input[string], have *stack.Stack) status.Result {
-			poisoned(in.Service, "show")
+			panicAtStage(in.Service, "show")
 			if lb, ok := have.Get(toyKey(toyLB)); ok {
 				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
 			}
@@ -224,8 +224,8 @@ func (c *cluster) next() string {
 	return strconv.Itoa(c.version)
 }
 
-// merged is an object with a strategic merge patch applied.
-func merged[T any](was *T, patch []byte) (*T, error) {
+// applyPatch returns an object with a strategic merge patch applied.
+func applyPatch[T any](was *T, patch []byte) (*T, error) {
 	before, err := json.Marshal(was)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (c *cluster) patch(action clienttesting.Action) (bool, runtime.Object, erro
 	if v := body.Metadata.ResourceVersion; v != "" && v != was.ResourceVersion {
 		return true, nil, apierrors.NewConflict(servicesResource.GroupResource(), was.Name, fmt.Errorf("%s is not %s", v, was.ResourceVersion))
 	}
-	now, err := merged(was, a.GetPatch())
+	now, err := applyPatch(was, a.GetPatch())
 	if err != nil {
 		return true, nil, err
 	}
@@ -329,7 +329,7 @@ func (c *cluster) written() int {
 // told drains the events and counts those with a reason.
 func (c *cluster) told(reason status.EventReason) int {
 	n := 0
-	for _, e := range heard(c.events) {
+	for _, e := range recordedEvents(c.events) {
 		if strings.Contains(e, " "+string(reason)+" ") {
 			n++
 		}
@@ -376,7 +376,7 @@ func (c *cluster) beside(bound providers.Bound, r reconcile.Options, o Options, 
 			c.t.Error(err)
 		}
 	})
-	after(time.Second)
+	advanceTime(time.Second)
 	part()
 	stop()
 	running.Wait()
@@ -396,13 +396,13 @@ func inLoop(t *testing.T, o Options, test func(*cluster)) {
 	})
 }
 
-// after lets virtual time pass, and all come to rest.
-func after(d time.Duration) {
+// advanceTime advances virtual time, and waits until all goroutines are blocked.
+func advanceTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func names(n int) []string {
+func serviceNames(n int) []string {
 	var out []string
 	for i := range n {
 		out = append(out, "web-"+strconv.Itoa(i))

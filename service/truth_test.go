@@ -16,14 +16,14 @@ import (
 func TestProgrammedIsBoundToTheSpec(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		var during []string
 		c.cloud.answer(func() error {
 			during = append(during, c.programmed("web"))
 			return fault.New(fault.Quota, "no room")
 		})
 		c.put("web", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if len(during) == 0 || during[0] != "Unknown Pending" {
 			t.Errorf("during the writes: %q", during)
 		}
@@ -31,7 +31,7 @@ func TestProgrammedIsBoundToTheSpec(t *testing.T) {
 			t.Error(got)
 		}
 		c.cloud.answer(nil)
-		after(2 * time.Hour)
+		advanceTime(2 * time.Hour)
 		if got := c.programmed("web"); got != "True Programmed" {
 			t.Error(got)
 		}
@@ -43,9 +43,9 @@ func TestProgrammedIsBoundToTheSpec(t *testing.T) {
 func TestNotApplied(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		c.put("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerIP = "192.0.2.7" })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		check := func(when string) {
 			t.Helper()
 			if got := c.programmed("web"); got != "False NotApplied" {
@@ -58,16 +58,16 @@ func TestNotApplied(t *testing.T) {
 		check("after the change")
 		before := c.written()
 		c.node("n2")
-		after(time.Minute)
+		advanceTime(time.Minute)
 		check("after a node")
 		c.put("web", func(svc *corev1.Service) { svc.Labels = map[string]string{"touched": "yes"} })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		check("after a look")
 		if got := c.written() - before; got != 0 {
 			t.Errorf("%d writes of the Service", got)
 		}
 		c.put("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerIP = "" })
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := c.programmed("web"); got != "True Programmed" {
 			t.Error(got)
 		}
@@ -82,7 +82,7 @@ func TestGenerationIsObserved(t *testing.T) {
 				svc.Generation = generation
 				svc.Spec.Selector = map[string]string{"version": string(rune('0' + generation))}
 			})
-			after(time.Minute)
+			advanceTime(time.Minute)
 			svc := c.get("web")
 			for _, cond := range svc.Status.Conditions {
 				if cond.ObservedGeneration != generation {
@@ -102,7 +102,7 @@ func TestGenerationIsObserved(t *testing.T) {
 func TestMissingBalancerIsNotProgrammed(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		c.cloud.mu.Lock()
 		delete(c.cloud.has, string(c.get("web").UID))
 		c.cloud.mu.Unlock()
@@ -110,7 +110,7 @@ func TestMissingBalancerIsNotProgrammed(t *testing.T) {
 		c.put("web", func(svc *corev1.Service) {
 			svc.Annotations = map[string]string{status.AnnotationLookAgain: metav1.Now().String()}
 		})
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := c.programmed("web"); got != "False CloudUnavailable" {
 			t.Error(got)
 		}

@@ -64,13 +64,13 @@ func (w *writes) end(key string, answer *corev1.Service, err error) (others bool
 	defer w.mu.Unlock()
 	one := w.get(key)
 	one.inFlight--
-	one.doubt = err != nil && !declined(err)
+	one.doubt = err != nil && !isDeclined(err)
 	if answer != nil {
 		one.version, one.answer = answer.ResourceVersion, answer
 	}
 	for _, version := range one.seen {
 		others = others || version != one.version
-		if !older(version, one.version) {
+		if !isOlderVersion(version, one.version) {
 			one.answer = nil // the informer was faster
 		}
 	}
@@ -89,9 +89,9 @@ func (w *writes) inDoubt(key string) bool {
 	return ok && one.doubt
 }
 
-// declined reports whether the API server has definitely not performed a request. After an
-// internal failure the effect is unknown.
-func declined(err error) bool {
+// isDeclined reports whether the API server has definitely not performed a request.
+// After an internal failure the effect is unknown.
+func isDeclined(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError
 }
@@ -105,7 +105,7 @@ func (w *writes) arrived(key, version string) (ours bool) {
 	if !ok {
 		return false
 	}
-	if one.answer != nil && !older(version, one.answer.ResourceVersion) {
+	if one.answer != nil && !isOlderVersion(version, one.answer.ResourceVersion) {
 		one.answer = nil
 	}
 	if one.inFlight > 0 {
@@ -121,7 +121,7 @@ func (w *writes) newest(key string, cached *corev1.Service) *corev1.Service {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one, ok := w.all[key]
-	if !ok || one.answer == nil || one.answer.UID != cached.UID || !older(cached.ResourceVersion, one.answer.ResourceVersion) {
+	if !ok || one.answer == nil || one.answer.UID != cached.UID || !isOlderVersion(cached.ResourceVersion, one.answer.ResourceVersion) {
 		return cached
 	}
 	return one.answer
@@ -141,8 +141,8 @@ func (w *writes) contested(key, by string, now time.Time) time.Duration {
 	return wait
 }
 
-// rival returns the client that repeatedly writes other addresses; empty: none.
-func (w *writes) rival(key string, now time.Time) string {
+// conflictingWriter returns the client that repeatedly writes other addresses; empty: none.
+func (w *writes) conflictingWriter(key string, now time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one, ok := w.all[key]
@@ -160,8 +160,9 @@ func (w *writes) drop(key string) {
 	}
 }
 
-// older reports whether a version precedes another one, if they are comparable.
-func older(a, b string) bool {
+// isOlderVersion reports whether a version precedes another one, if they are
+// comparable.
+func isOlderVersion(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order < 0
 }

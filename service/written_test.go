@@ -17,8 +17,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// TestInDoubt: only an answer says whether a write took effect, and one that the API server
-// could not finish does not.
+// TestInDoubt: only an answer shows that a write took effect, and the answer of an API
+// server that could not finish does not.
 func TestInDoubt(t *testing.T) {
 	kind := corev1.Resource("services")
 	for name, tc := range map[string]struct {
@@ -76,7 +76,7 @@ func TestAnUnansweredWriteIsAskedAfter(t *testing.T) {
 			return true, nil, io.ErrUnexpectedEOF
 		})
 		c.put("web", asItIs)
-		after(time.Minute)
+		advanceTime(time.Minute)
 		if got := c.programmed("web"); !cut || got != "True Programmed" {
 			t.Fatalf("cut %v, programmed: %q", cut, got)
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/berth-lb/berth/service/offline"
 )
 
-const annotationsHelp = `Annotations lists every annotation that is declared, with what is legal, what the
-default is, which kinds of load balancers it is for, and whether it works, is
-accepted without effect, or comes later. With words it shows those alone that have all
-of them in their name or text, and all that is known of each.
+const annotationsHelp = `Annotations lists every declared annotation with its legal values, its default, the
+kinds of load balancers that have it, and whether it works, is accepted without
+effect, or is planned. With words it lists only annotations whose name or text contains
+all of them, with every detail.
 
 Exit codes:
   0  listed
@@ -27,9 +27,9 @@ func newAnnotations() *cobra.Command {
 		Long:    annotationsHelp,
 		Example: "  berth annotations idle timeout\n  berth annotations --provider aws -o json",
 	}
-	cmd.Flags().StringVar(&provider, "provider", "", "only those of one cloud: "+strings.Join(names(), ", "))
+	cmd.Flags().StringVar(&provider, "provider", "", "only those of one cloud: "+strings.Join(cloudNames(), ", "))
 	cmd.Flags().StringVarP(&format, "output", "o", "table", "form of output: "+strings.Join(offline.ReferenceFormats(), ", "))
-	complete(cmd, map[string][]string{"provider": names(), "output": offline.ReferenceFormats()})
+	completeFlags(cmd, map[string][]string{"provider": cloudNames(), "output": offline.ReferenceFormats()})
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		clouds := all.List()
 		if provider != "" {
@@ -43,7 +43,7 @@ func newAnnotations() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, text)
+		return printResult(cmd, text)
 	}
 	return cmd
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/berth-lb/berth/service/offline"
 )
 
-const checkHelp = `Check judges Services in files without a cloud and without a cluster: fields that the
+const checkHelp = `Check validates Services in files without a cloud and without a cluster: fields that the
 API server would refuse, fields and annotations that the kind of load balancer does not
-have, annotations of other clouds, and the policy if one is given. What only the cloud
-can tell, such as a subnet that does not exist, a plan shows.
+have, annotations of other clouds, and the policy if one is given. A plan also finds
+what only the cloud can report, such as a subnet that does not exist.
 
-Files, folders with all that is below them, and - for standard input, such as the
-output of "helm template", are named as arguments or with -f. Documents without a
-Service are counted and passed over; -v lists them. Without --provider each Service's own annotations tell its cloud.
+Arguments, or -f, name files, folders including their subfolders, or - for standard
+input, such as the output of "helm template". Documents without a Service are counted
+and skipped; -v lists them. Without --provider each Service's annotations decide its cloud.
 
 Every problem has a code, explained in docs/reference/problems.md, and a place in its
 file. Other forms than human are for CI: sarif, junit, github (workflow commands).
@@ -50,14 +50,14 @@ func newCheck() *cobra.Command {
 	services.register(cmd)
 	look.register(cmd, offline.Checked{}.Formats())
 	set := cmd.Flags()
-	set.StringVar(&provider, "provider", "", "cloud to check for: "+strings.Join(names(), ", ")+" (default: what each Service's annotations tell)")
+	set.StringVar(&provider, "provider", "", "cloud to check for: "+strings.Join(cloudNames(), ", ")+" (default: what each Service's annotations tell)")
 	set.StringVar(&by.PolicyConfig, "policy-config", "", "the policy file of the controller")
 	set.StringSliceVar(&by.AllowedNamespaces, "allowed-namespaces", nil, "namespaces whose Services are served, as given to the controller")
 	set.StringSliceVar(&served.Names, "load-balancer-class", nil, "values of spec.loadBalancerClass that are served (default: every class of berth-lb.io)")
 	set.BoolVar(&served.Default, "default-class", true, "Services without a loadBalancerClass are served, as given to the controller")
 	set.StringVar(&failOn, "fail-on", offline.FailOnError, "least severity that makes the exit code 1: "+strings.Join(offline.FailOns(), ", "))
 	set.BoolVarP(&verbose, "verbose", "v", false, "show Services without problems, and each document that was passed over")
-	complete(cmd, map[string][]string{"provider": names(), "output": offline.Checked{}.Formats(), "fail-on": offline.FailOns()})
+	completeFlags(cmd, map[string][]string{"provider": cloudNames(), "output": offline.Checked{}.Formats(), "fail-on": offline.FailOns()})
 	cmd.RunE = func(cmd *cobra.Command, paths []string) error {
 		services.input.Files = append(services.input.Files, paths...)
 		err := errors.Join(look.legal(offline.Checked{}.Formats()), legalFailOn(failOn))
@@ -78,9 +78,9 @@ func newCheck() *cobra.Command {
 		}
 		checked.Version, checked.Verbose = version, verbose
 		if verbose {
-			say(cmd, checked.Passed)
+			printNotes(cmd, checked.Passed)
 		}
-		say(cmd, checked.Notes)
+		printNotes(cmd, checked.Notes)
 		return showChecked(cmd, checked, look, failOn)
 	}
 	return cmd
@@ -93,7 +93,7 @@ func showChecked(cmd *cobra.Command, checked offline.Checked, look outputFlags, 
 	if err != nil {
 		return err
 	}
-	if err := show(cmd, text); err != nil {
+	if err := printResult(cmd, text); err != nil {
 		return err
 	}
 	return exit(checked.ExitCode(failOn))

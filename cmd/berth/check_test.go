@@ -41,7 +41,7 @@ func TestCheckPolicy(t *testing.T) {
 	} {
 		for _, cloud := range []string{"azure", "gce"} {
 			t.Run(name+" "+cloud, func(t *testing.T) {
-				got := berth(t, "", append([]string{"check", "-f", service, "--provider", cloud, "--width", "200"}, tc.flags...)...)
+				got := runBerth(t, "", append([]string{"check", "-f", service, "--provider", cloud, "--width", "200"}, tc.flags...)...)
 				if got.code != tc.code || !strings.Contains(got.out, tc.words) {
 					t.Errorf("code %d, want %d, and %q in:\n%s%s", got.code, tc.code, tc.words, got.out, got.err)
 				}
@@ -50,13 +50,13 @@ func TestCheckPolicy(t *testing.T) {
 	}
 }
 
-// TestCheckFolder: a folder is read with all that is below it, what is no Service
-// ends nothing, each Service is judged for its own cloud and class, and every
-// problem has a code and a place, in every form.
+// TestCheckFolder: a folder is read with its subfolders, other objects than Services are
+// skipped, each Service is checked for its own cloud and class, and every problem has a
+// code and a place, in every form.
 func TestCheckFolder(t *testing.T) {
 	for _, form := range []string{"human", "json", "sarif", "junit", "github"} {
 		t.Run(form, func(t *testing.T) {
-			got := berth(t, "", "check", "-o", form, "--width", "160", "testdata/check/deploy")
+			got := runBerth(t, "", "check", "-o", form, "--width", "160", "testdata/check/deploy")
 			if got.code != 1 {
 				t.Errorf("exit code %d, want 1", got.code)
 			}
@@ -67,9 +67,9 @@ func TestCheckFolder(t *testing.T) {
 
 // TestCheckFailOn: the severity decides on the exit code, and on nothing else.
 func TestCheckFailOn(t *testing.T) {
-	warning := write(t, "warning.yaml", strings.Replace(serviceYAML("a", ""), "type: nlb", "tpye: nlb", 1))
-	fault := write(t, "fault.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: LoadBalancer, ports: [{port: 99999}]}\n")
-	broken := write(t, "broken.yaml", "a: [")
+	warning := writeFile(t, "warning.yaml", strings.Replace(serviceYAML("a", ""), "type: nlb", "tpye: nlb", 1))
+	fault := writeFile(t, "fault.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {type: LoadBalancer, ports: [{port: 99999}]}\n")
+	broken := writeFile(t, "broken.yaml", "a: [")
 	for _, tc := range []struct {
 		file, failOn string
 		code         int
@@ -83,7 +83,7 @@ func TestCheckFailOn(t *testing.T) {
 		{broken, "never", 0},
 		{fault, "sometimes", 1},
 	} {
-		got := berth(t, "", "check", "--provider", "aws", "--fail-on", tc.failOn, tc.file)
+		got := runBerth(t, "", "check", "--provider", "aws", "--fail-on", tc.failOn, tc.file)
 		if got.code != tc.code {
 			t.Errorf("%s with %s: exit code %d, want %d\n%s%s", filepath.Base(tc.file), tc.failOn, got.code, tc.code, got.out, got.err)
 		}
@@ -94,7 +94,7 @@ func TestCheckFailOn(t *testing.T) {
 func TestCheckExamplesOfOthers(t *testing.T) {
 	for provider, others := range map[string][]string{"aws": {"azure", "gce"}, "gce": {"aws", "azure"}, "azure": {"aws", "gce"}} {
 		for _, other := range others {
-			got := berth(t, "", "check", "--provider", provider, "../../examples/"+other)
+			got := runBerth(t, "", "check", "--provider", provider, "../../examples/"+other)
 			if got.code != 1 || !strings.Contains(got.out, "BRT204") || !strings.Contains(got.out, "BRT203") {
 				t.Errorf("examples of %s for %s: exit code %d\n%s", other, provider, got.code, got.out)
 			}

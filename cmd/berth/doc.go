@@ -2,6 +2,6 @@
 // doing it.
 //
 // One file holds one verb: it reads flags, makes one call to package
-// service/offline, and prints what came back. Nothing is decided here. Start at
-// [run].
+// service/offline, and prints the result. Nothing is decided here. Start at
+// [runCommand].
 package main

@@ -45,8 +45,8 @@ func (f *serviceFlags) from(cmd *cobra.Command) offline.Input {
 	return in
 }
 
-// complete offers the legal values of flags that take one of a few words.
-func complete(cmd *cobra.Command, values map[string][]string) {
+// completeFlags offers the legal values of flags that take one of a few words.
+func completeFlags(cmd *cobra.Command, values map[string][]string) {
 	for flag, words := range values {
 		// Only a flag that does not exist is an error, which a test would meet.
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))

@@ -17,7 +17,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	code := runCommand(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
 }
@@ -33,8 +33,8 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// run performs one command and returns the exit code of the process.
-func run(ctx context.Context, args []string, s streams) int {
+// runCommand performs one command and returns the exit code of the process.
+func runCommand(ctx context.Context, args []string, s streams) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		return int(code)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(s.err, "berth: %v\n", err) // nobody is left to tell
+		_, _ = fmt.Fprintf(s.err, "berth: %v\n", err) // there is no other place to report it
 		return plan.ExitError
 	}
 	return plan.ExitNothing
@@ -70,15 +70,15 @@ func newRoot(s streams) *cobra.Command {
 	return root
 }
 
-// say writes notes to stderr.
-func say(cmd *cobra.Command, notes []string) {
+// printNotes writes notes to stderr.
+func printNotes(cmd *cobra.Command, notes []string) {
 	for _, note := range notes {
 		cmd.PrintErrln("note: " + note)
 	}
 }
 
-// show writes a result to stdout.
-func show(cmd *cobra.Command, result string) error {
+// printResult writes a result to stdout.
+func printResult(cmd *cobra.Command, result string) error {
 	_, err := io.WriteString(cmd.OutOrStdout(), result)
 	return err
 }

@@ -62,7 +62,7 @@ func makeReal(t *testing.T, nodes, config string, files ...string) {
 	}
 }
 
-func write(t *testing.T, name, text string) string {
+func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -78,14 +78,14 @@ func serviceYAML(name, more string) string {
 
 // TestPlanAfterTheWorkIsDone: 0 is only ever said of a cloud that is as wanted.
 func TestPlanAfterTheWorkIsDone(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	file := write(t, "web.yaml", serviceYAML("web", ""))
+	flags, nodes := startAWS(t, 2)
+	file := writeFile(t, "web.yaml", serviceYAML("web", ""))
 	args := append([]string{"plan", "-f", file, "--nodes", nodes}, flags...)
-	if got := berth(t, "", args...); got.code != plan.ExitChanges {
+	if got := runBerth(t, "", args...); got.code != plan.ExitChanges {
 		t.Fatalf("before: exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 	makeReal(t, nodes, flags[3], file)
-	got := berth(t, "", args...)
+	got := runBerth(t, "", args...)
 	if got.code != plan.ExitNothing || got.out != "No changes. The cloud matches the Service.\n" {
 		t.Errorf("after: exit code %d\n%s%s", got.code, got.out, got.err)
 	}
@@ -94,12 +94,12 @@ func TestPlanAfterTheWorkIsDone(t *testing.T) {
 // TestPlanOfSharedThings: what a Service no longer wants stays while another
 // one, planned before or after it, does.
 func TestPlanOfSharedThings(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	both := write(t, "both.yaml", serviceYAML("a", "")+"---\n"+serviceYAML("b", ""))
+	flags, nodes := startAWS(t, 2)
+	both := writeFile(t, "both.yaml", serviceYAML("a", "")+"---\n"+serviceYAML("b", ""))
 	makeReal(t, nodes, flags[3], both)
 	narrow := serviceYAML("a", "  loadBalancerSourceRanges: [192.0.2.0/24]\n")
 	for name, text := range map[string]string{"alone": narrow, "with-b": narrow + "---\n" + serviceYAML("b", "")} {
-		got := berth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)...)
+		got := runBerth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)...)
 		if got.code != plan.ExitChanges {
 			t.Errorf("%s: exit code %d", name, got.code)
 		}
@@ -107,13 +107,13 @@ func TestPlanOfSharedThings(t *testing.T) {
 	}
 }
 
-// TestPlanForms: what is left alone is said wherever there is room for it.
+// TestPlanForms: every form that has room for it lists the Services that are left alone.
 func TestPlanForms(t *testing.T) {
-	flags, nodes := cloud(t, 1)
+	flags, nodes := startAWS(t, 1)
 	text := serviceYAML("web", "") + "---\n" + serviceYAML("other", "  loadBalancerClass: example.com/x\n") +
 		"---\napiVersion: v1\nkind: Service\nmetadata: {name: inner}\nspec: {ports: [{port: 80}]}\n"
 	for _, form := range []string{"human", "brief", "json", "summary", "dot", "mermaid"} {
-		got := berth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes, "-o", form}, flags...)...)
+		got := runBerth(t, text, append([]string{"plan", "-f", "-", "--nodes", nodes, "-o", form}, flags...)...)
 		if got.code != plan.ExitChanges {
 			t.Errorf("%s: exit code %d %s", form, got.code, got.err)
 		}
@@ -124,29 +124,29 @@ func TestPlanForms(t *testing.T) {
 // TestPlanTellsOpenNodes: that the nodes will let a whole security group in is said
 // before it is done, and is an error where the policy forbids it.
 func TestPlanTellsOpenNodes(t *testing.T) {
-	flags, nodes := cloud(t, 1)
+	flags, nodes := startAWS(t, 1)
 	group := ec2.ID("sg", "seed-default")
 	text := strings.Replace(serviceYAML("web", ""), "type: nlb", "security-groups: "+group, 1)
 	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
-	got := berth(t, text, args...)
+	got := runBerth(t, text, args...)
 	for _, word := range []string{"warning", "aws-load-balancer-security-groups", group, "on all ports", "forbidOpenNodes"} {
 		if text := strings.Join(strings.Fields(got.out+got.err), " "); !strings.Contains(text, word) {
 			t.Errorf("%q is not said:\n%s%s", word, got.out, got.err)
 		}
 	}
-	if own := berth(t, serviceYAML("web", ""), args...); strings.Contains(strings.Join(strings.Fields(own.out), " "), "on all ports") {
+	if own := runBerth(t, serviceYAML("web", ""), args...); strings.Contains(strings.Join(strings.Fields(own.out), " "), "on all ports") {
 		t.Errorf("a Network Load Balancer opens its own ports only:\n%s", own.out)
 	}
-	policy := write(t, "policy.yaml", "rules: [{name: closed, namespaces: ['*'], forbidOpenNodes: true}]\n")
-	refused := berth(t, text, append(args, "--policy-config", policy)...)
+	policy := writeFile(t, "policy.yaml", "rules: [{name: closed, namespaces: ['*'], forbidOpenNodes: true}]\n")
+	refused := runBerth(t, text, append(args, "--policy-config", policy)...)
 	if refused.code != plan.ExitError || !strings.Contains(strings.Join(strings.Fields(refused.out), " "), `rule "closed"`) {
 		t.Errorf("with the policy: exit code %d\n%s%s", refused.code, refused.out, refused.err)
 	}
 }
 
 func TestPlanWithoutNodesSaysSo(t *testing.T) {
-	flags, _ := cloud(t, 1)
-	got := berth(t, serviceYAML("web", ""), append([]string{"plan", "-f", "-"}, flags...)...)
+	flags, _ := startAWS(t, 1)
+	got := runBerth(t, serviceYAML("web", ""), append([]string{"plan", "-f", "-"}, flags...)...)
 	if got.code != plan.ExitChanges || !strings.Contains(got.err, "note: there are no nodes (see --nodes)") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
@@ -155,7 +155,7 @@ func TestPlanWithoutNodesSaysSo(t *testing.T) {
 // TestErrors: what is wrong is said once, on stderr, with exit code 1, and
 // usage only where it helps.
 func TestErrors(t *testing.T) {
-	flags, _ := cloud(t, 1)
+	flags, _ := startAWS(t, 1)
 	with := func(args ...string) []string { return append(args, flags...) }
 	for name, c := range map[string]struct {
 		args  []string
@@ -174,7 +174,7 @@ func TestErrors(t *testing.T) {
 		"annotations forms": {[]string{"annotations", "-o", "xml"}, "legal: table, json, markdown", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := berth(t, "", c.args...)
+			got := runBerth(t, "", c.args...)
 			if got.code != plan.ExitError || !strings.Contains(got.err, c.want) {
 				t.Errorf("exit code %d, want %q in %q", got.code, c.want, got.err)
 			}
@@ -186,16 +186,16 @@ func TestErrors(t *testing.T) {
 }
 
 func TestCloudThatDoesNotAnswer(t *testing.T) {
-	flags, _ := cloud(t, 1)
+	flags, _ := startAWS(t, 1)
 	text, err := os.ReadFile(flags[3])
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	flags[3] = write(t, "cloud.conf", string(text))
+	flags[3] = writeFile(t, "cloud.conf", string(text))
 	var out, errs strings.Builder
-	code := run(ctx, append([]string{"plan", "-f", "testdata/real"}, flags...), streams{in: strings.NewReader(""), out: &out, err: &errs})
+	code := runCommand(ctx, append([]string{"plan", "-f", "testdata/real"}, flags...), streams{in: strings.NewReader(""), out: &out, err: &errs})
 	if code != plan.ExitError || out.String() != "" || strings.Contains(errs.String(), "Usage:") {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}
@@ -203,7 +203,7 @@ func TestCloudThatDoesNotAnswer(t *testing.T) {
 
 // TestAnnotations: the rows have what scripts and other programs rely on.
 func TestAnnotations(t *testing.T) {
-	got := berth(t, "", "annotations", "--provider", "aws", "-o", "json")
+	got := runBerth(t, "", "annotations", "--provider", "aws", "-o", "json")
 	var rows []map[string]any
 	if err := json.Unmarshal([]byte(got.out), &rows); err != nil || len(rows) < 50 {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -219,14 +219,14 @@ func TestAnnotations(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"table", "markdown"} {
-		if got := berth(t, "", "annotations", "-o", form); got.code != 0 || !strings.Contains(got.out, "aws-load-balancer-type") {
+		if got := runBerth(t, "", "annotations", "-o", form); got.code != 0 || !strings.Contains(got.out, "aws-load-balancer-type") {
 			t.Errorf("%s: exit code %d\n%s", form, got.code, got.err)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
-	got := berth(t, "", "version")
+	got := runBerth(t, "", "version")
 	var names []string
 	for line := range strings.Lines(got.out) {
 		name, value, _ := strings.Cut(line, ":")
@@ -240,10 +240,10 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestAnnotationsWithWords: some keys are found by words, whatever the case, and all that
-// is known of each is shown; words that no key has are an error.
+// TestAnnotationsWithWords: words select keys, without regard to case, and every detail
+// of each key is shown; words that no key has are an error.
 func TestAnnotationsWithWords(t *testing.T) {
-	got := berth(t, "", "annotations", "--provider", "aws", "Idle", "timeout")
+	got := runBerth(t, "", "annotations", "--provider", "aws", "Idle", "timeout")
 	for _, want := range []string{"service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout\n", "  legal        a whole number of seconds from 1 to 4000\n", "  kinds        clb\n"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s", want, got.out)
@@ -252,7 +252,7 @@ func TestAnnotationsWithWords(t *testing.T) {
 	if got.code != 0 || strings.Contains(got.out, "aws-load-balancer-type") {
 		t.Errorf("exit code %d, and shown is\n%s", got.code, got.out)
 	}
-	if got := berth(t, "", "annotations", "foo"); got.code != plan.ExitError || !strings.Contains(got.err, `no annotation has "foo"`) {
+	if got := runBerth(t, "", "annotations", "foo"); got.code != plan.ExitError || !strings.Contains(got.err, `no annotation has "foo"`) {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
 }
@@ -260,7 +260,7 @@ func TestAnnotationsWithWords(t *testing.T) {
 // TestVersionFlag: the flag says what the verb says.
 func TestVersionFlag(t *testing.T) {
 	for _, flag := range []string{"--version", "-v"} {
-		if got, want := berth(t, "", flag), berth(t, "", "version"); got != want {
+		if got, want := runBerth(t, "", flag), runBerth(t, "", "version"); got != want {
 			t.Errorf("%s: %v, want %v", flag, got, want)
 		}
 	}

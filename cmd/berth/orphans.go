@@ -13,17 +13,17 @@ import (
 	"github.com/berth-lb/berth/service/settings"
 )
 
-const orphansHelp = `Orphans lists what carries the marks of this cluster in the cloud (names, tags,
-descriptions of rules) and belongs to no Service of the cluster any more, as the
-plan of its deletion. Without --delete it only reads.
+const orphansHelp = `Orphans lists resources in the cloud that carry the marks of this cluster (names, tags,
+descriptions of rules) and belong to no Service of the cluster any more, as the
+plan of their deletion. Without --delete it only reads.
 
 Give it the kubeconfig, the cloud configuration and the cluster name of the
 controller, or --release to take the latter two from its Deployment: with those of
 another cluster, everything would look like an orphan.
 
-Services share things in the cloud. Of one that is refused, or of a class that is not
-served here, it may not be known what it wants: then what it may share is not judged,
-and the Service is named.
+Services share resources in the cloud. If a Service is refused, or has a class that this
+controller does not serve, its desired resources may be unknown. Resources that it may
+share are not listed then, and the output names the Service.
 
 With --delete the plan is shown first and performed when "yes" is typed, or at
 once with --yes.
@@ -32,7 +32,7 @@ Exit codes:
   0  there are none, or all of them were deleted, and every Service was judged
   1  error: the cloud or cluster can not be read, or something could not be deleted
   2  there are some, and they were not deleted
-  3  none was found, or all that were found were deleted, and not every Service could
+  3  none was found, or every found one was deleted, and not every Service could
      be judged: there may be others`
 
 // orphansFlags are those of the verb.
@@ -49,7 +49,7 @@ func newOrphans() *cobra.Command {
 	f := &orphansFlags{}
 	cmd := &cobra.Command{
 		Use:   "orphans (--release NAME | --provider NAME)",
-		Short: "List what is left in the cloud of Services that are gone",
+		Short: "List resources in the cloud that belonged to deleted Services",
 		Long:  orphansHelp,
 		Example: "  berth orphans --release berth\n" +
 			"  berth orphans --provider aws --cloud-config cloud.conf --kubeconfig admin.conf",
@@ -59,7 +59,7 @@ func newOrphans() *cobra.Command {
 	set := cmd.Flags()
 	f.input.RegisterConnection(set)
 	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
-	set.StringVar(&f.provider, "provider", "", "cloud to look at: "+strings.Join(names(), ", "))
+	set.StringVar(&f.provider, "provider", "", "cloud to look at: "+strings.Join(cloudNames(), ", "))
 	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
 	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
 	set.BoolVar(&f.remove, "delete", false, "delete them, after the plan was shown and confirmed")
@@ -67,7 +67,7 @@ func newOrphans() *cobra.Command {
 	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsOneRequired("provider", "release")
 	cmd.MarkFlagsMutuallyExclusive("provider", "release")
-	complete(cmd, map[string][]string{"provider": names(), "output": offline.Report{}.Formats()})
+	completeFlags(cmd, map[string][]string{"provider": cloudNames(), "output": offline.Report{}.Formats()})
 	cmd.RunE = f.run
 	return cmd
 }
@@ -83,9 +83,9 @@ func (f *orphansFlags) run(cmd *cobra.Command, _ []string) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = release.Close() }() // a folder of ours that is left harms nobody
+		defer func() { _ = release.Close() }() // a remaining temporary folder does no harm
 		release.Share = f.target.Share
-		say(cmd, release.Notes)
+		printNotes(cmd, release.Notes)
 		f.target, f.provider = release.Judging(), release.Provider
 	}
 	if f.target.Cloud, err = all.Find(f.provider); err != nil {
@@ -101,7 +101,7 @@ func (f *orphansFlags) run(cmd *cobra.Command, _ []string) error {
 	if found.Empty() || !f.remove {
 		return exit(found.ExitCode())
 	}
-	if !f.certain && !confirmed(cmd) {
+	if !f.certain && !askConfirmation(cmd) {
 		return errors.New("not confirmed: nothing was deleted")
 	}
 	if err := found.Delete(cmd.Context(), func(line string) { cmd.PrintErrln(line) }); err != nil {
@@ -112,19 +112,19 @@ func (f *orphansFlags) run(cmd *cobra.Command, _ []string) error {
 
 func (f *orphansFlags) show(cmd *cobra.Command, found *offline.Orphans) error {
 	report := found.Report()
-	say(cmd, report.Notes)
+	printNotes(cmd, report.Notes)
 	if f.look.format == "human" {
-		return show(cmd, found.Text(f.look.options(cmd)))
+		return printResult(cmd, found.Text(f.look.options(cmd)))
 	}
 	text, err := report.Render(f.look.format, f.look.options(cmd))
 	if err != nil {
 		return err
 	}
-	return show(cmd, text)
+	return printResult(cmd, text)
 }
 
-// confirmed asks for the one word that means yes.
-func confirmed(cmd *cobra.Command) bool {
+// askConfirmation asks for the one word that means yes.
+func askConfirmation(cmd *cobra.Command) bool {
 	cmd.PrintErr("Delete all of this? Only \"yes\" is taken for yes: ")
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if err != nil && answer == "" {

@@ -31,7 +31,7 @@ func (f *outputFlags) options(cmd *cobra.Command) plan.Options {
 	opt := plan.Options{Width: f.width}
 	file, ok := cmd.OutOrStdout().(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		opt.Whole = f.width == 0 // nobody can make a log wider
+		opt.Whole = f.width == 0 // the width of a log cannot be changed
 		return opt
 	}
 	opt.Color = !f.noColor && os.Getenv("NO_COLOR") == ""

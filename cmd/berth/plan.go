@@ -65,7 +65,7 @@ func newPlan() *cobra.Command {
 	set.StringVar(&f.only, "only", "", "show only the plans with "+strings.Join(offline.Onlys(), ", "))
 	cmd.MarkFlagsMutuallyExclusive("summary", "brief")
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
-	complete(cmd, map[string][]string{"output": offline.Report{}.Formats(), "only": offline.Onlys()})
+	completeFlags(cmd, map[string][]string{"output": offline.Report{}.Formats(), "only": offline.Onlys()})
 	completeNames(cmd, &f.services.input)
 	cmd.RunE = f.run
 	return cmd
@@ -81,12 +81,12 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.target.Progress = progress(cmd)
+	f.target.Progress = showProgress(cmd)
 	report, err := offline.Plan(cmd.Context(), f.services.from(cmd), f.target)
 	if err != nil {
 		return err
 	}
-	say(cmd, report.Notes)
+	printNotes(cmd, report.Notes)
 	switch {
 	case f.summary:
 		f.look.format = "summary"
@@ -97,7 +97,7 @@ func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := show(cmd, text); err != nil {
+	if err := printResult(cmd, text); err != nil {
 		return err
 	}
 	return exit(report.ExitCode())
@@ -110,14 +110,14 @@ func (f *planFlags) legalOnly() error {
 	return fmt.Errorf("--only %q is not known; legal: %s", f.only, strings.Join(offline.Onlys(), ", "))
 }
 
-// Progress is told for so many Services and more, and for each so many of them.
+// Progress is reported for so many Services and more, and after each so many of them.
 const (
 	manyServices = 50
 	tellEach     = 25
 )
 
-// progress tells on standard error how far a long plan is.
-func progress(cmd *cobra.Command) func(done, all int) {
+// showProgress reports the progress of a long plan on stderr.
+func showProgress(cmd *cobra.Command) func(done, all int) {
 	return func(done, all int) {
 		if all >= manyServices && done%tellEach == 0 {
 			cmd.PrintErrf("planned %d of %d Services\n", done, all)
@@ -125,8 +125,8 @@ func progress(cmd *cobra.Command) func(done, all int) {
 	}
 }
 
-// names lists the clouds.
-func names() []string {
+// cloudNames lists the clouds.
+func cloudNames() []string {
 	var out []string
 	for _, e := range all.List() {
 		out = append(out, e.Name)

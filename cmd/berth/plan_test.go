@@ -11,16 +11,16 @@ import (
 const refusedNeighbour = "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: wrong\n  annotations:\n" +
 	"    service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout: \"9999\"\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n"
 
-// TestPlanBesideARefusedOne: a Service that was refused from the beginning may want
-// nothing that is there, so what its neighbour leaves goes, as the controller does it;
+// TestPlanBesideARefusedOne: a Service that was always refused uses no existing
+// resource, so resources that its neighbour leaves are deleted, as by the controller;
 // and the errors of one do not hide the plan of the other.
 func TestPlanBesideARefusedOne(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	file := write(t, "web.yaml", serviceYAML("web", ""))
+	flags, nodes := startAWS(t, 2)
+	file := writeFile(t, "web.yaml", serviceYAML("web", ""))
 	makeReal(t, nodes, flags[3], file)
 	classic := strings.Replace(serviceYAML("web", ""), "type: nlb", "type: classic", 1)
 	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
-	alone, beside := berth(t, classic, args...), berth(t, classic+refusedNeighbour, args...)
+	alone, beside := runBerth(t, classic, args...), runBerth(t, classic+refusedNeighbour, args...)
 	if strings.Contains(beside.out, "ledger") || strings.Count(beside.out, "will be deleted") != strings.Count(alone.out, "will be deleted") {
 		t.Errorf("beside a refused one other things go than alone:\n%s\n--- alone\n%s", beside.out, alone.out)
 	}
@@ -31,8 +31,8 @@ func TestPlanBesideARefusedOne(t *testing.T) {
 
 // TestPlanUnderPolicies: the plan is held as the controller with these flags holds it.
 func TestPlanUnderPolicies(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	makeReal(t, nodes, flags[3], write(t, "web.yaml", serviceYAML("web", "")))
+	flags, nodes := startAWS(t, 2)
+	makeReal(t, nodes, flags[3], writeFile(t, "web.yaml", serviceYAML("web", "")))
 	classic := strings.Replace(serviceYAML("web", ""), "type: nlb", "type: classic", 1)
 	for flag, want := range map[string]string{
 		"--policy=no-delete":    "policy no-delete",
@@ -41,7 +41,7 @@ func TestPlanUnderPolicies(t *testing.T) {
 		"--policy=nothing":      "legal: no-delete, no-replace, no-interrupt",
 		"--on-takeover=maybe":   "legal: converge, keep",
 	} {
-		got := berth(t, classic, append([]string{"plan", "-f", "-", "--nodes", nodes, flag}, flags...)...)
+		got := runBerth(t, classic, append([]string{"plan", "-f", "-", "--nodes", nodes, flag}, flags...)...)
 		if !strings.Contains(got.out+got.err, want) {
 			t.Errorf("%s: want %q in\n%s%s", flag, want, got.out, got.err)
 		}
@@ -50,15 +50,15 @@ func TestPlanUnderPolicies(t *testing.T) {
 
 // TestPlanSummary: a line for each Service, the gravest first; and a part of them.
 func TestPlanSummary(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	makeReal(t, nodes, flags[3], write(t, "two.yaml", serviceYAML("same", "")+"---\n"+serviceYAML("swapped", "")))
+	flags, nodes := startAWS(t, 2)
+	makeReal(t, nodes, flags[3], writeFile(t, "two.yaml", serviceYAML("same", "")+"---\n"+serviceYAML("swapped", "")))
 	text := serviceYAML("same", "") + "---\n" + strings.Replace(serviceYAML("swapped", ""), "type: nlb", "type: classic", 1) +
 		"---\n" + serviceYAML("new", "") + refusedNeighbour
 	args := append([]string{"plan", "-f", "-", "--nodes", nodes}, flags...)
-	got := berth(t, text, append(args, "--summary")...)
+	got := runBerth(t, text, append(args, "--summary")...)
 	golden.Check(t, "testdata/forms/summary-many.golden", got.out)
 	for only, want := range map[string][]string{"interrupting": {"swapped"}, "changes": {"swapped", "new"}, "errors": {"wrong"}} {
-		part := berth(t, text, append(args, "--summary", "--only", only)...)
+		part := runBerth(t, text, append(args, "--summary", "--only", only)...)
 		for _, name := range []string{"same", "swapped", "new", "wrong"} {
 			shown := strings.Contains(part.out, "default/"+name+" ")
 			wanted := false
@@ -77,14 +77,14 @@ func TestPlanSummary(t *testing.T) {
 
 // TestPlanOfOne: a Service can be named as kubectl names it.
 func TestPlanOfOne(t *testing.T) {
-	flags, nodes := cloud(t, 1)
+	flags, nodes := startAWS(t, 1)
 	text := serviceYAML("a", "") + "---\n" + serviceYAML("b", "")
-	got := berth(t, text, append([]string{"plan", "svc/b", "-f", "-", "--nodes", nodes}, flags...)...)
+	got := runBerth(t, text, append([]string{"plan", "svc/b", "-f", "-", "--nodes", nodes}, flags...)...)
 	if got.code != plan.ExitChanges || strings.Contains(got.out, "default/a") || !strings.Contains(got.out, "Service default/b") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
 	}
 	for _, arg := range []string{"svc/none", "pod/b", "b"} {
-		got := berth(t, text, append([]string{"plan", arg, "-f", "-", "--nodes", nodes}, flags...)...)
+		got := runBerth(t, text, append([]string{"plan", arg, "-f", "-", "--nodes", nodes}, flags...)...)
 		if got.code != plan.ExitError || got.err == "" {
 			t.Errorf("%s: exit code %d", arg, got.code)
 		}

@@ -28,11 +28,11 @@ type result struct {
 	out, err string
 }
 
-// berth runs the program in this process.
-func berth(t *testing.T, stdin string, args ...string) result {
+// runBerth runs the program in this process.
+func runBerth(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := run(context.Background(), args, streams{in: strings.NewReader(stdin), out: &out, err: &errs})
+	code := runCommand(context.Background(), args, streams{in: strings.NewReader(stdin), out: &out, err: &errs})
 	validateJSON(t, args, out.String())
 	return result{code: code, out: out.String(), err: errs.String()}
 }
@@ -56,14 +56,14 @@ func validateJSON(t *testing.T, args []string, out string) {
 	}
 }
 
-// cloud starts the simulator of AWS and returns the flags that lead to it.
-func cloud(t *testing.T, nodes int) (flags []string, nodesFile string) {
+// startAWS starts the simulator of AWS and returns the flags that connect to it.
+func startAWS(t *testing.T, nodes int) (flags []string, nodesFile string) {
 	t.Helper()
-	return simulated(t, "aws", nodes)
+	return startCloud(t, "aws", nodes)
 }
 
-// simulated starts the simulator of a cloud and returns the flags that lead to it.
-func simulated(t *testing.T, provider string, nodes int) (flags []string, nodesFile string) {
+// startCloud starts the simulator of a cloud and returns the flags that connect to it.
+func startCloud(t *testing.T, provider string, nodes int) (flags []string, nodesFile string) {
 	t.Helper()
 	dir := t.TempDir()
 	for key, value := range map[string]string{
@@ -93,9 +93,9 @@ func simulated(t *testing.T, provider string, nodes int) (flags []string, nodesF
 	return []string{"--provider", provider, "--cloud-config", filepath.Join(dir, "cloud.conf")}, filepath.Join(dir, "nodes.yaml")
 }
 
-// published lists the files of Services that people have published for a cloud,
-// and of those that ask no cloud by name.
-func published(t *testing.T, provider string) []string {
+// publishedServices lists the files of Services that users have published for a cloud,
+// and of the ones that name no cloud.
+func publishedServices(t *testing.T, provider string) []string {
 	t.Helper()
 	least := map[string]int{"aws": 9, "azure": 7, "gce": 5, "any": 4}
 	var out []string
@@ -114,10 +114,10 @@ func published(t *testing.T, provider string) []string {
 func TestPlanOfRealServices(t *testing.T) {
 	for _, provider := range []string{"aws", "azure", "gce"} {
 		t.Run(provider, func(t *testing.T) {
-			flags, nodes := simulated(t, provider, 3)
-			for _, file := range published(t, provider) {
+			flags, nodes := startCloud(t, provider, 3)
+			for _, file := range publishedServices(t, provider) {
 				t.Run(filepath.Base(file), func(t *testing.T) {
-					got := berth(t, "", append([]string{"plan", "-f", file, "--nodes", nodes, "--width", "80"}, flags...)...)
+					got := runBerth(t, "", append([]string{"plan", "-f", file, "--nodes", nodes, "--width", "80"}, flags...)...)
 					text := "exit code " + strconv.Itoa(got.code) + "\n--- stdout\n" + got.out + "--- stderr\n" + got.err
 					golden.Check(t, filepath.Join("testdata/real", provider, strings.TrimSuffix(filepath.Base(file), ".yaml")+".plan.golden"), text)
 				})
@@ -132,8 +132,8 @@ func TestCheckOfRealServices(t *testing.T) {
 	for _, provider := range []string{"aws", "azure", "gce"} {
 		t.Run(provider, func(t *testing.T) {
 			var text strings.Builder
-			for _, file := range published(t, provider) {
-				got := berth(t, "", "check", "-f", file, "--provider", provider, "--width", "80")
+			for _, file := range publishedServices(t, provider) {
+				got := runBerth(t, "", "check", "-f", file, "--provider", provider, "--width", "80")
 				fmt.Fprintf(&text, "%s: exit code %d\n%s%s\n", filepath.Base(file), got.code, got.out, got.err)
 			}
 			golden.Check(t, "testdata/real/"+provider+"/check.golden", text.String())

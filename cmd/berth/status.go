@@ -9,21 +9,21 @@ import (
 	"github.com/berth-lb/berth/service/offline"
 )
 
-const statusHelp = `Status shows how Services of type LoadBalancer stand: their addresses, whether they
-are accepted and programmed, and why not. Of Services that are named it shows all that
-their conditions say, and the last events. It asks the cluster alone, unless it is told
-which cloud to ask: then it shows, of Services that are named, the way from the load
-balancer to its members, and how the cloud says that each of them is. That costs a read
-of these Services, and is never done by the controller.
+const statusHelp = `Status shows Services of type LoadBalancer: their addresses, whether they are accepted
+and programmed, and the reason if not. For Services named as arguments it shows every
+condition with its message, and the last events. It reads only the cluster, unless a
+cloud is given: then it shows, for the named Services, the path from the load balancer
+to its members, and the health of each member as the cloud reports it. That costs a
+read of these Services, which the controller never does.
 
-The conditions are held against the Service as it is now, the Lease of the controller
+The conditions are compared with the present Service, the Lease of the controller
 and, if it is read, the cloud: "left alone", "not looked at yet", "changed since", or
-that the cloud has no load balancer of the Service. --release or --provider say how the
-controller is set up. Without them "changed" is judged by the defaults of all clouds, and
-no Service counts as left alone. With -A and --release the cloud is not read.
+that the cloud has no load balancer of the Service. --release or --provider describe
+the setup of the controller. Without them "changed" is decided by the defaults of all
+clouds, and no Service counts as left alone. With -A and --release the cloud is not read.
 
 Exit codes:
-  0  all that this program serves are as wanted
+  0  every Service that this program serves is in its desired state
   1  error: the cluster can not be read
   2  a Service is not accepted, was not looked at yet or has changed since, or its load
      balancer is not as wanted or not found`
@@ -63,7 +63,7 @@ func newStatus() *cobra.Command {
 	look.register(cmd, offline.Standings{}.Formats())
 	cloud.register(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show again whenever something changes, until interrupted")
-	complete(cmd, map[string][]string{"output": offline.Standings{}.Formats()})
+	completeFlags(cmd, map[string][]string{"output": offline.Standings{}.Formats()})
 	completeNames(cmd, &cluster.services.input)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := look.legal(offline.Standings{}.Formats()); err != nil {
@@ -89,11 +89,11 @@ func newStatus() *cobra.Command {
 				return err
 			}
 			if text != shown {
-				if err := show(cmd, text); err != nil {
+				if err := printResult(cmd, text); err != nil {
 					return err
 				}
 			}
-			if shown = text; !watch || !pause(cmd.Context(), cloud.interval()) {
+			if shown = text; !watch || !pauseFor(cmd.Context(), cloud.interval()) {
 				return exit(found.ExitCode())
 			}
 		}
@@ -101,8 +101,8 @@ func newStatus() *cobra.Command {
 	return cmd
 }
 
-// pause waits; false if the command was interrupted.
-func pause(ctx context.Context, d time.Duration) bool {
+// pauseFor waits; false if the command was interrupted.
+func pauseFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -113,9 +113,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-const syncHelp = `Sync makes the controller look at Services anew, whatever it remembers: it reads the
-cloud and puts right what is not as wanted, such as a load balancer that was deleted
-by hand. It writes one annotation, berth-lb.io/look-again, on each Service.
+const syncHelp = `Sync makes the controller reconcile Services regardless of its caches: it reads the
+cloud and corrects differences, such as a load balancer that was deleted by hand. It
+writes one annotation, berth-lb.io/look-again, on each Service.
 
 Exit codes:
   0  the controller was asked
@@ -125,7 +125,7 @@ func newSync() *cobra.Command {
 	var cluster clusterFlags
 	cmd := &cobra.Command{
 		Use:     "sync svc/NAME...",
-		Short:   "Make the controller look at Services anew",
+		Short:   "Make the controller reconcile Services",
 		Long:    syncHelp,
 		Example: "  berth sync svc/web -n shop",
 		Args:    cobra.MinimumNArgs(1),

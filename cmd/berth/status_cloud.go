@@ -25,13 +25,13 @@ type cloudFlags struct {
 func (f *cloudFlags) register(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringVar(&f.release, "release", "", "ask the cloud too, set up as this release of the chart in the cluster")
-	set.StringVar(&f.provider, "provider", "", "ask the cloud too: "+strings.Join(names(), ", "))
+	set.StringVar(&f.provider, "provider", "", "ask the cloud too: "+strings.Join(cloudNames(), ", "))
 	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
 	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
 	set.StringVar(&f.lease, "lease", "", "Lease of the controller as NAMESPACE/NAME (default: that of the release, else "+offline.DefaultLease+")")
 	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsMutuallyExclusive("provider", "release")
-	complete(cmd, map[string][]string{"provider": names()})
+	completeFlags(cmd, map[string][]string{"provider": cloudNames()})
 }
 
 func (f *cloudFlags) asked() bool { return f.provider != "" || f.release != "" }
@@ -74,7 +74,7 @@ func (f *cloudFlags) judge() offline.Judge {
 // close removes what was written for a release.
 func (f *cloudFlags) close() {
 	if f.opened != nil {
-		_ = f.opened.Close() // a folder of ours that is left harms nobody
+		_ = f.opened.Close() // a remaining temporary folder does no harm
 	}
 }
 

@@ -21,7 +21,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo() // nil without module support
-			return show(cmd, versionText(info))
+			return printResult(cmd, versionText(info))
 		},
 	}
 }
@@ -40,5 +40,5 @@ func versionText(info *debug.BuildInfo) string {
 		}
 	}
 	return fmt.Sprintf("version:    %s\ncommit:     %s\ngo:         %s\nproviders:  %s\n",
-		cmp.Or(name, "unknown"), cmp.Or(revision, "unknown")+dirty, runtime.Version(), strings.Join(names(), ", "))
+		cmp.Or(name, "unknown"), cmp.Or(revision, "unknown")+dirty, runtime.Version(), strings.Join(cloudNames(), ", "))
 }

@@ -23,7 +23,7 @@ func newFlags() *flags { return &flags{} }
 
 func (f *flags) register(set *pflag.FlagSet) {
 	f.Register(set)
-	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which what is known of a load balancer is read anew and compared")
+	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which the observed state of a load balancer is read again and compared")
 	set.Float64Var(&f.apiShare, "api-share", kit.DefaultShare, "part of the cloud's documented API rates that is used; the rest is left to other programs of the account. More than 1 where the cloud has raised them, inf to be guided by refusals alone")
 	f.watch.register(set)
 	set.StringVar(&f.gates.Listen, "gate-webhook-listen", "", "address on which the webhook listens that gives the readiness gates of their load balancers to new pods, such as :9443; empty: there is none")

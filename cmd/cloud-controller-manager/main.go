@@ -45,7 +45,7 @@ func main() {
 	sets := cliflag.NamedFlagSets{}
 	flags.register(sets.FlagSet("berth"))
 	command := app.NewCloudControllerManagerCommand(opts, manager.open, constructors, names.CCMControllerAliases(), sets, stopped)
-	command.Long = "Berth turns Services of type LoadBalancer into cloud load balancers. It takes the place of the\nservice controller of the cloud's own cloud-controller-manager: same flags, annotations, names and tags."
+	command.Long = "Berth turns Services of type LoadBalancer into cloud load balancers. It replaces the\nservice controller of the cloud's own cloud-controller-manager: same flags, annotations, names and tags."
 	os.Exit(cli.Run(command))
 }
 

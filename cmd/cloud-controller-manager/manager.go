@@ -156,7 +156,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 			Classes:   m.claims(c.ComponentConfig.Generic.LeaderElection),
 			Admission: admission,
 			Watchers:  m.watchers,
-			Workers:   workers(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
+			Workers:   workerCount(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),
 			DryRun:    m.flags.DryRun,
 			OwnPods:   m.flags.OwnPods,
 			PodGates:  m.flags.ReadinessGates,
@@ -191,9 +191,9 @@ func (m *manager) start(ctx context.Context, loop *service.Controller) {
 	})
 }
 
-// workers is how many Services are worked on at a time. The stock default of 1
-// means that the flag was not set.
-func workers(flag int32) int {
+// workerCount returns the number of Services that are reconciled at a time. The stock
+// default of 1 means that the flag was not set.
+func workerCount(flag int32) int {
 	if flag <= 1 {
 		return 0
 	}

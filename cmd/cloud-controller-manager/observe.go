@@ -44,7 +44,7 @@ const flushLimit = 3 * time.Second
 
 // watch starts what looks at the program; the cloud is not open yet.
 func (m *manager) watch(provider string) error {
-	build := metrics.Build{Version: version.Get().GitVersion, Commit: cmp.Or(commit, revision()), Go: runtime.Version()}
+	build := metrics.Build{Version: version.Get().GitVersion, Commit: cmp.Or(commit, buildRevision()), Go: runtime.Version()}
 	tracer, err := tracing.Start(context.Background(), tracing.Options{Endpoint: m.flags.watch.tracing, Ratio: m.flags.watch.traced, Provider: provider, Version: build.Version})
 	if err != nil {
 		return fmt.Errorf("--tracing-endpoint, --tracing-ratio: %w", err)
@@ -82,8 +82,8 @@ func (m *manager) join() func([]context.Context) context.Context {
 // probe asks the cloud for what a Service has that does not exist: a read that
 // every provider can do and that takes credentials.
 func (m *manager) probe(ctx context.Context) error {
-	nobody := stack.Owner{Namespace: "kube-system", Name: "berth-readyz", UID: "00000000-0000-0000-0000-000000000000"}
-	for _, found := range m.cloud.Read(ctx, []providers.Scope{m.cloud.OwnedScope(nobody, nil)}) {
+	probeOwner := stack.Owner{Namespace: "kube-system", Name: "berth-readyz", UID: "00000000-0000-0000-0000-000000000000"}
+	for _, found := range m.cloud.Read(ctx, []providers.Scope{m.cloud.OwnedScope(probeOwner, nil)}) {
 		if found.Err != nil {
 			return found.Err
 		}
@@ -110,8 +110,9 @@ func (m *manager) flush() {
 	}
 }
 
-// revision is the commit that Go itself has noted, if it was built in a repository.
-func revision() string {
+// buildRevision returns the commit that Go recorded, if the program was built in a
+// repository.
+func buildRevision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

@@ -39,7 +39,7 @@ func Standing(result reconcile.Result) (hold []status.Condition, gone []string) 
 		gone = append(gone, status.TypePortsError)
 	}
 	if old, waits := Replacing(result); waits {
-		hold = append(hold, status.Replacing("both load balancers serve; "+old+" goes a minute after the switch"))
+		hold = append(hold, status.Replacing("both load balancers serve; "+old+" is deleted a minute after the switch"))
 	} else if old, after, waits := Lingering(result); waits {
 		hold = append(hold, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it goes %v after the switch", old, after)))
 	} else {

@@ -61,8 +61,9 @@ func newCertificate(hosts []string, now time.Time) (cert, key []byte, err error)
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: body}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
 }
 
-// usable reports whether a certificate is whole, is for all hosts, and has long to go.
-func usable(cert, key []byte, hosts []string, now time.Time) bool {
+// isUsable reports whether a certificate can be parsed, is for all hosts, and is far
+// from its expiry.
+func isUsable(cert, key []byte, hosts []string, now time.Time) bool {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return false
@@ -74,8 +75,8 @@ func usable(cert, key []byte, hosts []string, now time.Time) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return leaf.VerifyHostname(h) != nil })
 }
 
-// valid returns the certificates that have not expired.
-func valid(certs []byte, now time.Time) []byte {
+// dropExpired returns the certificates that have not expired.
+func dropExpired(certs []byte, now time.Time) []byte {
 	var out bytes.Buffer
 	for block, rest := pem.Decode(certs); block != nil; block, rest = pem.Decode(rest) {
 		if c, err := x509.ParseCertificate(block.Bytes); err == nil && now.Before(c.NotAfter) {

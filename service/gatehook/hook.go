@@ -76,7 +76,7 @@ func (h *Hook) Run(ctx context.Context) error {
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.keeper.certificate},
 	}
 	klog.InfoS("webhook listens", logkey.Addr, listener.Addr().String())
-	ends := context.AfterFunc(ctx, func() { _ = server.Close() }) // what it answers then is of no use to anybody
+	ends := context.AfterFunc(ctx, func() { _ = server.Close() }) // its later answers are of no use
 	defer ends()
 	go h.keeper.run(ctx)
 	if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
@@ -90,10 +90,10 @@ type patcher func(namespace string, pod *corev1.Pod) ([]byte, error)
 
 // serve answers reviews. A pod is always allowed: at worst it gets nothing.
 func (h *Hook) serve(with patcher) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { answer(w, r, with) }
+	return func(w http.ResponseWriter, r *http.Request) { serveReview(w, r, with) }
 }
 
-func answer(w http.ResponseWriter, r *http.Request, with patcher) {
+func serveReview(w http.ResponseWriter, r *http.Request, with patcher) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(&review); err != nil || review.Request == nil {
 		http.Error(w, "want an AdmissionReview of admission.k8s.io/v1 with a request", http.StatusBadRequest)

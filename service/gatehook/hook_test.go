@@ -19,7 +19,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-func selecting(name, app, gates string) *corev1.Service {
+func newService(name, app, gates string) *corev1.Service {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Annotations: map[string]string{status.AnnotationPodGates: gates}}}
 	if app != "" {
 		svc.Spec.Selector = map[string]string{"app": app}
@@ -30,9 +30,9 @@ func selecting(name, app, gates string) *corev1.Service {
 // TestGates: a pod gets the gates of the Services that select it, each once, and keeps its own.
 func TestGates(t *testing.T) {
 	services := []*corev1.Service{
-		selecting("web", "web", "example.com/web-80,example.com/web-443"), selecting("also", "web", "example.com/also"), selecting("other", "db", "example.com/db"),
-		selecting("nobody", "", "example.com/nobody"), selecting("node ports", "web", ""),
-		selecting("shares", "db", "example.com/shares-80,example.com/for-node-ports=node ports,example.com/for-nobody=nobody,example.com/for-none=none"),
+		newService("web", "web", "example.com/web-80,example.com/web-443"), newService("also", "web", "example.com/also"), newService("other", "db", "example.com/db"),
+		newService("nobody", "", "example.com/nobody"), newService("node ports", "web", ""),
+		newService("shares", "db", "example.com/shares-80,example.com/for-node-ports=node ports,example.com/for-nobody=nobody,example.com/for-none=none"),
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web", "tier": "front"}}}
 	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/own"}, {ConditionType: "example.com/also"}}

@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// gatesFor lists the conditions that the Services of a namespace stand for of a pod, sorted:
-// their own if they select it, and those that they name another one for which selects it.
+// gatesFor returns the sorted readiness gates of a pod: the conditions of the Services of
+// its namespace that select it, and of Services that name another one which selects it.
 func gatesFor(pod *corev1.Pod, services []*corev1.Service) []string {
 	selects := map[string]bool{}
 	for _, svc := range services {

@@ -46,7 +46,7 @@ func (k *keeper) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if c := k.current.Load(); c != nil {
 		return c, nil
 	}
-	return nil, errors.New("the certificate is not there yet")
+	return nil, errors.New("the certificate does not exist yet")
 }
 
 // run keeps the certificate until ctx ends.
@@ -65,15 +65,15 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// keep shows the certificate of the Secret, after the API server was told to trust it. If
-// there is none, or it is old, it makes one: who is first does it for all replicas. The old
-// one stays trusted until it ends, for replicas that still show it.
+// keep serves the certificate of the Secret, after the API server was configured to trust
+// it. If there is none, or it is old, it creates one: the first replica does so for all. The
+// old one stays trusted until it expires, for replicas that still serve it.
 func (k *keeper) keep(ctx context.Context) error {
 	secret, err := k.client.CoreV1().Secrets(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
 	}
-	if !usable(secret.Data[keyCertificate], secret.Data[keyPrivate], k.hosts, k.clock.Now()) {
+	if !isUsable(secret.Data[keyCertificate], secret.Data[keyPrivate], k.hosts, k.clock.Now()) {
 		if secret, err = k.renew(ctx, secret); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (k *keeper) renew(ctx context.Context, secret *corev1.Secret) (*corev1.Secr
 		return nil, err
 	}
 	secret = secret.DeepCopy()
-	trusted := append(bytes.Clone(cert), valid(secret.Data[keyTrusted], k.clock.Now())...)
+	trusted := append(bytes.Clone(cert), dropExpired(secret.Data[keyTrusted], k.clock.Now())...)
 	secret.Data = map[string][]byte{keyCertificate: cert, keyPrivate: key, keyTrusted: trusted}
 	written, err := k.client.CoreV1().Secrets(k.namespace).Update(ctx, secret, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {

@@ -23,9 +23,9 @@ const (
 	serverIDBytes  = 8
 )
 
-// serverIDs returns the JSON patch that gives the named containers of a pod an id each, but
-// for those that have one; nil if there are none. Ids are random: of a million two are equal
-// once in 37 million clusters.
+// serverIDs returns the JSON patch that gives each named container of a pod without an id
+// a new one; nil if there is none. Ids are random: of a million two are equal once in 37
+// million clusters.
 func serverIDs(pod *corev1.Pod) ([]byte, error) {
 	said, ok := pod.Annotations[quicContainers]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 
 const stuck = 15 * time.Minute
 
-func started(t *testing.T, waiting time.Duration) (*Health, *clocktesting.FakeClock) {
+func newHealth(t *testing.T, waiting time.Duration) (*Health, *clocktesting.FakeClock) {
 	t.Helper()
 	c := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	h := New(Options{Clock: c, Stuck: stuck})
@@ -41,7 +41,7 @@ func TestAlive(t *testing.T) {
 		"the queue is long, but moves": {func(h *Health, c *clocktesting.FakeClock) { c.Step(2 * stuck); h.Begin("a/b")() }, 2 * stuck, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, c := started(t, tc.waiting)
+			h, c := newHealth(t, tc.waiting)
 			tc.happens(h, c)
 			err := h.Alive()
 			if got := err != nil; got != (tc.want != "") || got && !strings.Contains(err.Error(), tc.want) {

@@ -42,7 +42,7 @@ func Own(factory informers.SharedInformerFactory) Sources {
 	return Sources{Factory: factory, Pods: factory}
 }
 
-// keep has an informer keep less of its objects, where that is nobody else's concern.
+// keep makes an informer store less of its objects, if no other component uses it.
 func (s Sources) keep(informer cache.SharedIndexInformer, slim cache.TransformFunc) error {
 	if s.Whole {
 		return nil
@@ -50,7 +50,7 @@ func (s Sources) keep(informer cache.SharedIndexInformer, slim cache.TransformFu
 	return informer.SetTransform(slim)
 }
 
-// Watch says what is watched and whom that wakes.
+// Watch lists what is watched, and the Services that a change enqueues.
 type Watch struct {
 	// Changed is called with namespace/name of a Service whose endpoints are others.
 	Changed func(service string)

@@ -184,9 +184,8 @@ func nodeOf(obj any) string {
 	return ""
 }
 
-// slimPod keeps of a Pod who it is, its node, its addresses and whether it has ended, and
-// of one with readiness gates how they stand: clusters have many more Pods than anything
-// else.
+// slimPod keeps the identity of a Pod, its node, its addresses, whether it has ended, and
+// the conditions of its readiness gates: clusters have many more Pods than other objects.
 func slimPod(obj any) (any, error) {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -18,8 +18,8 @@ func podAt(namespace, name, node, ip string, phase corev1.PodPhase) *corev1.Pod 
 	}
 }
 
-// known is an index of Pods as the informer keeps it.
-func known(t *testing.T, all ...*corev1.Pod) cache.Indexer {
+// podIndex returns an index of Pods as the informer keeps it.
+func podIndex(t *testing.T, all ...*corev1.Pod) cache.Indexer {
 	t.Helper()
 	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byAddress: func(obj any) ([]string, error) { return podAddresses(obj), nil }})
 	for _, pod := range all {
@@ -43,19 +43,19 @@ func sliceOf(addresses ...string) *discoveryv1.EndpointSlice {
 	return out
 }
 
-// TestOwnPods: of a slice, what a Pod of its namespace has on the node that it says is
-// kept; pods elsewhere, on other nodes and of the past are told.
+// TestOwnPods: an endpoint is kept if a Pod of the namespace has its address on its node;
+// addresses of other namespaces, other nodes and former Pods are reported.
 func TestOwnPods(t *testing.T) {
-	p := &pods{watch: Watch{OwnPods: true}, known: known(t,
+	p := &pods{watch: Watch{OwnPods: true}, known: podIndex(t,
 		podAt("shop", "mine", "n-1", "10.0.0.1", corev1.PodRunning), podAt("bank", "theirs", "n-1", "10.0.0.2", corev1.PodRunning),
 		podAt("shop", "ended", "n-1", "10.0.0.3", corev1.PodSucceeded), podAt("shop", "moved", "n-2", "10.0.0.4", corev1.PodRunning))}
-	kept, strays := p.own("shop", []*discoveryv1.EndpointSlice{sliceOf("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4")})
+	kept, unmatched := p.own("shop", []*discoveryv1.EndpointSlice{sliceOf("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4")})
 	if len(kept) != 1 || len(kept[0].Endpoints) != 1 || kept[0].Endpoints[0].Addresses[0] != "10.0.0.1" {
 		t.Errorf("kept %v", kept)
 	}
 	want := []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3"), netip.MustParseAddr("10.0.0.4")}
-	if !slices.Equal(strays, want) {
-		t.Errorf("strays %v", strays)
+	if !slices.Equal(unmatched, want) {
+		t.Errorf("strays %v", unmatched)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestWhoIsWoken(t *testing.T) {
 	if err := e.slices.Add(named); err != nil {
 		t.Fatal(err)
 	}
-	stray := sliceOf("10.0.0.1")
-	stray.Labels = nil
+	unmatched := sliceOf("10.0.0.1")
+	unmatched.Labels = nil
 	labelled := named.DeepCopy()
 	labelled.Labels["note"] = "x"
 	for name, tt := range map[string]struct {
@@ -79,7 +79,7 @@ func TestWhoIsWoken(t *testing.T) {
 	}{
 		"an endpoint more":             {func() { e.updated(named, other) }, []string{"shop/web", "shop/web"}},
 		"a label more":                 {func() { e.updated(named, labelled) }, nil},
-		"a slice of nobody":            {func() { e.changed(stray) }, nil},
+		"a slice of nobody":            {func() { e.changed(unmatched) }, nil},
 		"a slice that went unseen":     {func() { e.changed(cache.DeletedFinalStateUnknown{Obj: named}) }, []string{"shop/web"}},
 		"a pod at the address":         {func() { e.moved(podAddresses(podAt("shop", "a", "n-1", "10.0.0.1", corev1.PodRunning))) }, []string{"shop/web"}},
 		"a pod of another namespace":   {func() { e.moved(podAddresses(podAt("bank", "a", "n-1", "10.0.0.1", corev1.PodRunning))) }, nil},

@@ -25,13 +25,13 @@ func slimSlice(obj any) (any, error) {
 			e.TargetRef = &corev1.ObjectReference{Kind: unique.Make(ref.Kind).Value(), UID: ref.UID}
 		}
 		c := &e.Conditions
-		c.Ready, c.Serving, c.Terminating = shared(flags, c.Ready), shared(flags, c.Serving), shared(flags, c.Terminating)
+		c.Ready, c.Serving, c.Terminating = internValue(flags, c.Ready), internValue(flags, c.Serving), internValue(flags, c.Terminating)
 	}
 	return s, nil
 }
 
-// shared returns the first pointer to an equal value that came by.
-func shared[T comparable](known map[T]*T, p *T) *T {
+// internValue returns the first pointer to an equal value.
+func internValue[T comparable](known map[T]*T, p *T) *T {
 	if p == nil {
 		return nil
 	}

@@ -38,8 +38,9 @@ func fullSlice(n int) *discoveryv1.EndpointSlice {
 	return out
 }
 
-// decoded is a copy of a slice as it comes from the API server, of which no text is shared.
-func decoded(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
+// decodeSlice returns a copy of a slice as the API server sends it, of which no text is
+// shared.
+func decodeSlice(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
 	t.Helper()
 	wire, err := s.Marshal()
 	if err != nil {
@@ -52,7 +53,7 @@ func decoded(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSl
 	return out
 }
 
-func slimmed(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
+func slimCopy(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
 	t.Helper()
 	obj, err := slimSlice(s)
 	if err != nil {
@@ -68,8 +69,8 @@ func slimmed(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSl
 // TestSlimSlice: of a slice all is kept that backends are made of, in two thirds of its memory.
 func TestSlimSlice(t *testing.T) {
 	svc := &corev1.Service{Spec: corev1.ServiceSpec{IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}, Ports: []corev1.ServicePort{{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80}}}}
-	want := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{decoded(t, fullSlice(1))}, nodeports.FallbackPerService)
-	got := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{slimmed(t, decoded(t, fullSlice(1)))}, nodeports.FallbackPerService)
+	want := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{decodeSlice(t, fullSlice(1))}, nodeports.FallbackPerService)
+	got := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{slimCopy(t, decodeSlice(t, fullSlice(1)))}, nodeports.FallbackPerService)
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 		t.Errorf("endpoints (-whole +slim):\n%s", diff)
 	}
@@ -80,7 +81,7 @@ func TestSlimSlice(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		var all []*discoveryv1.EndpointSlice
 		for n := range many {
-			all = append(all, keep(decoded(t, fullSlice(n))))
+			all = append(all, keep(decodeSlice(t, fullSlice(n))))
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
@@ -88,7 +89,7 @@ func TestSlimSlice(t *testing.T) {
 		return float64(after.HeapAlloc-before.HeapAlloc) / many / 100
 	}
 	whole := held(func(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice { return s })
-	slim := held(func(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice { return slimmed(t, s) })
+	slim := held(func(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice { return slimCopy(t, s) })
 	t.Logf("%.0f bytes for each endpoint, of %.0f", slim, whole)
 	if slim > whole*2/3 {
 		t.Errorf("%.0f bytes for each endpoint are kept of %.0f, want two thirds of them at most", slim, whole)

@@ -1,5 +1,5 @@
-// Package logkey is the list of keys that log lines of Berth have: whoever
-// searches logs can rely on it, and a test holds the log calls against it.
+// Package logkey is the list of keys of Berth's log lines. Log searches can rely on it; a
+// test compares the log calls with it.
 //
 // It logs nothing. Start at [All].
 package logkey

@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, problems := judge(t, file, string(text))
+			found, problems := checkLogCalls(t, file, string(text))
 			calls += found
 			for _, p := range problems {
 				t.Error(p)
@@ -48,8 +48,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// judge finds the log calls of a file, and what is wrong with them.
-func judge(t *testing.T, name, text string) (calls int, problems []string) {
+// checkLogCalls finds the log calls of a file, and their mistakes.
+func checkLogCalls(t *testing.T, name, text string) (calls int, problems []string) {
 	t.Helper()
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, text, 0)
@@ -65,7 +65,7 @@ func judge(t *testing.T, name, text string) (calls int, problems []string) {
 			return true
 		}
 		function, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || !logs(function) {
+		if !ok || !isLogCall(function) {
 			return true
 		}
 		at := set.Position(call.Pos())
@@ -85,9 +85,9 @@ func judge(t *testing.T, name, text string) (calls int, problems []string) {
 	return calls, problems
 }
 
-// logs tells calls of a logger from others of the same name: the loggers are
-// klog itself, variables called log, and what klog.FromContext returns.
-func logs(f *ast.SelectorExpr) bool {
+// isLogCall distinguishes calls of a logger from others of the same name: the loggers
+// are klog itself, variables called log, and what klog.FromContext returns.
+func isLogCall(f *ast.SelectorExpr) bool {
 	_, keyed := keysAt[f.Sel.Name]
 	if !keyed && !unkeyed[f.Sel.Name] {
 		return false
@@ -113,7 +113,7 @@ func TestJudge(t *testing.T) {
 		`klog.ErrorS(err, "x", "a", 1)`:                        1,
 		`fmt.Errorf("x %w", err)`:                              0,
 	} {
-		_, got := judge(t, "x.go", "package x\n\nimport \"k8s.io/klog/v2\"\n\nfunc f() {\n"+text+"\n}\n")
+		_, got := checkLogCalls(t, "x.go", "package x\n\nimport \"k8s.io/klog/v2\"\n\nfunc f() {\n"+text+"\n}\n")
 		if len(got) != want {
 			t.Errorf("%s: want %d problems, got %v", text, want, got)
 		}

@@ -39,33 +39,35 @@ func (d Definition) names() []string {
 }
 
 func (d Definition) counter(provider string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider)}, d.names())
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help, ConstLabels: providerLabels(provider)}, d.names())
 }
 
 func (d Definition) gauge(provider string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider)}, d.names())
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help, ConstLabels: providerLabels(provider)}, d.names())
 }
 
 func (d Definition) histogram(provider string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, ConstLabels: labels(provider), Buckets: d.Buckets}, d.names())
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, ConstLabels: providerLabels(provider), Buckets: d.Buckets}, d.names())
 }
 
 // desc is for a metric whose values are computed at each scrape.
 func (d Definition) desc(provider string) *prometheus.Desc {
-	return prometheus.NewDesc(d.Name, d.Help, d.names(), labels(provider))
+	return prometheus.NewDesc(d.Name, d.Help, d.names(), providerLabels(provider))
 }
 
-func labels(provider string) prometheus.Labels { return prometheus.Labels{labelProvider: provider} }
+func providerLabels(provider string) prometheus.Labels {
+	return prometheus.Labels{labelProvider: provider}
+}
 
 const labelProvider = "provider"
 
 // Definitions lists every metric in the order of the documentation.
 func Definitions() []Definition {
 	return []Definition{
-		reconcileDuration(), planSteps(), steps(), services(),
+		reconcileDuration(), planSteps(), stepsTotal(), servicesGauge(),
 		cloudCalls(), cloudDuration(), cloudWait(), cloudThrottles(),
 		queueDepth(), queueOldest(), queueWait(),
-		knowledge(), driftChecks(), panics(), orphaned(),
-		leading(), checkOK(), buildInfo(),
+		knowledgeTotal(), driftChecks(), panicsTotal(), orphanedGauge(),
+		leadingGauge(), checkOK(), buildInfo(),
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 // Results of a reconcile.
 const (
-	ResultUnchanged = "unchanged" // by what is known nothing was to do, and nobody was asked
+	ResultUnchanged = "unchanged" // by the cached state nothing was to do, and no call was made
 	ResultDone      = "done"      // the cloud has what the Service asks for
 	ResultReleased  = "released"  // no resource of a released Service remains
-	ResultWaiting   = "waiting"   // the cloud is busy, or a change goes on in a next run
+	ResultWaiting   = "waiting"   // the cloud is busy, or a change continues in a next run
 	ResultHeld      = "held"      // a policy, the ledger or a missing proof keeps steps from being done
 	ResultRejected  = "rejected"  // the Service cannot be understood
 	ResultThrottled = "throttled" // the cloud wants fewer calls
@@ -31,7 +31,7 @@ func reconcileDuration() Definition {
 	return Definition{
 		Name: "berth_reconcile_duration_seconds", Kind: Histogram,
 		Help:    "How long one run over one Service took, from its way off the queue to its status.",
-		Labels:  []Label{kindLabel(), {Name: "result", Doc: "What came of the run.", Values: Results()}},
+		Labels:  []Label{kindLabel(), {Name: "result", Doc: "The result of the run.", Values: Results()}},
 		Buckets: []float64{0.001, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300},
 	}
 }
@@ -45,7 +45,7 @@ func planSteps() Definition {
 	}
 }
 
-func steps() Definition {
+func stepsTotal() Definition {
 	return Definition{
 		Name: "berth_steps_total", Kind: Counter,
 		Help: "Steps of plans, by what became of them.",
@@ -57,7 +57,7 @@ func steps() Definition {
 	}
 }
 
-func services() Definition {
+func servicesGauge() Definition {
 	var reasons []string
 	for _, r := range status.Reasons() {
 		if !slices.Contains(reasons, string(r.Reason)) {
@@ -68,7 +68,7 @@ func services() Definition {
 		Name: "berth_services", Kind: Gauge,
 		Help: "Services that are served, by condition. One that was never handled counts as Unknown, without a reason.",
 		Labels: []Label{
-			{Name: "condition", Doc: "Type of the condition, without its domain.", Values: conditions()},
+			{Name: "condition", Doc: "Type of the condition, without its domain.", Values: conditionTypes()},
 			{Name: "status", Doc: "Status of the condition.", Values: []string{"True", "False", "Unknown"}},
 			{Name: "reason", Doc: "Reason of the condition, as in [status](status.md).", Values: append(reasons, "")},
 		},
@@ -85,7 +85,7 @@ func callLabels() []Label {
 func cloudCalls() Definition {
 	return Definition{
 		Name: "berth_cloud_calls_total", Kind: Counter,
-		Help: "Requests to the cloud's API as they went over the wire, repetitions included, requests for tokens not.",
+		Help: "Requests to the cloud's API on the wire, including repetitions, without requests for tokens.",
 		Labels: append(callLabels(), Label{
 			Name: "code",
 			Doc: "`OK`; the cloud's own code of a refusal, such as `ThrottlingException`, or the HTTP status where it gives none; `NoAnswer`; " +
@@ -151,13 +151,13 @@ func queueWait() Definition {
 	}
 }
 
-func knowledge() Definition {
+func knowledgeTotal() Definition {
 	return Definition{
 		Name: "berth_snapshot_lookups_total", Kind: Counter,
 		Help: "How the runs knew what is in the cloud.",
 		Labels: []Label{{
 			Name: "result",
-			Doc: "`unchanged`: nothing asks for a comparison; `hit`: compared with the snapshot of an earlier run; `glance`: after a start, by a list of what is there; " +
+			Doc: "`unchanged`: nothing asks for a comparison; `hit`: compared with the snapshot of an earlier run; `glance`: after a start, by a list of existing resources; " +
 				"`miss`: read in full.",
 			Values: []string{"unchanged", "hit", "glance", "miss"},
 		}},
@@ -172,21 +172,21 @@ func driftChecks() Definition {
 	}
 }
 
-func panics() Definition {
+func panicsTotal() Definition {
 	return Definition{
 		Name: "berth_panics_total", Kind: Counter,
 		Help: "Runs that a defect of the program ended, each over one Service; the log has the place.",
 	}
 }
 
-func orphaned() Definition {
+func orphanedGauge() Definition {
 	return Definition{
 		Name: "berth_orphaned_total", Kind: Counter,
-		Help: "Services that went without having been released, because their finalizer was taken off by another hand. What they had is deleted by what the controller remembers.",
+		Help: "Services that were deleted before their release, because a user or another controller removed the finalizer. Their resources are deleted as far as the controller remembers them.",
 	}
 }
 
-func leading() Definition {
+func leadingGauge() Definition {
 	return Definition{
 		Name: "berth_leading", Kind: Gauge,
 		Help: "1 if this process works on Services, 0 if it stands by.",
@@ -214,11 +214,11 @@ func buildInfo() Definition {
 	}
 }
 
-// conditions are the types without their domain.
-func conditions() []string {
+// conditionTypes returns the types without their domain.
+func conditionTypes() []string {
 	var out []string
 	for _, t := range status.Types() {
-		out = append(out, short(t))
+		out = append(out, trimDomain(t))
 	}
 	return out
 }

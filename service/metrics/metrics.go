@@ -37,9 +37,9 @@ func New(provider string, b Build, c clock.PassiveClock) *Metrics {
 		clock:    c,
 		duration: reconcileDuration().histogram(provider), plan: planSteps().histogram(provider),
 		wait: queueWait().histogram(provider), latency: cloudDuration().histogram(provider), pacing: cloudWait().histogram(provider),
-		steps: steps().counter(provider), calls: cloudCalls().counter(provider), throttles: cloudThrottles().counter(provider),
-		lookups: knowledge().counter(provider), drift: driftChecks().counter(provider),
-		panics: panics().counter(provider), orphaned: orphaned().counter(provider),
+		steps: stepsTotal().counter(provider), calls: cloudCalls().counter(provider), throttles: cloudThrottles().counter(provider),
+		lookups: knowledgeTotal().counter(provider), drift: driftChecks().counter(provider),
+		panics: panicsTotal().counter(provider), orphaned: orphanedGauge().counter(provider),
 		codes: &codes{seen: map[string]bool{}}, gauges: newGauges(provider),
 	}
 	info := buildInfo().gauge(provider)

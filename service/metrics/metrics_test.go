@@ -21,7 +21,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-func fresh(t *testing.T) (*Metrics, *clocktesting.FakeClock, *prometheus.Registry) {
+func newMetrics(t *testing.T) (*Metrics, *clocktesting.FakeClock, *prometheus.Registry) {
 	t.Helper()
 	c := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	m := New("aws", Build{Version: "v1.2.3", Commit: "abc", Go: "go1.26"}, c)
@@ -30,8 +30,8 @@ func fresh(t *testing.T) (*Metrics, *clocktesting.FakeClock, *prometheus.Registr
 	return m, c, registry
 }
 
-// busy tells everything that can happen.
-func busy(m *Metrics) {
+// observeEverything records every sort of observation.
+func observeEverything(m *Metrics) {
 	for _, result := range Results() {
 		m.Ran(Run{Kind: "nlb", Result: result, Took: time.Second, Lookup: "miss", Planned: 2, Checked: true, Drifted: result == ResultDone,
 			Steps: []Step{{"listener", "create", "done"}}})
@@ -49,8 +49,8 @@ func busy(m *Metrics) {
 // TestDeclared: what is exposed is what is declared, in name, type, help, labels
 // and the values of closed sets, and follows the conventions of Prometheus.
 func TestDeclared(t *testing.T) {
-	m, _, registry := fresh(t)
-	busy(m)
+	m, _, registry := newMetrics(t)
+	observeEverything(m)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestDeclared(t *testing.T) {
 	got, want := map[string]string{}, map[string]string{}
 	for _, f := range families {
 		got[f.GetName()] = strings.ToLower(f.GetType().String()) + ": " + f.GetHelp()
-		d, ok := find(f.GetName())
+		d, ok := findDefinition(f.GetName())
 		if !ok {
 			continue
 		}
@@ -84,7 +84,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-func find(name string) (Definition, bool) {
+func findDefinition(name string) (Definition, bool) {
 	all := Definitions()
 	i := slices.IndexFunc(all, func(d Definition) bool { return d.Name == name })
 	if i < 0 {
@@ -127,7 +127,7 @@ func TestBounded(t *testing.T) {
 
 // TestCodes: codes that the cloud makes up do not fill the memory.
 func TestCodes(t *testing.T) {
-	m, _, registry := fresh(t)
+	m, _, registry := newMetrics(t)
 	for i := range 3 * mostCodes {
 		m.Call(t.Context(), providers.Call{API: "ec2", Operation: "X"})(providers.Answer{Code: fmt.Sprintf("Code%d", i)})
 	}
@@ -138,7 +138,7 @@ func TestCodes(t *testing.T) {
 
 // TestCall: an answered call, a throttled one, and how long they took.
 func TestCall(t *testing.T) {
-	m, c, registry := fresh(t)
+	m, c, registry := newMetrics(t)
 	call := providers.Call{API: "ec2", Operation: "DescribeSubnets"}
 	for _, a := range []providers.Answer{{}, {}, {Code: "RequestLimitExceeded", Meaning: fault.Throttled}, {Code: providers.NoAnswer, Meaning: fault.Unavailable}} {
 		end := m.Call(t.Context(), call)
@@ -171,7 +171,7 @@ berth_cloud_throttles_total{api="ec2",operation="DescribeSubnets",provider="aws"
 	}
 }
 
-func service(conditions ...metav1.Condition) *corev1.Service {
+func serviceWith(conditions ...metav1.Condition) *corev1.Service {
 	return &corev1.Service{Status: corev1.ServiceStatus{Conditions: conditions}}
 }
 
@@ -182,12 +182,12 @@ func TestServices(t *testing.T) {
 	programmed := metav1.Condition{Type: status.TypeProgrammed, Status: metav1.ConditionTrue, Reason: string(status.ReasonProgrammed)}
 	denied := metav1.Condition{Type: status.TypeProgrammed, Status: metav1.ConditionFalse, Reason: string(status.ReasonDenied)}
 	foreign := metav1.Condition{Type: "example.com/Painted", Status: metav1.ConditionTrue, Reason: "Blue"}
-	m, _, registry := fresh(t)
+	m, _, registry := newMetrics(t)
 	m.Watch(Sources{Services: func() []*corev1.Service {
-		return []*corev1.Service{service(accepted, programmed, foreign), service(accepted, denied), service(accepted, programmed), service()}
+		return []*corev1.Service{serviceWith(accepted, programmed, foreign), serviceWith(accepted, denied), serviceWith(accepted, programmed), serviceWith()}
 	}})
 	want := `
-# HELP berth_services ` + services().Help + `
+# HELP berth_services ` + servicesGauge().Help + `
 # TYPE berth_services gauge
 berth_services{condition="Accepted",provider="aws",reason="",status="Unknown"} 1
 berth_services{condition="Accepted",provider="aws",reason="Accepted",status="True"} 3
@@ -195,13 +195,13 @@ berth_services{condition="Programmed",provider="aws",reason="",status="Unknown"}
 berth_services{condition="Programmed",provider="aws",reason="Denied",status="False"} 1
 berth_services{condition="Programmed",provider="aws",reason="Programmed",status="True"} 2
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), services().Name); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), servicesGauge().Name); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestNobody: without metrics every call is a call of nothing.
-func TestNobody(t *testing.T) {
+// TestWithoutMetrics: every method of a nil Metrics is a no-op.
+func TestWithoutMetrics(t *testing.T) {
 	var m *Metrics
-	busy(m)
+	observeEverything(m)
 }

@@ -13,7 +13,7 @@ func Page() string {
 		"Every metric of Berth has the label `provider` (`aws`, `azure`, `gce`). No label holds the name of a Service, a node or a\nresource in the cloud. See also [observability](../guides/observability.md).\n\n" +
 		"| Metric | Type | Labels |\n|---|---|---|\n")
 	for _, d := range Definitions() {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", d.Name, d.Name, d.Kind, quoted(d.names()))
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", d.Name, d.Name, d.Kind, quoteValues(d.names()))
 	}
 	for _, d := range Definitions() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Help)
@@ -21,7 +21,7 @@ func Page() string {
 			b.WriteString("\n| Label | Meaning | Values |\n|---|---|---|\n")
 		}
 		for _, l := range d.Labels {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.Name, l.Doc, quoted(l.Values))
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.Name, l.Doc, quoteValues(l.Values))
 		}
 		if len(d.Buckets) > 0 {
 			fmt.Fprintf(&b, "\nBuckets end at %s.\n", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(d.Buckets)), ", "), "[]"))
@@ -30,7 +30,7 @@ func Page() string {
 	return b.String()
 }
 
-func quoted(values []string) string {
+func quoteValues(values []string) string {
 	var out []string
 	for _, v := range values {
 		if v == "" {

@@ -48,8 +48,8 @@ type gauges struct{ services, depth, oldest, leading, check *prometheus.Desc }
 
 func newGauges(provider string) gauges {
 	return gauges{
-		services: services().desc(provider), depth: queueDepth().desc(provider), oldest: queueOldest().desc(provider),
-		leading: leading().desc(provider), check: checkOK().desc(provider),
+		services: servicesGauge().desc(provider), depth: queueDepth().desc(provider), oldest: queueOldest().desc(provider),
+		leading: leadingGauge().desc(provider), check: checkOK().desc(provider),
 	}
 }
 
@@ -74,22 +74,22 @@ func (g gauges) collect(out chan<- prometheus.Metric, s *Sources) {
 		tell(g.oldest, oldest.Seconds())
 	}
 	if s.Services != nil {
-		for at, n := range count(s.Services()) {
+		for at, n := range countByCondition(s.Services()) {
 			tell(g.services, float64(n), at.condition, at.status, at.reason)
 		}
 	}
 	if s.Health != nil {
 		leads, checks := s.Health()
-		tell(g.leading, number(leads))
+		tell(g.leading, boolNumber(leads))
 		for _, name := range Checks() {
 			if well, known := checks[name]; known {
-				tell(g.check, number(well), name)
+				tell(g.check, boolNumber(well), name)
 			}
 		}
 	}
 }
 
-func number(yes bool) float64 {
+func boolNumber(yes bool) float64 {
 	if yes {
 		return 1
 	}
@@ -99,33 +99,33 @@ func number(yes bool) float64 {
 // state is one set of labels of berth_services.
 type state struct{ condition, status, reason string }
 
-// count sorts Services by their conditions. Every Service counts once for whether
-// it is accepted and once for whether it is programmed.
-func count(services []*corev1.Service) map[state]int {
-	out, known := map[state]int{}, ours()
+// countByCondition counts Services by their conditions. Every Service counts once for
+// whether it is accepted and once for whether it is programmed.
+func countByCondition(services []*corev1.Service) map[state]int {
+	out, known := map[state]int{}, ownConditions()
 	for _, svc := range services {
 		missing := map[string]bool{status.TypeAccepted: true, status.TypeProgrammed: true}
 		for _, c := range svc.Status.Conditions {
-			if known[short(c.Type)+c.Reason] {
+			if known[trimDomain(c.Type)+c.Reason] {
 				delete(missing, c.Type)
-				out[state{short(c.Type), string(c.Status), c.Reason}]++
+				out[state{trimDomain(c.Type), string(c.Status), c.Reason}]++
 			}
 		}
 		for t := range missing {
-			out[state{short(t), string(metav1.ConditionUnknown), ""}]++
+			out[state{trimDomain(t), string(metav1.ConditionUnknown), ""}]++
 		}
 	}
 	return out
 }
 
-// ours are the conditions with reasons that Berth writes. Others may write some
-// too, with unbounded reasons.
-func ours() map[string]bool {
+// ownConditions returns the conditions with reasons that Berth writes. Others may write
+// some too, with unbounded reasons.
+func ownConditions() map[string]bool {
 	out := map[string]bool{}
 	for _, r := range status.Reasons() {
-		out[short(r.Type)+string(r.Reason)] = true
+		out[trimDomain(r.Type)+string(r.Reason)] = true
 	}
 	return out
 }
 
-func short(conditionType string) string { return strings.TrimPrefix(conditionType, status.Prefix) }
+func trimDomain(conditionType string) string { return strings.TrimPrefix(conditionType, status.Prefix) }

@@ -44,7 +44,7 @@ func (p *planning) referredTo(ref providers.Reference) providers.Object {
 	all := p.world.in(ref.Namespace)
 	i := slices.IndexFunc(all, func(svc *corev1.Service) bool { return svc.Name == ref.Name })
 	if i < 0 {
-		return providers.Object{Why: "is not there"}
+		return providers.Object{Why: "does not exist"}
 	}
 	out := providers.Object{Service: all[i]}
 	if p.pods != nil {

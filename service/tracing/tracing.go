@@ -51,8 +51,8 @@ const (
 
 const million = 1_000_000
 
-// Start connects to the collector; nil if there is none to connect to. A
-// collector that is not there yet is no error: spans are dropped meanwhile.
+// Start connects to the collector; nil if none is configured. A collector that does not
+// run yet is no error: spans are dropped meanwhile.
 func Start(ctx context.Context, o Options) (*Tracer, error) {
 	if o.Endpoint == "" {
 		return nil, nil
@@ -71,7 +71,7 @@ func Start(ctx context.Context, o Options) (*Tracer, error) {
 	return &Tracer{options: o, provider: provider, tracer: provider.Tracer("github.com/berth-lb/berth")}, nil
 }
 
-// Shutdown sends what is left.
+// Shutdown sends the remaining spans.
 func (t *Tracer) Shutdown(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -127,7 +127,7 @@ func (t *Tracer) Join(ctxs []context.Context) context.Context {
 	var all []trace.SpanContext
 	for _, ctx := range ctxs {
 		span := trace.SpanContextFromContext(ctx)
-		if span.IsValid() && !contains(all, span) {
+		if span.IsValid() && !containsSpan(all, span) {
 			all = append(all, span)
 		}
 	}
@@ -141,7 +141,7 @@ func (t *Tracer) Join(ctxs []context.Context) context.Context {
 	return joined
 }
 
-func contains(all []trace.SpanContext, s trace.SpanContext) bool {
+func containsSpan(all []trace.SpanContext, s trace.SpanContext) bool {
 	for _, have := range all {
 		if have.Equal(s) {
 			return true

@@ -39,7 +39,7 @@ func (c *collector) Export(_ context.Context, r *collectorv1.ExportTraceServiceR
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-func listen(t *testing.T) *collector {
+func startCollector(t *testing.T) *collector {
 	t.Helper()
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func (c *collector) received() []span {
 	}
 	var out []span
 	for _, s := range c.spans {
-		one := span{Name: s.GetName(), Parent: names[string(s.GetParentSpanId())], Attributes: attributes(s.GetAttributes())}
+		one := span{Name: s.GetName(), Parent: names[string(s.GetParentSpanId())], Attributes: attributeMap(s.GetAttributes())}
 		if s.GetStatus().GetCode() == tracev1.Status_STATUS_CODE_ERROR {
 			one.Failed = s.GetStatus().GetMessage()
 		}
@@ -88,7 +88,7 @@ func (c *collector) received() []span {
 	return out
 }
 
-func attributes(list []*commonv1.KeyValue) map[string]string {
+func attributeMap(list []*commonv1.KeyValue) map[string]string {
 	out := map[string]string{}
 	for _, a := range list {
 		if v, ok := a.GetValue().GetValue().(*commonv1.AnyValue_StringValue); ok {
@@ -98,7 +98,7 @@ func attributes(list []*commonv1.KeyValue) map[string]string {
 	return out
 }
 
-func start(t *testing.T, c *collector, ratio float64) *Tracer {
+func startTracer(t *testing.T, c *collector, ratio float64) *Tracer {
 	t.Helper()
 	tracer, err := Start(t.Context(), Options{Endpoint: c.addr, Ratio: ratio, Provider: "aws"})
 	if err != nil {
@@ -107,7 +107,7 @@ func start(t *testing.T, c *collector, ratio float64) *Tracer {
 	return tracer
 }
 
-func flush(t *testing.T, tracer *Tracer) {
+func flushSpans(t *testing.T, tracer *Tracer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -118,8 +118,8 @@ func flush(t *testing.T, tracer *Tracer) {
 
 // TestSpans: what a collector gets of two runs that share a read.
 func TestSpans(t *testing.T) {
-	c := listen(t)
-	tracer := start(t, c, 1)
+	c := startCollector(t)
+	tracer := startTracer(t, c, 1)
 	first, endFirst := tracer.Reconcile(t.Context(), "default", "one")
 	second, endSecond := tracer.Reconcile(t.Context(), "default", "two")
 	read := tracer.Join([]context.Context{first, second, first, context.Background()})
@@ -127,7 +127,7 @@ func TestSpans(t *testing.T) {
 	tracer.Call(tracer.Join([]context.Context{second}), providers.Call{API: "elbv2", Operation: "CreateListener"})(providers.Answer{})
 	endFirst(Outcome{Kind: "nlb", Result: "done", Steps: 3})
 	endSecond(Outcome{Kind: "clb", Result: "failed", Err: errors.New("quota")})
-	flush(t, tracer)
+	flushSpans(t, tracer)
 	run := func(name, kind, result string) map[string]string {
 		return map[string]string{"berth.provider": "aws", "k8s.namespace.name": "default", "berth.service": name, "berth.kind": kind, "berth.result": result}
 	}
@@ -145,12 +145,12 @@ func TestSpans(t *testing.T) {
 
 // TestShare: of runs that are not traced, no call is either.
 func TestShare(t *testing.T) {
-	c := listen(t)
-	tracer := start(t, c, 0)
+	c := startCollector(t)
+	tracer := startTracer(t, c, 0)
 	ctx, end := tracer.Reconcile(t.Context(), "default", "one")
 	tracer.Call(tracer.Join([]context.Context{ctx}), providers.Call{API: "ec2", Operation: "DescribeSubnets"})(providers.Answer{})
 	end(Outcome{})
-	flush(t, tracer)
+	flushSpans(t, tracer)
 	if got := c.received(); len(got) > 0 {
 		t.Errorf("want no span, got %v", got)
 	}
@@ -158,8 +158,8 @@ func TestShare(t *testing.T) {
 
 // TestManyLinks: a call for hundreds of Services does not name them all.
 func TestManyLinks(t *testing.T) {
-	c := listen(t)
-	tracer := start(t, c, 1)
+	c := startCollector(t)
+	tracer := startTracer(t, c, 1)
 	var all []context.Context
 	for range 100 {
 		ctx, end := tracer.Reconcile(t.Context(), "default", "many")
@@ -167,7 +167,7 @@ func TestManyLinks(t *testing.T) {
 		all = append(all, ctx)
 	}
 	tracer.Call(tracer.Join(all), providers.Call{API: "ec2", Operation: "DescribeSubnets"})(providers.Answer{})
-	flush(t, tracer)
+	flushSpans(t, tracer)
 	got := c.received()
 	at := slices.IndexFunc(got, func(s span) bool { return s.Name == "ec2.DescribeSubnets" })
 	if at < 0 || len(got[at].Links) != mostLinks {

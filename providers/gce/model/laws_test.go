@@ -107,7 +107,7 @@ func (c *lawsCase) build(w *laws.World, o stack.Owner, day laws.Day, have *stack
 
 // publish returns the addresses of the load balancer; nil if none serves.
 func (c *lawsCase) publish(w *laws.World, o stack.Owner, day laws.Day, have *stack.Stack) any {
-	if now := addresses(c.input(w, o, day), have).Ingress; len(now) > 0 {
+	if now := statusOf(c.input(w, o, day), have).Ingress; len(now) > 0 {
 		return now
 	}
 	return nil
