@@ -69,7 +69,7 @@ func (w *world) listensAt(lb elbv2types.LoadBalancer, want ...int32) {
 		if err != nil {
 			return err
 		}
-		return differ("ports", want, got)
+		return diffError("ports", want, got)
 	})
 }
 
@@ -77,20 +77,20 @@ func (w *world) listensAt(lb elbv2types.LoadBalancer, want ...int32) {
 // one by ARN. They are created, updated and deleted across restarts. A port that another
 // listener occupies is reported. At the end the load balancer is unchanged.
 func TestAdoptOnAWS(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	lb := w.lend("edge")
 	before := w.state()
 	const adopted = "berth-lb.io/load-balancer"
 	first := w.controller()
-	web := w.create("web", class("service.k8s.aws/nlb"), annotate(adopted, "edge"), ports(80, 0, 443, 0))
-	mail := w.create("mail", class("service.k8s.aws/nlb"), annotate(adopted, *lb.LoadBalancerArn), ports(25, 0))
+	web := w.create("web", setClass("service.k8s.aws/nlb"), setAnnotation(adopted, "edge"), setPorts(80, 0, 443, 0))
+	mail := w.create("mail", setClass("service.k8s.aws/nlb"), setAnnotation(adopted, *lb.LoadBalancerArn), setPorts(25, 0))
 	for _, name := range []string{"web", "mail"} {
-		w.must(differ("host name of "+name, *lb.DNSName, w.hostOf(name)))
+		w.must(diffError("host name of "+name, *lb.DNSName, w.hostOf(name)))
 	}
 	w.listensAt(lb, 22, 25, 80, 443)
 
-	shell := w.service("shell", class("service.k8s.aws/nlb"), annotate(adopted, "edge"), ports(22, 0))
+	shell := w.service("shell", setClass("service.k8s.aws/nlb"), setAnnotation(adopted, "edge"), setPorts(22, 0))
 	w.must(w.Create(t.Context(), shell))
 	w.condition("shell", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonSlotTaken)
 	if got := w.get("shell").Status.LoadBalancer.Ingress; len(got) > 0 {
@@ -98,12 +98,12 @@ func TestAdoptOnAWS(t *testing.T) {
 	}
 	w.must(first.Stop(limit))
 
-	w.update("web", ports(80, 0, 8443, 0))
+	w.update("web", setPorts(80, 0, 8443, 0))
 	second := w.controller()
 	w.listensAt(lb, 22, 25, 80, 8443)
 	w.remove(web, shell)
 	w.listensAt(lb, 22, 25)
-	w.must(differ("host name of mail", *lb.DNSName, w.hostOf("mail")))
+	w.must(diffError("host name of mail", *lb.DNSName, w.hostOf("mail")))
 	w.remove(mail)
 	w.must(second.Stop(limit))
 	w.asBefore(before)

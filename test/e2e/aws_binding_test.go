@@ -143,7 +143,7 @@ func (w *world) conditionsOf(of string) map[string]corev1.PodCondition {
 // stand waits until the condition of pods has a status.
 func (w *world) stand(of string, pods []corev1.Pod, is corev1.ConditionStatus, reasons ...string) {
 	w.t.Helper()
-	w.patiently(of+" is "+string(is), func() error {
+	w.eventuallyRead(of+" is "+string(is), func() error {
 		now := w.conditionsOf(of)
 		for _, p := range pods {
 			if c := now[p.Name]; c.Status != is || !slices.Contains(reasons, c.Reason) {
@@ -183,7 +183,7 @@ func (b *binding) names(e sim.Entry) bool {
 // object of that controller, which sets readiness gates of the pods. The test creates the
 // Service, replaces its pods and deletes it; those target groups and gates are never written.
 func TestBindingsOfOthers(t *testing.T) {
-	w := start(t, 2, "--healthy-delay=8s")
+	w := startWorld(t, 2, "--healthy-delay=8s")
 	w.serveController()
 	w.defineBindings()
 	k := w.kubelet("bound")
@@ -216,25 +216,25 @@ func TestBindingsOfOthers(t *testing.T) {
 	foreign := []map[string]corev1.PodCondition{w.conditionsOf(others[0].gate()), w.conditionsOf(others[1].gate())}
 	w.stand(own, old, corev1.ConditionTrue, status.PodReasonHealthy)
 	for i, b := range others {
-		w.must(differ(b.gate(), foreign[i], w.conditionsOf(b.gate())))
+		w.must(diffError(b.gate(), foreign[i], w.conditionsOf(b.gate())))
 	}
 	fresh := k.begin(2)
 	w.stand(own, fresh, corev1.ConditionTrue, status.PodReasonHealthy)
 	k.end(old, arn)
-	w.hasTargets(arn, addresses(fresh)...)
+	w.hasTargets(arn, podAddresses(fresh)...)
 	if out, code := w.berth("orphans"); code != plan.ExitNothing {
 		t.Errorf("orphans: exit code %d\n%s", code, out)
 	}
 	w.remove(svc)
 
 	for _, b := range others {
-		w.must(differ(b.name, objects[b.name], b.object()))
-		w.must(differ(b.gate()+" of new pods", map[string]corev1.PodCondition{}, w.conditionsOf(b.gate())))
+		w.must(diffError(b.name, objects[b.name], b.object()))
+		w.must(diffError(b.gate()+" of new pods", map[string]corev1.PodCondition{}, w.conditionsOf(b.gate())))
 		for _, e := range w.written(since) {
 			if b.names(e) {
 				t.Errorf("call %d, %s, is about %s", e.Seq, e.Operation, b.name)
 			}
 		}
 	}
-	w.patiently("all is as before", func() error { return differ("the cloud", before, w.state()) })
+	w.eventuallyRead("all is as before", func() error { return diffError("the cloud", before, w.state()) })
 }

@@ -30,8 +30,8 @@ func (w *world) serveController() {
 
 // podTargets has a Service send to its pods.
 func podTargets(svc *corev1.Service) {
-	annotate("type", "external")(svc)
-	annotate("nlb-target-type", "ip")(svc)
+	setAnnotation("type", "external")(svc)
+	setAnnotation("nlb-target-type", "ip")(svc)
 }
 
 // kubelet does what the machines of a cluster do to pods, one after the other.
@@ -90,9 +90,9 @@ func (k *kubelet) begin(n int) []corev1.Pod {
 	return out
 }
 
-// patiently is eventually for what takes several looks at the cloud, of which there is one
-// in ten seconds.
-func (w *world) patiently(what string, ask func() error) {
+// eventuallyRead is eventually for states that take several reads of the cloud, at one in
+// ten seconds.
+func (w *world) eventuallyRead(what string, ask func() error) {
 	w.t.Helper()
 	if err := harness.Eventually(w.t.Context(), 3*limit, func(context.Context) error { return ask() }); err != nil {
 		w.t.Fatalf("%s: %v", what, err)
@@ -103,7 +103,7 @@ func (w *world) patiently(what string, ask func() error) {
 func (k *kubelet) ready(pods []corev1.Pod) {
 	k.t.Helper()
 	for _, p := range pods {
-		k.patiently(p.Name+" is ready", func() error {
+		k.eventuallyRead(p.Name+" is ready", func() error {
 			now, err := k.Client.CoreV1().Pods(k.ns).Get(k.t.Context(), p.Name, metav1.GetOptions{})
 			if err != nil {
 				return err
@@ -133,7 +133,7 @@ func (k *kubelet) end(pods []corev1.Pod, group string) {
 		k.dying[p.Status.PodIP] = at
 		k.must(k.Client.CoreV1().Pods(k.ns).Delete(k.t.Context(), p.Name, metav1.DeleteOptions{}))
 	}
-	k.patiently("the pods that end are drained", func() error {
+	k.eventuallyRead("the pods that end are drained", func() error {
 		targets := k.targets(group)
 		var all error
 		for _, p := range pods {
@@ -230,12 +230,12 @@ func (k *kubelet) replay(entries []sim.Entry, least int) {
 	}
 }
 
-// TestRolloutLosesNobody replaces 50 pods behind real EndpointSlices, as a Deployment does
+// TestRolloutLosesNoClient replaces 50 pods behind real EndpointSlices, as a Deployment does
 // that ends no pod before another one is ready. Pods are ready when the load balancer has
 // found them healthy.
-func TestRolloutLosesNobody(t *testing.T) {
+func TestRolloutLosesNoClient(t *testing.T) {
 	const pods, surge = 50, 25
-	w := start(t, 3, "--healthy-delay=1s", "--draining-delay=1s")
+	w := startWorld(t, 3, "--healthy-delay=1s", "--draining-delay=1s")
 	before := w.state()
 	w.serveController()
 	controller := w.controller("--readiness-gates")
@@ -277,7 +277,7 @@ func TestRolloutLosesNobody(t *testing.T) {
 	}
 	w.controller("--readiness-gates")
 	w.remove(*svc)
-	w.patiently("all is as before", func() error { return differ("the cloud", before, w.state()) })
+	w.eventuallyRead("all is as before", func() error { return diffError("the cloud", before, w.state()) })
 }
 
 // unready are the pods whose gate is not open, or was opened for another reason than that
@@ -296,7 +296,7 @@ func (k *kubelet) unready() []corev1.Pod {
 // TestPodsFromBefore: pods that began to wait while no controller ran get their conditions
 // from the next process, which has never read the whole load balancer.
 func TestPodsFromBefore(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	controller := w.controller("--readiness-gates")
 	w.must(w.Create(t.Context(), w.service("gated", podTargets)))

@@ -13,7 +13,7 @@ import (
 // They are deleted in each order. The others have no gap: none of their resources is written,
 // and they keep their host name. Deleting the last Service deletes everything.
 func TestGroupsOnAWS(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	w.serveController()
 	before := w.state()
 	w.controller()
@@ -24,7 +24,7 @@ func TestGroupsOnAWS(t *testing.T) {
 			since := w.now()
 			w.remove(all[gone])
 			for _, left := range order[i+1:] {
-				w.must(differ("host name of "+all[left].Name, host, w.hostOf(all[left].Name)))
+				w.must(diffError("host name of "+all[left].Name, host, w.hostOf(all[left].Name)))
 				w.programmed(all[left])
 			}
 			if i < 2 {
@@ -41,12 +41,12 @@ func (w *world) groupOfThree(of string) []corev1.Service {
 	var all []corev1.Service
 	for i, number := range []int32{80, 443, 25} {
 		name := fmt.Sprintf("group-%s-%d", strings.ReplaceAll(of, " ", ""), i)
-		all = append(all, w.service(name, class("service.k8s.aws/nlb"), ports(number, 0), annotate("berth-lb.io/load-balancer-group", "edge")))
+		all = append(all, w.service(name, setClass("service.k8s.aws/nlb"), setPorts(number, 0), setAnnotation("berth-lb.io/load-balancer-group", "edge")))
 	}
 	w.must(w.Create(w.t.Context(), all...))
 	w.programmed(all...)
 	for _, svc := range all {
-		w.must(differ("host name of "+svc.Name, w.hostOf(all[0].Name), w.hostOf(svc.Name)))
+		w.must(diffError("host name of "+svc.Name, w.hostOf(all[0].Name), w.hostOf(svc.Name)))
 	}
 	return all
 }

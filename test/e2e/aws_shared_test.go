@@ -32,7 +32,7 @@ func (w *world) hasTargets(group string, want ...string) {
 	w.t.Helper()
 	slices.Sort(want)
 	w.eventually("targets", func() error {
-		return differ("targets", want, slices.Sorted(maps.Keys(w.targets(group))))
+		return diffError("targets", want, slices.Sorted(maps.Keys(w.targets(group))))
 	})
 }
 
@@ -40,19 +40,19 @@ func (w *world) hasTargets(group string, want ...string) {
 // and registers more at any time. Pods are added and deleted and the controller restarts; it
 // deregisters only its own targets. The record of these targets is deleted with the Service.
 func TestSharedTargetGroupOnAWS(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	before := w.state()
 	r := w.install("berth", forController("multiClusterTargetGroups", true))
 	first := r.pod()
-	svc := w.service("shared", podTargets, annotate("multi-cluster-target-group", "true"))
+	svc := w.service("shared", podTargets, setAnnotation("multi-cluster-target-group", "true"))
 	w.must(w.Create(t.Context(), svc))
 	w.programmed(svc)
 	group := w.onlyGroup()
 	arn := awssdk.ToString(group.TargetGroupArn)
 	k := w.kubelet("shared")
 	old := k.run(2)
-	w.hasTargets(arn, addresses(old)...)
+	w.hasTargets(arn, podAddresses(old)...)
 	elsewhere := func(ip string) {
 		_, err := w.aws.elbv2.RegisterTargets(t.Context(), &elbv2.RegisterTargetsInput{
 			TargetGroupArn: &arn, Targets: []elbv2types.TargetDescription{{Id: &ip, Port: awssdk.Int32(8080)}},
@@ -62,20 +62,20 @@ func TestSharedTargetGroupOnAWS(t *testing.T) {
 	elsewhere("10.0.201.1")
 	fresh := k.run(2)
 	k.end(old, arn)
-	w.hasTargets(arn, append(addresses(fresh), "10.0.201.1")...)
+	w.hasTargets(arn, append(podAddresses(fresh), "10.0.201.1")...)
 	w.must(first.Stop(limit))
 
 	elsewhere("10.0.201.2")
 	fewer := fresh[1:]
 	k.must(k.Client.CoreV1().Pods(k.ns).Delete(t.Context(), fresh[0].Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
 	second := r.pod()
-	w.hasTargets(arn, append(addresses(fewer), "10.0.201.1", "10.0.201.2")...)
+	w.hasTargets(arn, append(podAddresses(fewer), "10.0.201.1", "10.0.201.2")...)
 	var note *corev1.ConfigMap
 	w.eventually("the note has its own targets alone", func() (err error) {
 		if note, err = w.Client.CoreV1().ConfigMaps(w.ns).Get(t.Context(), "aws-lbc-targets-"+awssdk.ToString(group.TargetGroupName), metav1.GetOptions{}); err != nil {
 			return err
 		}
-		return differ("note", fewer[0].Status.PodIP+":8080", note.Data["targets"])
+		return diffError("note", fewer[0].Status.PodIP+":8080", note.Data["targets"])
 	})
 	w.remove(svc)
 	w.must(w.noteGoes(note))
@@ -96,7 +96,7 @@ func (w *world) noteGoes(note *corev1.ConfigMap) error {
 	return err
 }
 
-func addresses(pods []corev1.Pod) []string {
+func podAddresses(pods []corev1.Pod) []string {
 	var out []string
 	for _, p := range pods {
 		out = append(out, p.Status.PodIP)
@@ -137,27 +137,27 @@ func (w *world) serverID(pod corev1.Pod) string {
 // them behind a QUIC port. A pod created before the label has no id: it is not registered,
 // and an event reports it. Replaced pods take their ids along.
 func TestQUICOnAWS(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	before := w.state()
 	r := w.install("berth", forController("quic", map[string]any{"enabled": true}, "--gate-webhook-host=127.0.0.1"))
 	r.hook = freePort(w)
 	r.callDirectly()
 	controller := r.pod()
-	svc := w.service("quic", podTargets, annotate("quic-enabled-ports", "443"), func(svc *corev1.Service) {
-		svc.Spec.Ports = []corev1.ServicePort{port(corev1.ProtocolUDP, 443, 0)}
+	svc := w.service("quic", podTargets, setAnnotation("quic-enabled-ports", "443"), func(svc *corev1.Service) {
+		svc.Spec.Ports = []corev1.ServicePort{newPort(corev1.ProtocolUDP, 443, 0)}
 	})
 	w.must(w.Create(t.Context(), svc))
 	w.programmed(svc)
 	group := w.onlyGroup()
-	w.must(differ("protocol", elbv2types.ProtocolEnumQuic, group.Protocol))
+	w.must(diffError("protocol", elbv2types.ProtocolEnumQuic, group.Protocol))
 	arn := awssdk.ToString(group.TargetGroupArn)
 	k := w.kubelet("quic")
 	k.notes = map[string]string{"service.beta.kubernetes.io/aws-load-balancer-quic-enabled-containers": "web"}
 	early := k.run(1)
-	w.must(differ("id of a pod from before the label", "", w.serverID(early[0])))
+	w.must(diffError("id of a pod from before the label", "", w.serverID(early[0])))
 	w.eventually("the pod without an id is told of", func() error {
-		return mentions(strings.Join(w.warnings("quic"), "\n"), "no id for QUIC")
+		return requireWords(strings.Join(w.warnings("quic"), "\n"), "no id for QUIC")
 	})
 	w.labelNamespace("elbv2.k8s.aws/quic-server-id-inject", "enabled")
 	w.eventually("a new pod gets its id", func() error {
@@ -187,5 +187,5 @@ func (w *world) registered(group string, pods []corev1.Pod) {
 	for _, p := range pods {
 		want[p.Status.PodIP] = w.serverID(p)
 	}
-	w.eventually("targets with ids", func() error { return differ("ids", want, w.servers(group)) })
+	w.eventually("targets with ids", func() error { return diffError("ids", want, w.servers(group)) })
 }

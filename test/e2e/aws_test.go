@@ -31,7 +31,7 @@ func onAWS() *place {
 		kinds: []kind{
 			{name: classicKind, ports: oneByOne, check: func(nodePorts ...int32) string { return fmt.Sprint(nodePorts[0]) }, open: everybody,
 				parts: map[string]int{"elb/LoadBalancers/": 1, "ec2/Groups/": 1}},
-			{name: networkKind, asks: []change{network}, ports: oneByOne, check: func(...int32) string { return "traffic-port" }, open: everybody,
+			{name: networkKind, asks: []change{useNetworkType}, ports: oneByOne, check: func(...int32) string { return "traffic-port" }, open: everybody,
 				parts: map[string]int{"elbv2/LoadBalancers/": 1, "elbv2/TargetGroups/": 1, "elbv2/Listeners/": 1}},
 		},
 		answers: answers{
@@ -49,7 +49,7 @@ func onAWS() *place {
 		// States last as they do there.
 		slow:     []string{"--throttle", "--provisioning-delay=3s", "--healthy-delay=2s", "--draining-delay=2s", "--release-delay=3s", "--group-release-delay=2s", "--new-group-delay=500ms"},
 		slowly:   8,
-		mistakes: awsMishaps(),
+		mistakes: awsMistakes(),
 	}
 }
 
@@ -63,40 +63,40 @@ func manyPorts(n int32) change {
 		for i := range n {
 			pairs = append(pairs, 1000+i, first+i)
 		}
-		ports(pairs...)(svc)
+		setPorts(pairs...)(svc)
 	}
 }
 
-func awsMishaps() []mishap {
+func awsMistakes() []mistake {
 	const rangesKey = "service.beta.kubernetes.io/load-balancer-source-ranges"
-	one := []change{ports(80, 0)}
-	affine := spec(func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP })
-	free := spec(func(s *corev1.ServiceSpec) {
+	one := []change{setPorts(80, 0)}
+	affine := changeSpec(func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP })
+	free := changeSpec(func(s *corev1.ServiceSpec) {
 		s.SessionAffinity, s.SessionAffinityConfig = corev1.ServiceAffinityNone, nil
 	})
-	udp := spec(func(s *corev1.ServiceSpec) { s.Ports = []corev1.ServicePort{port(corev1.ProtocolUDP, 53, 0)} })
-	return []mishap{
-		mishapOf("enum", classicKind, awsKey("healthcheck-protocol"), "udp", `"TCP", "SSL", "HTTP" or "HTTPS"`),
-		mishapOf("range", classicKind, awsKey("connection-idle-timeout"), "9999", "1 to 4000"),
-		mishapOf("number", classicKind, awsKey("healthcheck-interval"), "soon", "seconds"),
-		mishapOf("bool", classicKind, awsKey("cross-zone-load-balancing-enabled"), "yes", "true or false"),
-		mishapOf("id", classicKind, awsKey("security-groups"), "web", "sg-..."),
-		mishapOf("no-subnet", classicKind, awsKey("subnets"), "subnet-00000000000000000", "subnets of the VPC"),
-		mishapOf("no-group", classicKind, awsKey("security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
-		mishapOf("no-extra-group", classicKind, awsKey("extra-security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
-		mishapOf("arn", classicKind, awsKey("ssl-cert"), "my-certificate", "one ARN of ACM or IAM"),
-		mishapOf("pairs", networkKind, awsKey("target-group-attributes"), "nonsense", "each =true or =false"),
-		mishapOf("net-enum", networkKind, awsKey("healthcheck-protocol"), "udp", `"TCP", "HTTP" or "HTTPS"`),
-		mishapOf("net-bool", networkKind, awsKey("access-log-enabled"), "maybe", "true or false"),
-		mishapOf("net-forbidden", networkKind, awsKey("extra-security-groups"), "sg-0123", "must not be set"),
+	udp := changeSpec(func(s *corev1.ServiceSpec) { s.Ports = []corev1.ServicePort{newPort(corev1.ProtocolUDP, 53, 0)} })
+	return []mistake{
+		mistakeOf("enum", classicKind, awsKey("healthcheck-protocol"), "udp", `"TCP", "SSL", "HTTP" or "HTTPS"`),
+		mistakeOf("range", classicKind, awsKey("connection-idle-timeout"), "9999", "1 to 4000"),
+		mistakeOf("number", classicKind, awsKey("healthcheck-interval"), "soon", "seconds"),
+		mistakeOf("bool", classicKind, awsKey("cross-zone-load-balancing-enabled"), "yes", "true or false"),
+		mistakeOf("id", classicKind, awsKey("security-groups"), "web", "sg-..."),
+		mistakeOf("no-subnet", classicKind, awsKey("subnets"), "subnet-00000000000000000", "subnets of the VPC"),
+		mistakeOf("no-group", classicKind, awsKey("security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
+		mistakeOf("no-extra-group", classicKind, awsKey("extra-security-groups"), "sg-0123456789abcdef0", "security groups that are there"),
+		mistakeOf("arn", classicKind, awsKey("ssl-cert"), "my-certificate", "one ARN of ACM or IAM"),
+		mistakeOf("pairs", networkKind, awsKey("target-group-attributes"), "nonsense", "each =true or =false"),
+		mistakeOf("net-enum", networkKind, awsKey("healthcheck-protocol"), "udp", `"TCP", "HTTP" or "HTTPS"`),
+		mistakeOf("net-bool", networkKind, awsKey("access-log-enabled"), "maybe", "true or false"),
+		mistakeOf("net-forbidden", networkKind, awsKey("extra-security-groups"), "sg-0123", "must not be set"),
 		// A range that is none the API server itself refuses.
-		mishapOf("ipv6", classicKind, rangesKey, "2001:db8::/32", "IPv4 CIDRs"),
+		mistakeOf("ipv6", classicKind, rangesKey, "2001:db8::/32", "IPv4 CIDRs"),
 		{name: "listeners", kind: classicKind, field: true, bad: []change{manyPorts(101)}, fix: one, words: []string{"spec.ports", "101", "100 listeners"}},
 		{name: "net-listeners", kind: networkKind, field: true, bad: []change{manyPorts(51)}, fix: one, words: []string{"spec.ports", "51", "50 listeners"}},
 		{name: "protocol", kind: classicKind, field: true, bad: []change{udp}, fix: one, words: []string{"spec.ports", "53/UDP", "TCP"}},
 		{name: "affinity", kind: classicKind, field: true, bad: []change{affine}, fix: []change{free}, words: []string{"spec.sessionAffinity", `"ClientIP"`, `"None"`}},
-		{name: "several", kind: classicKind, bad: []change{annotate("connection-idle-timeout", "0"), annotate("proxy-protocol", "v2")},
-			fix:   []change{annotate("connection-idle-timeout", ""), annotate("proxy-protocol", "")},
+		{name: "several", kind: classicKind, bad: []change{setAnnotation("connection-idle-timeout", "0"), setAnnotation("proxy-protocol", "v2")},
+			fix:   []change{setAnnotation("connection-idle-timeout", ""), setAnnotation("proxy-protocol", "")},
 			words: []string{"connection-idle-timeout", `"0"`, "proxy-protocol", `"v2"`}},
 	}
 }
@@ -134,7 +134,7 @@ func (w *world) machineNames() (map[string]string, error) {
 	nodes, err := w.SeedNodes()
 	out := map[string]string{}
 	for _, n := range nodes {
-		out[last(n.Spec.ProviderID)] = n.Name
+		out[lastPart(n.Spec.ProviderID)] = n.Name
 	}
 	return out, err
 }

@@ -59,7 +59,7 @@ func (k *kubelet) wouldGet() ([]corev1.PodReadinessGate, error) {
 // gates of their Services, and become ready when the load balancer sends to them. Without the
 // label, and while the webhook does not answer, pods are created unchanged.
 func TestWebhookInjectsGates(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	r := w.install("berth", map[string]any{
 		"defaultClass": true, "loadBalancerClasses": []string{}, "extraArgs": []string{"--gate-webhook-host=127.0.0.1"},

@@ -81,7 +81,7 @@ func (w *world) areOn(name, what string) {
 	w.must(err)
 	w.eventually(what, func() error {
 		pager := c.NewLoadBalancersClient().NewListPager(azureGroup, nil)
-		all, err := pages(w.t.Context(), pager.More, pager.NextPage, func(p armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return p.Value })
+		all, err := readPages(w.t.Context(), pager.More, pager.NextPage, func(p armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return p.Value })
 		if err != nil {
 			return err
 		}
@@ -89,6 +89,6 @@ func (w *world) areOn(name, what string) {
 		for _, lb := range all {
 			got[*lb.Name] = len(lb.Properties.FrontendIPConfigurations)
 		}
-		return differ("frontends by load balancer", map[string]int{name: 1, name + "-internal": 1}, got)
+		return diffError("frontends by load balancer", map[string]int{name: 1, name + "-internal": 1}, got)
 	})
 }

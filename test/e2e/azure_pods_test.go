@@ -128,7 +128,7 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 		if err != nil {
 			return err
 		}
-		return differ("places by service", want, got)
+		return diffError("places by service", want, got)
 	})
 	for _, svc := range fleet {
 		w.eventually("status of "+svc.Name, func() error {
@@ -144,7 +144,7 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 			if ip.Properties.IPAddress == nil {
 				return fmt.Errorf("the cloud has given %s no address", *ip.Name)
 			}
-			return differ("addresses", []string{*ip.Properties.IPAddress}, said)
+			return diffError("addresses", []string{*ip.Properties.IPAddress}, said)
 		})
 	}
 }
@@ -152,7 +152,7 @@ func (w *world) placesAre(fleet []corev1.Service, pod func(i int) int) {
 // podPlaces are the nodes and addresses of pods that the gateway sends to, by Service.
 func (w *world) podPlaces(c *armnetwork.ClientFactory) (map[string][]string, error) {
 	pager := c.NewServiceGatewaysClient().NewGetAddressLocationsPager(azureGroup, "servicegateway", nil)
-	all, err := pages(w.t.Context(), pager.More, pager.NextPage,
+	all, err := readPages(w.t.Context(), pager.More, pager.NextPage,
 		func(p armnetwork.ServiceGatewaysClientGetAddressLocationsResponse) []*armnetwork.ServiceGatewayAddressLocationResponse {
 			return p.Value
 		})

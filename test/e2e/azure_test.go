@@ -35,7 +35,7 @@ func onAzure() *place {
 		cloud: "azure", plane: &azurePlane, fronts: azureFronts, key: nameOf, spoil: spoilAzure,
 		kinds: []kind{
 			{name: "public", ports: oneByOne, check: eachPort, open: []string{"Internet"}, parts: map[string]int{"/publicIPAddresses/": 1}},
-			{name: "internal", asks: []change{annotate(azureKey("load-balancer-internal"), "true")}, ports: oneByOne, check: eachPort},
+			{name: "internal", asks: []change{setAnnotation(azureKey("load-balancer-internal"), "true")}, ports: oneByOne, check: eachPort},
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Code: "TooManyRequests", Message: "The request is being throttled."},
@@ -48,20 +48,20 @@ func onAzure() *place {
 		// In the order in which Services come and go nothing depends on how long an
 		// operation takes, or on how soon the cloud takes the next call.
 		slow:     []string{"--throttle", "--write-latency=2s", "--whole-seconds"},
-		mistakes: azureMishaps(),
+		mistakes: azureMistakes(),
 	}
 }
 
-func azureMishaps() []mishap {
-	asked := func(ip string) change { return spec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }) }
-	sctp := spec(func(s *corev1.ServiceSpec) { s.Ports = append(s.Ports, port(corev1.ProtocolSCTP, 53, 0)) })
-	one := spec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
-	return []mishap{
-		mishapOf("timeout", "public", azureKey("load-balancer-tcp-idle-timeout"), "1000", "4 to 100"),
-		mishapOf("named", "public", azureKey("pip-name"), "nobodys", "public IP"),
-		mishapOf("clients", "public", azureKey("allowed-ip-ranges"), "10.0.0.1/8", "10.0.0.0/8"),
-		mishapOf("probe", "internal", azureKey("load-balancer-health-probe-interval"), "0", "5"),
-		mishapOf("subnet", "internal", azureKey("load-balancer-internal-subnet"), "nowhere", "subnet"),
+func azureMistakes() []mistake {
+	asked := func(ip string) change { return changeSpec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }) }
+	sctp := changeSpec(func(s *corev1.ServiceSpec) { s.Ports = append(s.Ports, newPort(corev1.ProtocolSCTP, 53, 0)) })
+	one := changeSpec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
+	return []mistake{
+		mistakeOf("timeout", "public", azureKey("load-balancer-tcp-idle-timeout"), "1000", "4 to 100"),
+		mistakeOf("named", "public", azureKey("pip-name"), "nobodys", "public IP"),
+		mistakeOf("clients", "public", azureKey("allowed-ip-ranges"), "10.0.0.1/8", "10.0.0.0/8"),
+		mistakeOf("probe", "internal", azureKey("load-balancer-health-probe-interval"), "0", "5"),
+		mistakeOf("subnet", "internal", azureKey("load-balancer-internal-subnet"), "nowhere", "subnet"),
 		{name: "asked", kind: "public", field: true, bad: []change{asked("192.0.2.99")}, fix: []change{asked("")}, words: []string{`"192.0.2.99"`, "public IP"}},
 		{name: "sctp", kind: "public", field: true, bad: []change{sctp}, fix: []change{one}, words: []string{"spec.ports", "SCTP"}},
 	}
@@ -84,7 +84,7 @@ func spoilAzure(w *world) {
 		w.must(err)
 	}
 	more := c.NewSecurityGroupsClient().NewListAllPager(nil)
-	groups, err := pages(ctx, more.More, more.NextPage, func(p armnetwork.SecurityGroupsClientListAllResponse) []*armnetwork.SecurityGroup { return p.Value })
+	groups, err := readPages(ctx, more.More, more.NextPage, func(p armnetwork.SecurityGroupsClientListAllResponse) []*armnetwork.SecurityGroup { return p.Value })
 	w.must(err)
 	for _, g := range groups {
 		for _, r := range g.Properties.SecurityRules {
@@ -114,15 +114,15 @@ func (p *place) neighbours(t *testing.T) {
 	w.must(w.Create(t.Context(), old...))
 	w.programmed(old...)
 	bad := []corev1.Service{
-		w.one(p.kinds[0], 10, annotate(azureKey("pip-name"), "nobodys")),
-		w.one(p.kinds[1], 11, annotate(azureKey("load-balancer-internal-subnet"), "nowhere")),
-		w.one(p.kinds[1], 12, spec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "10.240.0.4" })), // a node's
+		w.one(p.kinds[0], 10, setAnnotation(azureKey("pip-name"), "nobodys")),
+		w.one(p.kinds[1], 11, setAnnotation(azureKey("load-balancer-internal-subnet"), "nowhere")),
+		w.one(p.kinds[1], 12, changeSpec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "10.240.0.4" })), // a node's
 	}
 	young := []corev1.Service{w.one(p.kinds[0], 20), w.one(p.kinds[1], 21)}
 	w.must(w.Create(t.Context(), append(slices.Clone(bad), young...)...))
 	w.programmed(young...)
 	for i := range old {
-		w.update(old[i].Name, ports(80, nodePort(i, 0), 443, nodePort(i, 1)))
+		w.update(old[i].Name, setPorts(80, nodePort(i, 0), 443, nodePort(i, 1)))
 	}
 	for _, svc := range old {
 		w.eventually(svc.Name+" has its second port", func() error {
@@ -130,7 +130,7 @@ func (p *place) neighbours(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return differ("ports", p.kinds[0].ports(80, 443), f.Ports)
+			return diffError("ports", p.kinds[0].ports(80, 443), f.Ports)
 		})
 	}
 	for _, svc := range bad {
@@ -157,7 +157,7 @@ func (p *place) besideAKS(t *testing.T) {
 	}
 	w.remove(fleet...)
 	w.settled(w.meter())
-	if err := differ("the cloud of AKS", before, w.dump()); err != nil {
+	if err := diffError("the cloud of AKS", before, w.dump()); err != nil {
 		t.Error(err)
 	}
 }
@@ -183,7 +183,7 @@ func (p *place) interfaces(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if err := differ(name, 3, len(got.Properties.BackendIPConfigurations)); err != nil {
+					if err := diffError(name, 3, len(got.Properties.BackendIPConfigurations)); err != nil {
 						return err
 					}
 				}

@@ -37,8 +37,8 @@ func dialAzure(url string) (*armnetwork.ClientFactory, error) {
 	return armnetwork.NewClientFactory(azureSubscription, anyToken{}, options)
 }
 
-// pages walks a list of the official library.
-func pages[T, M any](ctx context.Context, more func() bool, next func(context.Context) (T, error), of func(T) []M) ([]M, error) {
+// readPages iterates over a list of the official library.
+func readPages[T, M any](ctx context.Context, more func() bool, next func(context.Context) (T, error), of func(T) []M) ([]M, error) {
 	var out []M
 	for more() {
 		page, err := next(ctx)
@@ -77,7 +77,7 @@ func azureFronts(w *world) ([]front, error) {
 		seen.nodes[n.Status.Addresses[0].Address] = n.Name
 	}
 	pager := c.NewLoadBalancersClient().NewListPager(azureGroup, nil)
-	balancers, err := pages(ctx, pager.More, pager.NextPage, func(p armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return p.Value })
+	balancers, err := readPages(ctx, pager.More, pager.NextPage, func(p armnetwork.LoadBalancersClientListResponse) []*armnetwork.LoadBalancer { return p.Value })
 	var out []front
 	for _, lb := range balancers {
 		for _, f := range lb.Properties.FrontendIPConfigurations {
@@ -90,7 +90,7 @@ func azureFronts(w *world) ([]front, error) {
 func lookAround(ctx context.Context, c *armnetwork.ClientFactory) (azureSeen, error) {
 	seen := azureSeen{addresses: map[string]string{}, nodes: map[string]string{}}
 	pager := c.NewPublicIPAddressesClient().NewListPager(azureGroup, nil)
-	ips, err := pages(ctx, pager.More, pager.NextPage, func(p armnetwork.PublicIPAddressesClientListResponse) []*armnetwork.PublicIPAddress { return p.Value })
+	ips, err := readPages(ctx, pager.More, pager.NextPage, func(p armnetwork.PublicIPAddressesClientListResponse) []*armnetwork.PublicIPAddress { return p.Value })
 	if err != nil {
 		return seen, err
 	}
@@ -100,7 +100,7 @@ func lookAround(ctx context.Context, c *armnetwork.ClientFactory) (azureSeen, er
 		}
 	}
 	more := c.NewSecurityGroupsClient().NewListAllPager(nil)
-	groups, err := pages(ctx, more.More, more.NextPage, func(p armnetwork.SecurityGroupsClientListAllResponse) []*armnetwork.SecurityGroup { return p.Value })
+	groups, err := readPages(ctx, more.More, more.NextPage, func(p armnetwork.SecurityGroupsClientListAllResponse) []*armnetwork.SecurityGroup { return p.Value })
 	for _, g := range groups {
 		seen.rules = append(seen.rules, g.Properties.SecurityRules...)
 	}
@@ -152,17 +152,17 @@ func (s azureSeen) front(lb *armnetwork.LoadBalancer, c *armnetwork.FrontendIPCo
 func (s azureSeen) sources(address string) []string {
 	var out []string
 	for _, r := range s.rules {
-		if *r.Properties.Access != armnetwork.SecurityRuleAccessAllow || !slices.Contains(texts(r.Properties.DestinationAddressPrefix, r.Properties.DestinationAddressPrefixes), address) {
+		if *r.Properties.Access != armnetwork.SecurityRuleAccessAllow || !slices.Contains(mergeTexts(r.Properties.DestinationAddressPrefix, r.Properties.DestinationAddressPrefixes), address) {
 			continue
 		}
-		out = append(out, texts(r.Properties.SourceAddressPrefix, r.Properties.SourceAddressPrefixes)...)
+		out = append(out, mergeTexts(r.Properties.SourceAddressPrefix, r.Properties.SourceAddressPrefixes)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// texts are one value or many.
-func texts(one *string, many []*string) []string {
+// mergeTexts returns one value or many.
+func mergeTexts(one *string, many []*string) []string {
 	var out []string
 	if one != nil && *one != "" {
 		out = append(out, *one)

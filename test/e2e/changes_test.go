@@ -12,9 +12,9 @@ import (
 // change makes a Service.
 type change func(*corev1.Service)
 
-// annotate sets an annotation; an empty value takes it off. Keys without a
-// domain are those of AWS.
-func annotate(key, value string) change {
+// setAnnotation sets an annotation; an empty value removes it. Keys without a domain
+// are those of AWS.
+func setAnnotation(key, value string) change {
 	if !strings.Contains(key, "/") {
 		key = "service.beta.kubernetes.io/aws-load-balancer-" + key
 	}
@@ -29,23 +29,23 @@ func annotate(key, value string) change {
 	}
 }
 
-func network(svc *corev1.Service) { annotate("type", "nlb")(svc) }
+func useNetworkType(svc *corev1.Service) { setAnnotation("type", "nlb")(svc) }
 
-func class(name string) change {
+func setClass(name string) change {
 	return func(svc *corev1.Service) { svc.Spec.LoadBalancerClass = &name }
 }
 
-// ports replaces the ports by some of TCP, given as number and node port.
-func ports(pairs ...int32) change {
+// setPorts replaces the ports by some of TCP, given as number and node port.
+func setPorts(pairs ...int32) change {
 	return func(svc *corev1.Service) {
 		svc.Spec.Ports = nil
 		for i := 0; i < len(pairs); i += 2 {
-			svc.Spec.Ports = append(svc.Spec.Ports, port(corev1.ProtocolTCP, pairs[i], pairs[i+1]))
+			svc.Spec.Ports = append(svc.Spec.Ports, newPort(corev1.ProtocolTCP, pairs[i], pairs[i+1]))
 		}
 	}
 }
 
-func port(protocol corev1.Protocol, number, nodePort int32) corev1.ServicePort {
+func newPort(protocol corev1.Protocol, number, nodePort int32) corev1.ServicePort {
 	name := fmt.Sprintf("%s-%d", strings.ToLower(string(protocol)), number)
 	return corev1.ServicePort{Name: name, Protocol: protocol, Port: number, NodePort: nodePort, TargetPort: intstr.FromInt32(8080)}
 }
@@ -64,7 +64,7 @@ func (w *world) service(name string, changes ...change) corev1.Service {
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name},
 		Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeLoadBalancer, Selector: map[string]string{"app": name},
-			Ports: []corev1.ServicePort{port(corev1.ProtocolTCP, 80, 0)},
+			Ports: []corev1.ServicePort{newPort(corev1.ProtocolTCP, 80, 0)},
 		},
 	}
 	for _, c := range changes {

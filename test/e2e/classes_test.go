@@ -17,7 +17,7 @@ const (
 	mine           = "example.com/mine"
 )
 
-func classless(svc *corev1.Service) { svc.Spec.LoadBalancerClass = nil }
+func removeClass(svc *corev1.Service) { svc.Spec.LoadBalancerClass = nil }
 
 func ofType(t corev1.ServiceType) change {
 	return func(svc *corev1.Service) {
@@ -35,27 +35,27 @@ func ofType(t corev1.ServiceType) change {
 // finalizers wants exactly these on a Service.
 func (w *world) finalizers(name string, want ...string) {
 	w.t.Helper()
-	if err := differ(name+" finalizers", want, w.get(name).Finalizers); err != nil {
+	if err := diffError(name+" finalizers", want, w.get(name).Finalizers); err != nil {
 		w.t.Error(err)
 	}
 }
 
-// TestClassOfNobody covers the whole life of a Service whose class no controller serves.
+// TestUnknownClass covers the whole life of a Service whose class no controller serves.
 // Conformance tests write its status by hand.
-func TestClassOfNobody(t *testing.T) {
-	w := start(t, 2)
+func TestUnknownClass(t *testing.T) {
+	w := startWorld(t, 2)
 	w.controller()
 	w.create("served")
 	meter := w.meter()
-	w.must(w.Create(t.Context(), w.service("theirs", class("example.com/internal-vip"))))
+	w.must(w.Create(t.Context(), w.service("theirs", setClass("example.com/internal-vip"))))
 	svc := w.get("theirs")
 	svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "203.0.113.1"}}
 	svc, err := w.updateStatus(svc)
 	w.must(err)
-	w.update("theirs", ports(80, 0, 443, 0), annotate("connection-idle-timeout", "wrong"))
+	w.update("theirs", setPorts(80, 0, 443, 0), setAnnotation("connection-idle-timeout", "wrong"))
 	w.noWrites("a class of nobody", meter)
 	now := w.get("theirs")
-	if err := differ("status", svc.Status, now.Status); err != nil {
+	if err := diffError("status", svc.Status, now.Status); err != nil {
 		t.Error(err)
 	}
 	w.finalizers("theirs")
@@ -74,7 +74,7 @@ func (w *world) updateStatus(svc *corev1.Service) (*corev1.Service, error) {
 // as they are installed side by side: neither touches the other's, in no order
 // of changes.
 func TestTwoControllers(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.sideBySide(func() *harness.Process { return w.controller() }, func() *harness.Process {
 		return w.controller("--default-class=false", "--load-balancer-class="+mine)
 	})
@@ -85,7 +85,7 @@ func (w *world) sideBySide(startStock, startClassed func() *harness.Process) {
 	t, before := w.t, w.state()
 	stock, classed := startStock(), startClassed()
 	plain := w.create("plain")
-	special := w.create("special", class(mine))
+	special := w.create("special", setClass(mine))
 	w.finalizers("plain", stockFinalizer)
 	w.finalizers("special", ownFinalizer)
 	for _, name := range []string{"plain", "special"} {
@@ -104,7 +104,7 @@ func (w *world) sideBySide(startStock, startClassed func() *harness.Process) {
 	if b, err := w.balancer("plain"); err != nil || len(b.Members) == 0 {
 		t.Errorf("the load balancer of the other controller: %+v, %v", b, err)
 	}
-	special = w.create("special", class(mine))
+	special = w.create("special", setClass(mine))
 	classed.Kill()
 	w.must(w.Delete(t.Context(), special))
 	startStock()
@@ -125,10 +125,10 @@ func (w *world) sideBySide(startStock, startClassed func() *harness.Process) {
 
 // TestClassedOnly never touches what has no class.
 func TestClassedOnly(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller("--default-class=false", "--load-balancer-class="+mine)
 	w.must(w.Create(t.Context(), w.service("plain")))
-	w.create("special", class(mine))
+	w.create("special", setClass(mine))
 	w.settled(w.meter())
 	w.untouched("plain")
 	if got := w.events("plain"); len(got) > 0 {
@@ -139,23 +139,23 @@ func TestClassedOnly(t *testing.T) {
 // TestClassChanges changes from one class to another by way of ClusterIP, as the API server
 // requires: observed step by step, and all of it while no controller runs.
 func TestClassChanges(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	flags := []string{"--load-balancer-class=" + mine}
 	both := w.controller(flags...)
 	there, back := func() {
 		w.update("web", ofType(corev1.ServiceTypeClusterIP))
-		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class(mine))
+		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), setClass(mine))
 	}, func() {
 		w.update("web", ofType(corev1.ServiceTypeClusterIP))
-		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), classless)
+		w.update("web", ofType(corev1.ServiceTypeLoadBalancer), removeClass)
 	}
 	svc := w.create("web")
 	w.finalizers("web", stockFinalizer)
 	w.update("web", ofType(corev1.ServiceTypeClusterIP))
 	w.released("web")
 	w.asBefore(before)
-	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class(mine))
+	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), setClass(mine))
 	w.programmed(svc)
 	w.finalizers("web", ownFinalizer)
 
@@ -169,10 +169,10 @@ func TestClassChanges(t *testing.T) {
 	// To a class that no controller serves, while none runs: our load balancer is deleted.
 	both.Kill()
 	w.update("web", ofType(corev1.ServiceTypeClusterIP))
-	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), class("example.com/other"))
+	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), setClass("example.com/other"))
 	w.controller(flags...)
 	w.eventually("the class has changed to one of nobody", func() error {
-		return differ("finalizers", []string(nil), w.get("web").Finalizers)
+		return diffError("finalizers", []string(nil), w.get("web").Finalizers)
 	})
 	w.asBefore(before)
 }
@@ -189,7 +189,7 @@ func (w *world) settlesWith(name, finalizer string) {
 			return err
 		}
 		svc := w.get(name)
-		if host := hostOf(svc); host != lower(b.Host) {
+		if host := hostOf(svc); host != lowerCase(b.Host) {
 			return fmt.Errorf("the status says %s, the load balancer is %s", host, b.Host)
 		}
 		if !slices.Equal(svc.Finalizers, []string{finalizer}) {
@@ -202,12 +202,12 @@ func (w *world) settlesWith(name, finalizer string) {
 // TestTypeChangedWhileDown is the case that the stock controller loses: at its
 // start the Service neither wants a load balancer nor is being deleted.
 func TestTypeChangedWhileDown(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	flags := []string{"--load-balancer-class=" + mine}
 	controller := w.controller(flags...)
-	w.create("plain", network)
-	w.create("special", class(mine))
+	w.create("plain", useNetworkType)
+	w.create("special", setClass(mine))
 	controller.Kill()
 	for _, name := range []string{"plain", "special"} {
 		w.update(name, ofType(corev1.ServiceTypeClusterIP))
@@ -221,7 +221,7 @@ func TestTypeChangedWhileDown(t *testing.T) {
 // TestFlagsThatDisown: load balancers that only a change of flags disowns are kept until the
 // release is requested.
 func TestFlagsThatDisown(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	controller := w.controller()
 	w.create("plain")

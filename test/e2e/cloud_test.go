@@ -28,7 +28,7 @@ type clients struct {
 	ec2   *ec2.Client
 }
 
-func dial(url string) clients {
+func newClients(url string) clients {
 	cfg := awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(url),
 		Credentials: credentials.NewStaticCredentialsProvider("simulated", "simulated", ""),
@@ -94,7 +94,7 @@ func (w *world) classics(ctx context.Context) ([]balancer, error) {
 		b := balancer{Kind: classicKind, Name: *lb.LoadBalancerName, Host: *lb.DNSName, Scheme: *lb.Scheme, Checks: []string{*lb.HealthCheck.Target}}
 		for _, l := range lb.ListenerDescriptions {
 			b.Listeners = append(b.Listeners, fmt.Sprintf("%s:%d>%s:%d%s", *l.Listener.Protocol, l.Listener.LoadBalancerPort,
-				*l.Listener.InstanceProtocol, *l.Listener.InstancePort, certificate(l.Listener.SSLCertificateId)))
+				*l.Listener.InstanceProtocol, *l.Listener.InstancePort, certificateName(l.Listener.SSLCertificateId)))
 		}
 		for _, i := range lb.Instances {
 			b.Members = append(b.Members, *i.InstanceId)
@@ -177,7 +177,7 @@ func (w *world) listener(ctx context.Context, b *balancer, l elbv2types.Listener
 		return err
 	}
 	g := groups.TargetGroups[0]
-	b.Listeners = append(b.Listeners, fmt.Sprintf("%s:%d>%s:%d%s", l.Protocol, *l.Port, g.Protocol, *g.Port, certificate(cert)))
+	b.Listeners = append(b.Listeners, fmt.Sprintf("%s:%d>%s:%d%s", l.Protocol, *l.Port, g.Protocol, *g.Port, certificateName(cert)))
 	check := fmt.Sprintf("%d %s:%s", *l.Port, g.HealthCheckProtocol, *g.HealthCheckPort)
 	if g.HealthCheckPath != nil {
 		check += *g.HealthCheckPath
@@ -204,7 +204,7 @@ func (w *world) listener(ctx context.Context, b *balancer, l elbv2types.Listener
 	return nil
 }
 
-func certificate(arn *string) string {
+func certificateName(arn *string) string {
 	if arn == nil || *arn == "" {
 		return ""
 	}
@@ -219,7 +219,7 @@ func (w *world) ranges(ctx context.Context, groups []string) ([]string, error) {
 	}
 	var out []string
 	for _, g := range list.SecurityGroups {
-		out = append(out, rules(g, "")...)
+		out = append(out, groupRules(g, "")...)
 	}
 	slices.Sort(out)
 	return out, nil
@@ -228,8 +228,8 @@ func (w *world) ranges(ctx context.Context, groups []string) ([]string, error) {
 // clientRule is in the descriptions of rules that let clients in.
 const clientRule = "/client="
 
-// rules are those of a group by address whose descriptions have a word.
-func rules(g ec2types.SecurityGroup, word string) []string {
+// groupRules returns the rules of a group by address whose descriptions contain a word.
+func groupRules(g ec2types.SecurityGroup, word string) []string {
 	var out []string
 	for _, p := range g.IpPermissions {
 		if p.IpProtocol == nil || *p.IpProtocol == "icmp" || p.FromPort == nil {
@@ -255,7 +255,7 @@ func (w *world) nodeRules(word string) ([]string, error) {
 	}
 	var out []string
 	for _, g := range list.SecurityGroups {
-		out = append(out, rules(g, word)...)
+		out = append(out, groupRules(g, word)...)
 	}
 	slices.Sort(out)
 	return out, nil
@@ -291,12 +291,12 @@ func (w *world) balancer(name string) (balancer, error) {
 }
 
 // Fields of a balancer, for becomes.
-func listeners(b balancer) any { return b.Listeners }
-func members(b balancer) any   { return b.Members }
-func checks(b balancer) any    { return b.Checks }
-func ranges(b balancer) any    { return b.Ranges }
+func listenersOf(b balancer) any { return b.Listeners }
+func membersOf(b balancer) any   { return b.Members }
+func checksOf(b balancer) any    { return b.Checks }
+func rangesOf(b balancer) any    { return b.Ranges }
 
-func setting(key string) func(balancer) any {
+func settingOf(key string) func(balancer) any {
 	return func(b balancer) any { return b.Settings[key] }
 }
 
@@ -308,7 +308,7 @@ func (w *world) becomes(name string, field func(balancer) any, want any) {
 		if err != nil {
 			return err
 		}
-		return differ("load balancer", want, field(b))
+		return diffError("load balancer", want, field(b))
 	})
 }
 

@@ -30,7 +30,7 @@ func (w *world) fleet(n int) []corev1.Service {
 		if i%2 == 0 {
 			out = append(out, w.service(fmt.Sprintf("classic-%d", i)))
 		} else {
-			out = append(out, w.service(fmt.Sprintf("network-%d", i), network))
+			out = append(out, w.service(fmt.Sprintf("network-%d", i), useNetworkType))
 		}
 	}
 	return out
@@ -82,7 +82,7 @@ func (w *world) oneOfEach(n int) {
 	})
 	w.must(err)
 	want := []int{n, n / 2, n / 2}
-	if err := differ("load balancers, target groups, security groups", want, []int{len(all), len(targets.TargetGroups), len(groups.SecurityGroups)}); err != nil {
+	if err := diffError("load balancers, target groups, security groups", want, []int{len(all), len(targets.TargetGroups), len(groups.SecurityGroups)}); err != nil {
 		w.t.Error(err)
 	}
 	for _, b := range all {
@@ -96,26 +96,26 @@ func (w *world) oneOfEach(n int) {
 // controller runs: what was made before is found by its marks, not by what the
 // Service says now.
 func TestChangedWhileDown(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	controller := w.controller()
-	kept := w.create("kept", ports(80, 31080))
-	port := w.create("port", network, ports(80, 31081))
-	kind := w.create("kind", ports(80, 31082))
-	gone := w.create("gone", network)
+	kept := w.create("kept", setPorts(80, 31080))
+	port := w.create("port", useNetworkType, setPorts(80, 31081))
+	kind := w.create("kind", setPorts(80, 31082))
+	gone := w.create("gone", useNetworkType)
 	w.create("plain")
 	w.settled(w.meter())
 	if err := controller.Stop(limit); err != nil {
 		t.Errorf("stopped on request: %v", err)
 	}
 
-	w.update("port", ports(8080, 31081))
-	w.update("kind", network)
+	w.update("port", setPorts(8080, 31081))
+	w.update("kind", useNetworkType)
 	w.must(w.Delete(t.Context(), gone))
 	w.update("plain", func(svc *corev1.Service) { svc.Spec.Type = corev1.ServiceTypeClusterIP })
 	since := w.now()
 	w.controller()
-	w.becomes("port", listeners, []string{"TCP:8080>TCP:31081"})
+	w.becomes("port", listenersOf, []string{"TCP:8080>TCP:31081"})
 	w.addressIsThatOf("kind", networkKind)
 	w.bothServe("kind")
 	w.released("plain")
@@ -125,7 +125,7 @@ func TestChangedWhileDown(t *testing.T) {
 	w.programmed(kept)
 	name := nameOf(w.get("kept"))
 	for _, e := range w.written(since) {
-		if without(fmt.Sprint(e.Request), name) != nil {
+		if forbidWords(fmt.Sprint(e.Request), name) != nil {
 			t.Errorf("the restart wrote to a load balancer that nobody changed: %s %v", e.Operation, e.Request)
 		}
 	}

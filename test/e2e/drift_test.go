@@ -37,7 +37,7 @@ func spoilAWS(w *world) {
 
 // TestDriftReadsAreQuiet repeats the drift read without a reason to write.
 func TestDriftReadsAreQuiet(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller("--drift-interval=2s")
 	fleet := w.fleet(4)
 	w.must(w.Create(t.Context(), fleet...))
@@ -55,10 +55,10 @@ func TestDriftReadsAreQuiet(t *testing.T) {
 	for _, e := range w.written(from) {
 		t.Errorf("a read for drift wrote: %s %v", e.Operation, e.Request)
 	}
-	if err := differ("Services were written", versions, w.versions(fleet)); err != nil {
+	if err := diffError("Services were written", versions, w.versions(fleet)); err != nil {
 		t.Error(err)
 	}
-	if err := differ("events", told, w.allEvents(fleet)); err != nil {
+	if err := diffError("events", told, w.allEvents(fleet)); err != nil {
 		t.Error(err)
 	}
 }
@@ -66,15 +66,15 @@ func TestDriftReadsAreQuiet(t *testing.T) {
 // TestLostWhole deletes a load balancer behind the controller's back: it is created again,
 // and the status follows.
 func TestLostWhole(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller("--drift-interval=3s")
-	svc := w.create("web", network)
+	svc := w.create("web", useNetworkType)
 	old := w.addressIsThatOf("web", networkKind)
 	arn := w.arnOf(nameOf(w.get("web")))
 	_, err := w.aws.elbv2.DeleteLoadBalancer(t.Context(), &elbv2.DeleteLoadBalancerInput{LoadBalancerArn: &arn})
 	w.must(err)
-	w.becomes("web", members, onPort(80, w.machines()...))
+	w.becomes("web", membersOf, onPort(80, w.machines()...))
 	if now := w.addressIsThatOf("web", networkKind); now == old {
 		t.Errorf("the simulator gave the same address %s again: the test tests nothing", now)
 	}

@@ -41,7 +41,7 @@ func (w *world) refusedWrites(n int) {
 
 // TestNarrowBucket gets through at the rate that the cloud allows.
 func TestNarrowBucket(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.must(w.Sim.Throttle(t.Context(), sim.Bucket{Name: "writes", Operations: []string{"Create*", "Register*", "Authorize*", "Modify*", "Configure*"}, Capacity: 12, Refill: 3}))
 	w.controller()
 	fleet := w.fleet(6)
@@ -62,7 +62,7 @@ func TestNarrowBucket(t *testing.T) {
 
 // TestSlowCloud makes and removes load balancers in a cloud that takes its time.
 func TestSlowCloud(t *testing.T) {
-	w := start(t, 2, "--new-group-delay=1s", "--provisioning-delay=2s", "--healthy-delay=1s", "--draining-delay=2s")
+	w := startWorld(t, 2, "--new-group-delay=1s", "--provisioning-delay=2s", "--healthy-delay=1s", "--draining-delay=2s")
 	before := w.state()
 	w.controller()
 	fleet := w.fleet(4)
@@ -82,7 +82,7 @@ func TestSlowCloud(t *testing.T) {
 // TestStaleReads returns an earlier state of the cloud for every read: a second create of a
 // resource that is not visible yet must yield the same resource.
 func TestStaleReads(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.arm(sim.Fault{Kind: sim.FaultStale, Operation: "Describe*", BehindTime: 300 * time.Millisecond})
 	w.controller()
@@ -98,7 +98,7 @@ func TestStaleReads(t *testing.T) {
 // TestGroupInUse deletes a load balancer whose group AWS keeps in use for some seconds: the
 // finalizer stays until the group is deleted, and no warning is recorded.
 func TestGroupInUse(t *testing.T) {
-	w := start(t, 2, "--release-delay=6s")
+	w := startWorld(t, 2, "--release-delay=6s")
 	before := w.state()
 	w.controller()
 	svc := w.create("web")
@@ -111,7 +111,7 @@ func TestGroupInUse(t *testing.T) {
 	})
 	w.finalizers("web", stockFinalizer)
 	c := w.condition("web", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDeleting)
-	if err := mentions(c.Message, "security-group"); err != nil {
+	if err := requireWords(c.Message, "security-group"); err != nil {
 		t.Error(err)
 	}
 	if err := harness.Eventually(t.Context(), limit, w.Gone(svc)); err != nil {
@@ -128,15 +128,15 @@ func TestGroupInUse(t *testing.T) {
 // stay meanwhile, without a warning. Deleting the Service deletes the group too, although AWS
 // keeps it in use for some seconds.
 func TestTargetGroupLingers(t *testing.T) {
-	w := start(t, 2, "--group-release-delay=5s")
+	w := startWorld(t, 2, "--group-release-delay=5s")
 	before := w.state()
 	w.controller()
-	svc := w.create("web", network, ports(80, 31080))
-	w.update("web", ports(80, 31081))
+	svc := w.create("web", useNetworkType, setPorts(80, 31080))
+	w.update("web", setPorts(80, 31081))
 	w.condition("web", status.TypeReplacing, metav1.ConditionTrue, status.ReasonReplacing)
 	rules, err := w.nodeRules("")
 	w.must(err)
-	w.must(mentions(fmt.Sprint(rules), "31080", "31081"))
+	w.must(requireWords(fmt.Sprint(rules), "31080", "31081"))
 	if n := w.committed("CreateTargetGroup") - w.committed("DeleteTargetGroup"); n != 2 {
 		t.Errorf("%d target groups, want the new and the old one", n)
 	}
@@ -149,13 +149,13 @@ func TestTargetGroupLingers(t *testing.T) {
 
 // TestCloudIsDown answers nothing at all for a while.
 func TestCloudIsDown(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
 	kept := w.create("kept")
 	w.arm(sim.Fault{Kind: sim.FaultError, Status: 503, Code: "ServiceUnavailable", Message: "Service is unavailable"})
-	fresh := w.service("fresh", network)
+	fresh := w.service("fresh", useNetworkType)
 	w.must(w.Create(t.Context(), fresh))
-	w.update("kept", ports(80, 31080))
+	w.update("kept", setPorts(80, 31080))
 	w.eventually("the user is told", func() error {
 		if got := strings.Join(w.warnings("fresh"), "\n"); got == "" {
 			return errors.New("no warning yet")
@@ -168,7 +168,7 @@ func TestCloudIsDown(t *testing.T) {
 	}
 	w.disarm()
 	w.programmed(kept, fresh)
-	w.becomes("kept", listeners, []string{"TCP:80>TCP:31080"})
+	w.becomes("kept", listenersOf, []string{"TCP:80>TCP:31080"})
 	if warned := w.warnings("fresh"); len(warned) > 2 {
 		t.Errorf("the same was told %d times: %q", len(warned), warned)
 	}

@@ -15,7 +15,7 @@ func spoilGCE(w *world) {
 	c, err := dialGCE(ctx, w.Sim.URL, gceProject)
 	w.must(err)
 
-	rules, err := all(c.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: gceProject, Region: gceRegion}).Next)
+	rules, err := readAll(c.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: gceProject, Region: gceRegion}).Next)
 	w.must(err)
 	for _, r := range rules {
 		op, err := c.rules.Delete(ctx, &computepb.DeleteForwardingRuleRequest{Project: gceProject, Region: gceRegion, ForwardingRule: r.GetName()})
@@ -24,7 +24,7 @@ func spoilGCE(w *world) {
 		if r.GetTarget() != "" {
 			machine := instanceURL(nodes[0].Spec.ProviderID)
 			op, err := c.pools.RemoveInstance(ctx, &computepb.RemoveInstanceTargetPoolRequest{
-				Project: gceProject, Region: gceRegion, TargetPool: last(r.GetTarget()),
+				Project: gceProject, Region: gceRegion, TargetPool: lastPart(r.GetTarget()),
 				TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{
 					Instances: []*computepb.InstanceReference{{Instance: &machine}},
 				},
@@ -33,10 +33,10 @@ func spoilGCE(w *world) {
 			w.must(op.Wait(ctx))
 		}
 	}
-	firewalls, err := all(c.firewalls.List(ctx, &computepb.ListFirewallsRequest{Project: gceProject}).Next)
+	firewalls, err := readAll(c.firewalls.List(ctx, &computepb.ListFirewallsRequest{Project: gceProject}).Next)
 	w.must(err)
 	for _, f := range firewalls {
-		if described(f.GetDescription()) == "" {
+		if serviceOf(f.GetDescription()) == "" {
 			continue
 		}
 		op, err := c.firewalls.Delete(ctx, &computepb.DeleteFirewallRequest{Project: gceProject, Firewall: f.GetName()})

@@ -40,17 +40,17 @@ func onGCE() *place {
 	}
 	check := func(...int32) string { return "10256/healthz" }
 	everybody := []string{"0.0.0.0/0"}
-	internal := annotate("networking.gke.io/load-balancer-type", "Internal")
+	internal := setAnnotation("networking.gke.io/load-balancer-type", "Internal")
 	return &place{
 		cloud: "gce", plane: &gcePlane, fronts: gceFronts, key: gceKey, spoil: spoilGCE, frees: true, sim: []string{"--quota-factor=10"},
 		kinds: []kind{
 			{name: "target-pool", ports: ranged, check: check, open: everybody,
 				parts: map[string]int{"/forwardingRules/": 1, "/targetPools/": 1, "/addresses/": 0}},
-			{name: "netlb-rbs", asks: []change{annotate("cloud.google.com/l4-rbs", "enabled")}, ports: ranged, check: check, open: everybody,
+			{name: "netlb-rbs", asks: []change{setAnnotation("cloud.google.com/l4-rbs", "enabled")}, ports: ranged, check: check, open: everybody,
 				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
 			{name: "ilb-ig", asks: []change{internal}, ports: listed, check: check, open: everybody,
 				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
-			{name: "ilb-neg", asks: []change{class(classGCEInternal)}, ports: listed, check: check, open: everybody,
+			{name: "ilb-neg", asks: []change{setClass(classGCEInternal)}, ports: listed, check: check, open: everybody,
 				parts: map[string]int{"/forwardingRules/": 1, "/backendServices/": 1}},
 		},
 		answers: answers{
@@ -62,25 +62,25 @@ func onGCE() *place {
 		},
 		cuts:     []string{"forwardingRules.insert", "targetPools.insert", "regionBackendServices.insert", "firewalls.insert", "healthChecks.insert"},
 		slow:     []string{"--throttle", "--operation-delay=3s", "--operation-spread=2s"},
-		mistakes: gceMishaps(),
+		mistakes: gceMistakes(),
 	}
 }
 
-// mishapOf is a mistake in the value of an annotation.
-func mishapOf(name, kind, key, value string, legal ...string) mishap {
-	return mishap{name: name, kind: kind, bad: []change{annotate(key, value)}, fix: []change{annotate(key, "")},
+// mistakeOf is a mistake in the value of an annotation.
+func mistakeOf(name, kind, key, value string, legal ...string) mistake {
+	return mistake{name: name, kind: kind, bad: []change{setAnnotation(key, value)}, fix: []change{setAnnotation(key, "")},
 		words: append([]string{key, fmt.Sprintf("%q", value)}, legal...)}
 }
 
-func gceMishaps() []mishap {
-	asked := func(ip string) change { return spec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }) }
+func gceMistakes() []mistake {
+	asked := func(ip string) change { return changeSpec(func(s *corev1.ServiceSpec) { s.LoadBalancerIP = ip }) }
 	protocol := func(p corev1.Protocol) change {
-		return spec(func(s *corev1.ServiceSpec) { s.Ports = append(s.Ports, port(p, 53, 0)) })
+		return changeSpec(func(s *corev1.ServiceSpec) { s.Ports = append(s.Ports, newPort(p, 53, 0)) })
 	}
-	one := spec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
-	return []mishap{
-		mishapOf("tier", "netlb-rbs", "cloud.google.com/network-tier", "Gold", "Premium", "Standard"),
-		mishapOf("subnet", "ilb-ig", "networking.gke.io/internal-load-balancer-subnet", "nowhere", "subnet"),
+	one := changeSpec(func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] })
+	return []mistake{
+		mistakeOf("tier", "netlb-rbs", "cloud.google.com/network-tier", "Gold", "Premium", "Standard"),
+		mistakeOf("subnet", "ilb-ig", "networking.gke.io/internal-load-balancer-subnet", "nowhere", "subnet"),
 		{name: "asked", kind: "target-pool", field: true, bad: []change{asked("192.0.2.99")}, fix: []change{asked("")},
 			words: []string{"spec.loadBalancerIP", `"192.0.2.99"`, "reserved"}},
 		{name: "outside", kind: "ilb-neg", field: true, bad: []change{asked("192.0.2.98")}, fix: []change{asked("")},
@@ -108,7 +108,7 @@ func gceSharedNetwork(t *testing.T) {
 		w.addressed(k.name, k.name)
 	}
 	w.shows("open to whom it may concern", frontSources, func(_ int, k kind) any { return k.open })
-	if now := w.dump(); count(now, "projects/berth-demo/global/firewalls/") != 0 || count(now, "projects/berth-host/global/firewalls/") <= count(before, "projects/berth-host/global/firewalls/") {
+	if now := w.dump(); countPaths(now, "projects/berth-demo/global/firewalls/") != 0 || countPaths(now, "projects/berth-host/global/firewalls/") <= countPaths(before, "projects/berth-host/global/firewalls/") {
 		t.Error("the firewalls are not in the project of the network")
 	}
 	w.remove(fleet...)
@@ -127,9 +127,9 @@ func (p *place) gceClasses(t *testing.T) {
 	var services []corev1.Service
 	for name, kind := range classes {
 		// The class decides, not the annotation.
-		services = append(services, w.service(kind, class(name), annotate("networking.gke.io/load-balancer-type", "External")))
+		services = append(services, w.service(kind, setClass(name), setAnnotation("networking.gke.io/load-balancer-type", "External")))
 	}
-	theirs := w.service("theirs", class("networking.gke.io/l7-something"))
+	theirs := w.service("theirs", setClass("networking.gke.io/l7-something"))
 	w.must(w.Create(t.Context(), append(services, theirs)...))
 	w.programmed(services...)
 	for _, kind := range classes {

@@ -73,17 +73,17 @@ func gceFronts(w *world) ([]front, error) {
 }
 
 func (c *gceClients) fronts(ctx context.Context) ([]front, error) {
-	rules, err := all(c.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: gceProject, Region: gceRegion}).Next)
+	rules, err := readAll(c.rules.List(ctx, &computepb.ListForwardingRulesRequest{Project: gceProject, Region: gceRegion}).Next)
 	if err != nil {
 		return nil, err
 	}
-	firewalls, err := all(c.firewalls.List(ctx, &computepb.ListFirewallsRequest{Project: c.project}).Next)
+	firewalls, err := readAll(c.firewalls.List(ctx, &computepb.ListFirewallsRequest{Project: c.project}).Next)
 	if err != nil {
 		return nil, err
 	}
 	var out []front
 	for _, r := range rules {
-		f := front{Of: described(r.GetDescription()), Address: r.GetIPAddress(), Ports: []string{r.GetIPProtocol() + " " + gcePorts(r)}}
+		f := front{Of: serviceOf(r.GetDescription()), Address: r.GetIPAddress(), Ports: []string{r.GetIPProtocol() + " " + gcePorts(r)}}
 		if f.Of == "" {
 			continue
 		}
@@ -102,8 +102,8 @@ func (c *gceClients) fronts(ctx context.Context) ([]front, error) {
 	return out, nil
 }
 
-// all walks a list of the official library.
-func all[T any](next func() (T, error)) ([]T, error) {
+// readAll iterates over a list of the official library.
+func readAll[T any](next func() (T, error)) ([]T, error) {
 	var out []T
 	for {
 		item, err := next()
@@ -117,8 +117,8 @@ func all[T any](next func() (T, error)) ([]T, error) {
 	}
 }
 
-// described is the Service that a description names.
-func described(text string) string {
+// serviceOf returns the Service that a description names.
+func serviceOf(text string) string {
 	var parts map[string]string
 	if json.Unmarshal([]byte(text), &parts) != nil {
 		return ""
@@ -136,21 +136,21 @@ func gcePorts(r *computepb.ForwardingRule) string {
 // behind adds what a rule sends to.
 func (c *gceClients) behind(ctx context.Context, r *computepb.ForwardingRule, f *front) error {
 	if r.GetTarget() != "" {
-		pool, err := c.pools.Get(ctx, &computepb.GetTargetPoolRequest{Project: gceProject, Region: gceRegion, TargetPool: last(r.GetTarget())})
+		pool, err := c.pools.Get(ctx, &computepb.GetTargetPoolRequest{Project: gceProject, Region: gceRegion, TargetPool: lastPart(r.GetTarget())})
 		if err != nil {
 			return err
 		}
 		f.Kind = "target-pool"
 		for _, i := range pool.GetInstances() {
-			f.Members = append(f.Members, last(i))
+			f.Members = append(f.Members, lastPart(i))
 		}
-		check, err := c.older.HttpHealthChecks.Get(gceProject, last(strings.Join(pool.GetHealthChecks(), ""))).Context(ctx).Do()
+		check, err := c.older.HttpHealthChecks.Get(gceProject, lastPart(strings.Join(pool.GetHealthChecks(), ""))).Context(ctx).Do()
 		if err == nil {
 			f.Check = fmt.Sprintf("%d%s", check.Port, check.RequestPath)
 		}
 		return err
 	}
-	service, err := c.backends.Get(ctx, &computepb.GetRegionBackendServiceRequest{Project: gceProject, Region: gceRegion, BackendService: last(r.GetBackendService())})
+	service, err := c.backends.Get(ctx, &computepb.GetRegionBackendServiceRequest{Project: gceProject, Region: gceRegion, BackendService: lastPart(r.GetBackendService())})
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (c *gceClients) grouped(ctx context.Context, url string) ([]string, error) 
 			return nil, err
 		}
 		for _, i := range list.Items {
-			out = append(out, last(i.Instance))
+			out = append(out, lastPart(i.Instance))
 		}
 		return out, nil
 	}
@@ -192,7 +192,7 @@ func (c *gceClients) grouped(ctx context.Context, url string) ([]string, error) 
 		return nil, err
 	}
 	for _, e := range list.Items {
-		out = append(out, last(e.NetworkEndpoint.Instance))
+		out = append(out, lastPart(e.NetworkEndpoint.Instance))
 	}
 	return out, nil
 }
@@ -202,12 +202,12 @@ func (c *gceClients) check(ctx context.Context, url string) (string, error) {
 	var found *computepb.HealthCheck
 	var err error
 	if strings.Contains(url, "/regions/") {
-		found, err = c.regional.Get(ctx, &computepb.GetRegionHealthCheckRequest{Project: gceProject, Region: gceRegion, HealthCheck: last(url)})
+		found, err = c.regional.Get(ctx, &computepb.GetRegionHealthCheckRequest{Project: gceProject, Region: gceRegion, HealthCheck: lastPart(url)})
 	} else {
-		found, err = c.global.Get(ctx, &computepb.GetHealthCheckRequest{Project: gceProject, HealthCheck: last(url)})
+		found, err = c.global.Get(ctx, &computepb.GetHealthCheckRequest{Project: gceProject, HealthCheck: lastPart(url)})
 	}
 	return fmt.Sprintf("%d%s", found.GetHttpHealthCheck().GetPort(), found.GetHttpHealthCheck().GetRequestPath()), err
 }
 
-// last is the last part of a URL.
-func last(url string) string { return url[strings.LastIndex(url, "/")+1:] }
+// lastPart returns the last part of a URL.
+func lastPart(url string) string { return url[strings.LastIndex(url, "/")+1:] }

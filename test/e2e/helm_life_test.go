@@ -111,7 +111,7 @@ func (w *world) repeatsAnEvent(svc corev1.Service) {
 	w.must(w.Create(w.t.Context(), svc))
 	w.programmed(svc)
 	for i := range int32(3) {
-		w.update(svc.Name, ports(80, 30100, 8000+i, 0))
+		w.update(svc.Name, setPorts(80, 30100, 8000+i, 0))
 		w.programmed(svc)
 	}
 	w.remove(svc)
@@ -140,11 +140,11 @@ func (r *release) isWatched(p *harness.Process) {
 	container := r.template().Spec.Containers[0]
 	w.eventually("it is alive", func() error {
 		code, said := ask(container.LivenessProbe.HTTPGet.Path, "")
-		return errors.Join(differ("status", http.StatusOK, code), differ("answer", "ok", said))
+		return errors.Join(diffError("status", http.StatusOK, code), diffError("answer", "ok", said))
 	})
 	w.eventually("it is ready", func() error {
 		code, _ := ask(container.ReadinessProbe.HTTPGet.Path, "")
-		return differ("status", http.StatusOK, code)
+		return diffError("status", http.StatusOK, code)
 	})
 	if code, _ := ask("/metrics", ""); code != http.StatusForbidden && code != http.StatusUnauthorized {
 		w.t.Errorf("metrics for everybody: status %d", code)
@@ -153,7 +153,7 @@ func (r *release) isWatched(p *harness.Process) {
 	// rights must be there at the first question.
 	w.eventually("metrics for who may read them", func() error {
 		code, said := ask("/metrics", w.token(w.ns, "prometheus"))
-		return errors.Join(differ("status", http.StatusOK, code), mentions(said, "leader_election_master_status"))
+		return errors.Join(diffError("status", http.StatusOK, code), requireWords(said, "leader_election_master_status"))
 	})
 }
 
@@ -213,7 +213,7 @@ func twoReleases(t *testing.T) {
 		held := 0
 		for _, l := range leases.Items {
 			if l.Namespace == r.namespace {
-				held += holders(l)
+				held += countHolders(l)
 			}
 		}
 		if held != 1 {
@@ -234,9 +234,9 @@ func besideStock(t *testing.T) {
 	r.pod()
 	plain := w.service("plain")
 	w.must(w.Create(t.Context(), plain))
-	special := w.create("special", class(mine))
+	special := w.create("special", setClass(mine))
 	w.finalizers("special", ownFinalizer)
-	w.becomes("plain", members, inOrder(w.machines()...))
+	w.becomes("plain", membersOf, inOrder(w.machines()...))
 	w.finalizers("plain", stockFinalizer)
 
 	w.update("special", func(svc *corev1.Service) { svc.Finalizers = append(svc.Finalizers, stockFinalizer) })
@@ -245,11 +245,11 @@ func besideStock(t *testing.T) {
 		t.Errorf("want the load balancer of the other Service alone, got %+v, %v", list, err)
 	}
 	w.remove(plain)
-	w.eventually("nothing is left", func() error { return differ("cloud", before, w.state()) })
+	w.eventually("nothing is left", func() error { return diffError("cloud", before, w.state()) })
 	r.leavesAlone("plain")
 }
 
-func holders(l coordinationv1.Lease) int {
+func countHolders(l coordinationv1.Lease) int {
 	if l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" {
 		return 0
 	}

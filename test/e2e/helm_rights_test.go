@@ -93,7 +93,7 @@ func (r *release) rights() []right {
 		if mine(b.Subjects) {
 			role, err := rbac.ClusterRoles().Get(ctx, b.RoleRef.Name, metav1.GetOptions{})
 			r.w.must(err)
-			out = append(out, single("", role.Rules)...)
+			out = append(out, splitRules("", role.Rules)...)
 		}
 	}
 	somewhere, err := rbac.RoleBindings("").List(ctx, metav1.ListOptions{})
@@ -102,14 +102,14 @@ func (r *release) rights() []right {
 		if mine(b.Subjects) {
 			role, err := rbac.Roles(b.Namespace).Get(ctx, b.RoleRef.Name, metav1.GetOptions{})
 			r.w.must(err)
-			out = append(out, single(b.Namespace, role.Rules)...)
+			out = append(out, splitRules(b.Namespace, role.Rules)...)
 		}
 	}
 	return out
 }
 
-// single are rules taken apart.
-func single(namespace string, rules []rbacv1.PolicyRule) []right {
+// splitRules returns one right for each verb of each resource of the rules.
+func splitRules(namespace string, rules []rbacv1.PolicyRule) []right {
 	var out []right
 	for _, rule := range rules {
 		names := rule.ResourceNames
@@ -148,7 +148,7 @@ func (r *release) inEffect() {
 			if err != nil {
 				return err
 			}
-			return differ("allowed", true, answer.Status.Allowed)
+			return diffError("allowed", true, answer.Status.Allowed)
 		})
 	}
 }

@@ -17,8 +17,8 @@ const (
 	leaseName      = "cloud-controller-manager"
 )
 
-// elected are the flags of a replica, faster than the defaults.
-func elected() []string {
+// electionFlags returns the flags of a replica, faster than the defaults.
+func electionFlags() []string {
 	return []string{
 		"--leader-elect=true", "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
 	}
@@ -45,9 +45,9 @@ func (w *world) holder() string {
 // TestLeaderIsKilled kills the leader of two replicas in the middle of its work.
 func TestLeaderIsKilled(t *testing.T) {
 	const n = 20
-	w := start(t, 3, "--quota-factor=3")
+	w := startWorld(t, 3, "--quota-factor=3")
 	before := w.state()
-	leader := w.controller(elected()...)
+	leader := w.controller(electionFlags()...)
 	w.eventually("a leader", func() error {
 		if w.holder() == "" {
 			return errors.New("nobody holds the lease")
@@ -55,7 +55,7 @@ func TestLeaderIsKilled(t *testing.T) {
 		return nil
 	})
 	first := w.holder()
-	second := w.controller(elected()...)
+	second := w.controller(electionFlags()...)
 	w.slowWrites()
 	fleet := w.fleet(n)
 	meter := w.meter()
@@ -81,9 +81,9 @@ func TestLeaderIsKilled(t *testing.T) {
 // TestFollowerIsQuiet lets two replicas run over the same work: only the leader
 // talks to the cloud or to users.
 func TestFollowerIsQuiet(t *testing.T) {
-	w := start(t, 2)
-	w.controller(elected()...)
-	follower := w.controller(elected()...)
+	w := startWorld(t, 2)
+	w.controller(electionFlags()...)
+	follower := w.controller(electionFlags()...)
 	fleet := w.fleet(4)
 	w.must(w.Create(t.Context(), fleet...))
 	w.programmed(fleet...)
@@ -103,7 +103,7 @@ func TestFollowerIsQuiet(t *testing.T) {
 // TestStopFinishesCalls asks the controller to stop while calls are in flight:
 // they finish, what they did is known, and nothing is done twice afterwards.
 func TestStopFinishesCalls(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.must(w.Sim.Arm(t.Context(), sim.Fault{Kind: sim.FaultLatency, Operation: "CreateLoadBalancer", Latency: time.Second}))
 	controller := w.controller()
 	fleet := w.fleet(4)

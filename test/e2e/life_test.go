@@ -31,12 +31,12 @@ func (w *world) play(name string, steps []step) {
 			if err != nil {
 				return err
 			}
-			return differ("load balancer", s.want, s.field(b))
+			return diffError("load balancer", s.want, s.field(b))
 		})
 	}
 }
 
-func TestClassicLife(t *testing.T) { start(t, 3).classicLife() }
+func TestClassicLife(t *testing.T) { startWorld(t, 3).classicLife() }
 
 // Ports of health checks that Services request, one each: the API server may take a while to
 // release one. It assigns none of these by itself.
@@ -50,29 +50,29 @@ func (w *world) classicLife() {
 	w.t.Helper()
 	before := w.state()
 	w.controller()
-	svc := w.create("web", ports(80, 31080))
+	svc := w.create("web", setPorts(80, 31080))
 	w.addressIsThatOf("web", classicKind)
-	w.becomes("web", members, inOrder(w.machines()...))
+	w.becomes("web", membersOf, inOrder(w.machines()...))
 	check := fmt.Sprintf("HTTP:%d/healthz", classicHealth)
 	w.play("web", []step{
-		{"a second port", []change{ports(80, 31080, 443, 31443)}, listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
-		{"another number", []change{ports(80, 31080, 8443, 31443)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
-		{"another node port", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"idle timeout", []change{annotate("connection-idle-timeout", "120")}, setting("idle"), "120"},
-		{"cross-zone on", []change{annotate("cross-zone-load-balancing-enabled", "true")}, setting("cross"), "true"},
-		{"cross-zone off", []change{annotate("cross-zone-load-balancing-enabled", "")}, setting("cross"), "false"},
-		{"proxy protocol on", []change{annotate("proxy-protocol", "*")}, setting("proxy"), "31080,31444"},
-		{"proxy protocol off", []change{annotate("proxy-protocol", "")}, setting("proxy"), ""},
-		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443")}, listeners,
+		{"a second port", []change{setPorts(80, 31080, 443, 31443)}, listenersOf, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
+		{"another number", []change{setPorts(80, 31080, 8443, 31443)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
+		{"another node port", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"idle timeout", []change{setAnnotation("connection-idle-timeout", "120")}, settingOf("idle"), "120"},
+		{"cross-zone on", []change{setAnnotation("cross-zone-load-balancing-enabled", "true")}, settingOf("cross"), "true"},
+		{"cross-zone off", []change{setAnnotation("cross-zone-load-balancing-enabled", "")}, settingOf("cross"), "false"},
+		{"proxy protocol on", []change{setAnnotation("proxy-protocol", "*")}, settingOf("proxy"), "31080,31444"},
+		{"proxy protocol off", []change{setAnnotation("proxy-protocol", "")}, settingOf("proxy"), ""},
+		{"TLS on one port", []change{setAnnotation("ssl-cert", testCertificate), setAnnotation("ssl-ports", "8443")}, listenersOf,
 			[]string{"SSL:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001", "TCP:80>TCP:31080"}},
-		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = classicHealth }}, checks, []string{check}},
-		{"policy Cluster", []change{policyCluster}, checks, []string{"TCP:31080"}},
-		{"source ranges", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }}, ranges,
+		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = classicHealth }}, checksOf, []string{check}},
+		{"policy Cluster", []change{policyCluster}, checksOf, []string{"TCP:31080"}},
+		{"source ranges", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }}, rangesOf,
 			[]string{"80 10.1.0.0/16", "8443 10.1.0.0/16"}},
-		{"open to all", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = nil }}, ranges,
+		{"open to all", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = nil }}, rangesOf,
 			[]string{"80 0.0.0.0/0", "8443 0.0.0.0/0"}},
-		{"one port", []change{ports(80, 31080)}, listeners, []string{"TCP:80>TCP:31080"}},
+		{"one port", []change{setPorts(80, 31080)}, listenersOf, []string{"TCP:80>TCP:31080"}},
 	})
 	if n := w.committed("CreateLoadBalancer"); n != 1 {
 		w.t.Errorf("created %d load balancers, want 1 for the whole life", n)
@@ -81,34 +81,34 @@ func (w *world) classicLife() {
 	w.asBefore(before)
 }
 
-func TestNetworkLife(t *testing.T) { start(t, 3).networkLife() }
+func TestNetworkLife(t *testing.T) { startWorld(t, 3).networkLife() }
 
 func (w *world) networkLife() {
 	w.t.Helper()
 	before, made := w.state(), w.committed("CreateLoadBalancer")
 	w.controller()
-	svc := w.create("web", network, ports(80, 31080))
+	svc := w.create("web", useNetworkType, setPorts(80, 31080))
 	w.addressIsThatOf("web", networkKind)
-	w.becomes("web", members, onPort(80, w.machines()...))
+	w.becomes("web", membersOf, onPort(80, w.machines()...))
 	udp := func(svc *corev1.Service) {
-		svc.Spec.Ports = []corev1.ServicePort{port(corev1.ProtocolUDP, 8443, 31444)}
+		svc.Spec.Ports = []corev1.ServicePort{newPort(corev1.ProtocolUDP, 8443, 31444)}
 	}
 	w.play("web", []step{
-		{"a second port", []change{ports(80, 31080, 443, 31443)}, listeners, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
-		{"another number", []change{ports(80, 31080, 8443, 31443)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
-		{"another node port", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"cross-zone on", []change{annotate("cross-zone-load-balancing-enabled", "true")}, setting("cross"), "true"},
-		{"cross-zone off", []change{annotate("cross-zone-load-balancing-enabled", "")}, setting("cross"), "false"},
-		{"proxy protocol on", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=true")}, setting("proxy 80"), "true"},
-		{"proxy protocol off", []change{annotate("target-group-attributes", "proxy_protocol_v2.enabled=false")}, setting("proxy 80"), "false"},
-		{"TLS on one port", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "8443"), annotate("target-group-attributes", "")}, listeners,
+		{"a second port", []change{setPorts(80, 31080, 443, 31443)}, listenersOf, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
+		{"another number", []change{setPorts(80, 31080, 8443, 31443)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
+		{"another node port", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"cross-zone on", []change{setAnnotation("cross-zone-load-balancing-enabled", "true")}, settingOf("cross"), "true"},
+		{"cross-zone off", []change{setAnnotation("cross-zone-load-balancing-enabled", "")}, settingOf("cross"), "false"},
+		{"proxy protocol on", []change{setAnnotation("target-group-attributes", "proxy_protocol_v2.enabled=true")}, settingOf("proxy 80"), "true"},
+		{"proxy protocol off", []change{setAnnotation("target-group-attributes", "proxy_protocol_v2.enabled=false")}, settingOf("proxy 80"), "false"},
+		{"TLS on one port", []change{setAnnotation("ssl-cert", testCertificate), setAnnotation("ssl-ports", "8443"), setAnnotation("target-group-attributes", "")}, listenersOf,
 			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001"}},
-		{"no TLS", []change{annotate("ssl-cert", ""), annotate("ssl-ports", "")}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
-		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = networkHealth }}, checks,
+		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = networkHealth }}, checksOf,
 			[]string{fmt.Sprintf("80 HTTP:%d/healthz", networkHealth), fmt.Sprintf("8443 HTTP:%d/healthz", networkHealth)}},
-		{"policy Cluster", []change{policyCluster}, checks, []string{"80 TCP:traffic-port", "8443 TCP:traffic-port"}},
-		{"UDP", []change{udp}, listeners, []string{"UDP:8443>UDP:31444"}},
-		{"TCP again", []change{ports(80, 31080, 8443, 31444)}, listeners, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"policy Cluster", []change{policyCluster}, checksOf, []string{"80 TCP:traffic-port", "8443 TCP:traffic-port"}},
+		{"UDP", []change{udp}, listenersOf, []string{"UDP:8443>UDP:31444"}},
+		{"TCP again", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
 	})
 	w.update("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} })
 	w.eventually("source ranges", func() error {
@@ -116,8 +116,8 @@ func (w *world) networkLife() {
 		if err != nil {
 			return err
 		}
-		return errors.Join(mentions(fmt.Sprint(got), "31080 10.1.0.0/16", "31444 10.1.0.0/16"),
-			without(fmt.Sprint(got), "31080 0.0.0.0/0", "31444 0.0.0.0/0"))
+		return errors.Join(requireWords(fmt.Sprint(got), "31080 10.1.0.0/16", "31444 10.1.0.0/16"),
+			forbidWords(fmt.Sprint(got), "31080 0.0.0.0/0", "31444 0.0.0.0/0"))
 	})
 	if n := w.committed("CreateLoadBalancer") - made; n != 1 {
 		w.t.Errorf("created %d load balancers, want 1 for the whole life", n)
@@ -130,20 +130,20 @@ func (w *world) networkLife() {
 // TestKindSwitch changes the kind of a live load balancer, and back before the old one is
 // deleted: no Service loses an address that is still in use.
 func TestKindSwitch(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
-	svc := w.create("web", ports(80, 31080))
+	svc := w.create("web", setPorts(80, 31080))
 	classic := w.addressIsThatOf("web", classicKind)
 
-	w.update("web", network)
+	w.update("web", useNetworkType)
 	w.condition("web", status.TypeReplacing, metav1.ConditionTrue, status.ReasonReplacing)
 	w.addressIsThatOf("web", networkKind)
 	w.bothServe("web")
 
-	w.update("web", annotate("type", ""))
+	w.update("web", setAnnotation("type", ""))
 	w.eventually("the address of the first load balancer again", func() error {
-		return differ("address", classic, hostOf(w.get("web")))
+		return diffError("address", classic, hostOf(w.get("web")))
 	})
 	w.bothServe("web")
 	if n := w.committed("CreateLoadBalancer"); n != 2 {
@@ -183,15 +183,15 @@ func (w *world) addressIsThatOf(name, kind string) string {
 				host = b.Host
 			}
 		}
-		want := []corev1.LoadBalancerIngress{{Hostname: lower(host)}}
-		return differ("status", want, w.get(name).Status.LoadBalancer.Ingress)
+		want := []corev1.LoadBalancerIngress{{Hostname: lowerCase(host)}}
+		return diffError("status", want, w.get(name).Status.LoadBalancer.Ingress)
 	})
-	return lower(host)
+	return lowerCase(host)
 }
 
 // TestTypeChange takes the load balancer away without deleting the Service.
 func TestTypeChange(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
 	w.create("web")
@@ -211,9 +211,9 @@ func (w *world) released(name string) {
 			return err
 		}
 		return errors.Join(
-			differ("finalizers", []string(nil), svc.Finalizers),
-			differ("status", corev1.ServiceStatus{}, svc.Status),
-			differ("record", "", svc.Annotations[status.AnnotationApplied]),
+			diffError("finalizers", []string(nil), svc.Finalizers),
+			diffError("status", corev1.ServiceStatus{}, svc.Status),
+			diffError("record", "", svc.Annotations[status.AnnotationApplied]),
 		)
 	})
 }

@@ -32,8 +32,9 @@ type securePort struct {
 	token  string // token that the reader presents; empty: none
 }
 
-// secured returns the flags of a controller whose secure port needs no authentication.
-func secured(t *testing.T) (*securePort, []string) {
+// securePortFlags returns the flags of a controller whose secure port needs no
+// authentication.
+func securePortFlags(t *testing.T) (*securePort, []string) {
 	t.Helper()
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -81,7 +82,7 @@ func (p *securePort) answers(path string, want int, words ...string) {
 		if status != want {
 			return fmt.Errorf("%s: want %d, got %d: %s", path, want, status, body)
 		}
-		return mentions(body, words...)
+		return requireWords(body, words...)
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -118,8 +119,8 @@ func (p *securePort) series(metric string, labels ...string) map[string]float64 
 	return out
 }
 
-// journal counts the calls that the simulator has written down as the metric does.
-func journal(entries []sim.Entry) map[string]float64 {
+// countCalls counts the calls in the simulator's journal as the metric does.
+func countCalls(entries []sim.Entry) map[string]float64 {
 	out := map[string]float64{}
 	for _, e := range entries {
 		code := e.Code
@@ -147,7 +148,7 @@ func TestCallsAreCounted(t *testing.T) {
 	for cloud, write := range map[string]string{"aws": "AuthorizeSecurityGroupIngress", "gce": "firewalls.insert", "azure": "SecurityGroups.*"} {
 		t.Run(cloud, func(t *testing.T) {
 			w := startOn(t, &plane, cloud, 3)
-			p, flags := secured(t)
+			p, flags := securePortFlags(t)
 			w.controller(flags...)
 			code := map[string]string{"aws": "RequestLimitExceeded", "gce": "rateLimitExceeded", "azure": "TooManyRequests"}[cloud]
 			w.arm(sim.Fault{Operation: write, WritesOnly: true, Kind: sim.FaultError, Status: 429, Count: 1, Code: code})
@@ -174,7 +175,7 @@ func TestCallsAreCounted(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return differ("calls by metrics and by the cloud", journal(entries), p.series("berth_cloud_calls_total", "api", "operation", "code"))
+				return diffError("calls by metrics and by the cloud", countCalls(entries), p.series("berth_cloud_calls_total", "api", "operation", "code"))
 			})
 			throttles := 0.0
 			for _, n := range p.series("berth_cloud_throttles_total", "operation") {
@@ -218,10 +219,10 @@ func (w *world) countedSteps(p *securePort) {
 // TestReady: a process is ready when the cloud has let it in and every Service is
 // known; of two replicas one says that it stands by, and is ready as well.
 func TestReady(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	w.must(w.Sim.Arm(t.Context(), sim.Fault{Kind: sim.FaultError, Status: 403, Code: "UnauthorizedOperation"}))
-	p, flags := secured(t)
-	w.controller(append(flags, elected()...)...)
+	p, flags := securePortFlags(t)
+	w.controller(append(flags, electionFlags()...)...)
 	p.answers("/readyz", http.StatusServiceUnavailable, "not ready: leader", "[-] cloud has not let us in: UnauthorizedOperation", "[+] caches", "[+] ledger")
 	if got := p.series("berth_check_ok", "check"); got["cloud"] != 0 || got["caches"] != 1 || got["workers"] != 1 {
 		t.Errorf("checks: %v", got)
@@ -229,8 +230,8 @@ func TestReady(t *testing.T) {
 	w.must(w.Sim.Disarm(t.Context()))
 	p.answers("/readyz", http.StatusOK, "ready: leader", "[+] cloud")
 	p.answers("/healthz", http.StatusOK)
-	second, flags := secured(t)
-	w.controller(append(flags, elected()...)...)
+	second, flags := securePortFlags(t)
+	w.controller(append(flags, electionFlags()...)...)
 	second.answers("/readyz", http.StatusOK, "ready: standby", "[+] cloud")
 	second.answers("/healthz", http.StatusOK)
 	if got := second.series("berth_leading"); got[""] != 0 || len(got) != 1 {
@@ -241,8 +242,8 @@ func TestReady(t *testing.T) {
 
 // TestHealthOfStuckWorkers: a worker that does not come back makes /healthz fail.
 func TestHealthOfStuckWorkers(t *testing.T) {
-	w := start(t, 3)
-	p, flags := secured(t)
+	w := startWorld(t, 3)
+	p, flags := securePortFlags(t)
 	w.controller(append(flags, "--stuck-after=1s")...)
 	p.answers("/healthz", http.StatusOK)
 	w.must(w.Sim.Arm(t.Context(), sim.Fault{Kind: sim.FaultLatency, Latency: 5 * time.Second, Count: 1}))
@@ -253,12 +254,12 @@ func TestHealthOfStuckWorkers(t *testing.T) {
 
 // TestProfiles: profiles are off by default.
 func TestProfiles(t *testing.T) {
-	w := start(t, 1)
-	p, flags := secured(t)
+	w := startWorld(t, 1)
+	p, flags := securePortFlags(t)
 	w.controller(flags...)
 	p.answers("/healthz", http.StatusOK)
 	p.answers("/debug/pprof/goroutine?debug=1", http.StatusNotFound)
-	p, flags = secured(t)
+	p, flags = securePortFlags(t)
 	w.controller(append(flags, "--profiling")...)
 	p.answers("/debug/pprof/goroutine?debug=1", http.StatusOK, "goroutine profile")
 }
@@ -266,8 +267,8 @@ func TestProfiles(t *testing.T) {
 // TestDriftIsCounted: a resource that is deleted outside of the controller is found, and
 // counted once.
 func TestDriftIsCounted(t *testing.T) {
-	w := start(t, 3)
-	p, flags := secured(t)
+	w := startWorld(t, 3)
+	p, flags := securePortFlags(t)
 	w.controller(append(flags, "--drift-interval=3s")...)
 	svc := w.create("drifting")
 	w.eventually("a look that finds nothing", func() error {

@@ -13,7 +13,7 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-func spec(set func(*corev1.ServiceSpec)) change {
+func changeSpec(set func(*corev1.ServiceSpec)) change {
 	return func(svc *corev1.Service) { set(&svc.Spec) }
 }
 
@@ -29,7 +29,7 @@ func (w *world) told(name string, words ...string) {
 		}
 		return nil
 	})
-	if err := mentions(accepted.Message, words...); err != nil {
+	if err := requireWords(accepted.Message, words...); err != nil {
 		w.t.Errorf("%s: condition: %v", name, err)
 	}
 	if accepted.Reason == string(status.ReasonAccepted) {
@@ -52,14 +52,14 @@ func (w *world) toldOnce(name string, words ...string) {
 	if len(warned) != 1 {
 		w.t.Errorf("%s: want one warning, got %d:\n%s", name, len(warned), strings.Join(warned, "\n"))
 	}
-	if err := mentions(strings.Join(warned, "\n"), words...); err != nil {
+	if err := requireWords(strings.Join(warned, "\n"), words...); err != nil {
 		w.t.Errorf("%s: event: %v", name, err)
 	}
 }
 
 // TestWarningsThatRefuseNothing are about what has no effect: the rest is done.
 func TestWarningsThatRefuseNothing(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
 	const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
 	for _, c := range []struct {
@@ -67,13 +67,13 @@ func TestWarningsThatRefuseNothing(t *testing.T) {
 		bad   []change
 		words []string
 	}{
-		{"misspelt", []change{annotate("cross-zone-load-balancing-enable", "true")},
+		{"misspelt", []change{setAnnotation("cross-zone-load-balancing-enable", "true")},
 			[]string{"UnknownAnnotation", prefix + "cross-zone-load-balancing-enable", prefix + "cross-zone-load-balancing-enabled"}},
-		{"port-name", []change{annotate("ssl-cert", testCertificate), annotate("ssl-ports", "https,tcp-80")},
+		{"port-name", []change{setAnnotation("ssl-cert", testCertificate), setAnnotation("ssl-ports", "https,tcp-80")},
 			[]string{prefix + "ssl-ports", "https", "port numbers and names of the Service"}},
-		{"later", []change{annotate("alpn-policy", "HTTP2Only")}, []string{prefix + "alpn-policy"}},
-		{"other-kind", []change{annotate("eip-allocations", "eipalloc-1")}, []string{prefix + "eip-allocations"}},
-		{"odd-type", []change{annotate("type", "NLB")}, []string{prefix + "type", `"NLB"`, "nlb"}},
+		{"later", []change{setAnnotation("alpn-policy", "HTTP2Only")}, []string{prefix + "alpn-policy"}},
+		{"other-kind", []change{setAnnotation("eip-allocations", "eipalloc-1")}, []string{prefix + "eip-allocations"}},
+		{"odd-type", []change{setAnnotation("type", "NLB")}, []string{prefix + "type", `"NLB"`, "nlb"}},
 	} {
 		w.create(c.name, c.bad...)
 		w.condition(c.name, status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
@@ -88,17 +88,17 @@ func TestWarningsThatRefuseNothing(t *testing.T) {
 // the cloud reveals. The live load balancer serves without a gap; a new one serves the ports
 // that can be created.
 func TestRefusedByTheCloud(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
 	const nowhere = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000"
 	words := []string{awsKey("ssl-cert"), nowhere, "certificates of ACM"}
-	for name, kind := range map[string][]change{"clb": nil, "nlb": {network}} {
-		svc := w.create(name, append(kind, ports(80, 0, 443, 0))...)
+	for name, kind := range map[string][]change{"clb": nil, "nlb": {useNetworkType}} {
+		svc := w.create(name, append(kind, setPorts(80, 0, 443, 0))...)
 		first, err := w.balancer(name)
 		w.must(err)
 		since := w.now()
-		w.update(name, annotate("ssl-cert", nowhere), annotate("ssl-ports", "443"))
+		w.update(name, setAnnotation("ssl-cert", nowhere), setAnnotation("ssl-ports", "443"))
 		w.told(name, words...)
 		w.settled(w.meter())
 		for _, e := range w.written(since) {
@@ -114,10 +114,10 @@ func TestRefusedByTheCloud(t *testing.T) {
 		if len(w.get(name).Status.LoadBalancer.Ingress) == 0 {
 			t.Errorf("%s: the address is gone", name)
 		}
-		w.must(w.Create(t.Context(), w.service("new-"+name, append(kind, ports(80, 0, 443, 0), annotate("ssl-cert", nowhere), annotate("ssl-ports", "443"))...)))
+		w.must(w.Create(t.Context(), w.service("new-"+name, append(kind, setPorts(80, 0, 443, 0), setAnnotation("ssl-cert", nowhere), setAnnotation("ssl-ports", "443"))...)))
 		w.told("new-"+name, words...)
 		for _, name := range []string{name, "new-" + name} {
-			w.update(name, annotate("ssl-cert", testCertificate))
+			w.update(name, setAnnotation("ssl-cert", testCertificate))
 			w.condition(name, status.TypeProgrammed, metav1.ConditionTrue, status.ReasonProgrammed)
 		}
 		w.remove(svc, *w.get("new-" + name))
@@ -127,16 +127,16 @@ func TestRefusedByTheCloud(t *testing.T) {
 
 // TestServedElsewhere leaves Services of the AWS Load Balancer Controller alone.
 func TestServedElsewhere(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
 	for _, kind := range []string{"external", "nlb-ip"} {
-		svc := w.service(kind, annotate("type", kind))
+		svc := w.service(kind, setAnnotation("type", kind))
 		w.must(w.Create(t.Context(), svc))
 		w.eventually("an event", func() error {
-			return mentions(strings.Join(w.events(kind), "\n"), "ServedElsewhere")
+			return requireWords(strings.Join(w.events(kind), "\n"), "ServedElsewhere")
 		})
-		w.update(kind, annotate("example.com/touched", "1"))
+		w.update(kind, setAnnotation("example.com/touched", "1"))
 	}
 	w.settled(w.meter())
 	for _, kind := range []string{"external", "nlb-ip"} {

@@ -50,8 +50,8 @@ func (w *world) both(what string, instances ...string) {
 			return err
 		}
 		return errors.Join(
-			differ("classic", inOrder(slices.Clone(instances)...), classic.Members),
-			differ("network", onPort(80, instances...), network.Members),
+			diffError("classic", inOrder(slices.Clone(instances)...), classic.Members),
+			diffError("network", onPort(80, instances...), network.Members),
 		)
 	})
 }
@@ -69,11 +69,11 @@ func (w *world) seed(joined int) []corev1.Node {
 }
 
 func TestNodesComeAndGo(t *testing.T) {
-	w := start(t, 4)
+	w := startWorld(t, 4)
 	nodes, machines := w.seed(3), w.machines()
 	w.controller()
 	w.create("classic")
-	w.create("network", network)
+	w.create("network", useNetworkType)
 	w.both("at first", machines[:3]...)
 
 	w.must(w.JoinNode(t.Context(), &nodes[3]))
@@ -93,11 +93,11 @@ func TestNodesComeAndGo(t *testing.T) {
 // TestHeartbeatsAreFree sends what kubelets write all the time: it must not
 // reach the cloud, not even as a read.
 func TestHeartbeatsAreFree(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	nodes := w.seed(3)
 	w.controller()
 	w.create("classic")
-	w.create("network", network)
+	w.create("network", useNetworkType)
 	w.settled(w.meter())
 	meter := w.meter()
 	for beat := range 5 {
@@ -117,11 +117,11 @@ func TestHeartbeatsAreFree(t *testing.T) {
 
 // TestNodeWithoutProviderID joins as nodes do before their cloud knows them.
 func TestNodeWithoutProviderID(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	nodes, machines := w.seed(2), w.machines()
 	w.controller()
 	w.create("classic")
-	w.create("network", network)
+	w.create("network", useNetworkType)
 	w.both("at first", machines[:2]...)
 	meter := w.meter()
 	late := nodes[2].DeepCopy()
@@ -139,18 +139,18 @@ func TestNodeWithoutProviderID(t *testing.T) {
 // TestBurstOfNodes lets ten nodes join at once: one call per load balancer that
 // registers them.
 func TestBurstOfNodes(t *testing.T) {
-	w := start(t, 12)
+	w := startWorld(t, 12)
 	nodes, machines := w.seed(2), w.machines()
 	w.controller()
 	w.create("classic")
-	w.create("network", network, ports(80, 0, 443, 0))
+	w.create("network", useNetworkType, setPorts(80, 0, 443, 0))
 	w.settled(w.meter())
 	meter := w.meter()
 	for i := range nodes[2:] {
 		w.must(w.JoinNode(t.Context(), &nodes[2+i]))
 	}
-	w.becomes("classic", members, inOrder(slices.Clone(machines)...))
-	w.becomes("network", members, inOrder(append(onPort(80, machines...), onPort(443, machines...)...)...))
+	w.becomes("classic", membersOf, inOrder(slices.Clone(machines)...))
+	w.becomes("network", membersOf, inOrder(append(onPort(80, machines...), onPort(443, machines...)...)...))
 	calls := w.settled(meter)
 	if n := calls.ByOperation["elb.RegisterInstancesWithLoadBalancer"]; n != 1 {
 		t.Errorf("registered with the Classic Load Balancer by %d calls, want 1", n)
@@ -166,12 +166,12 @@ func TestBurstOfNodes(t *testing.T) {
 // TestTargetNodeLabels narrows the nodes of one Service down, and keeps the last
 // ones when a typing mistake would leave none.
 func TestTargetNodeLabels(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	nodes, machines := w.seed(3), w.machines()
 	w.label(nodes[0].Name, "role", "edge")
 	w.controller()
-	w.create("classic", annotate("target-node-labels", "role=edge"))
-	w.create("network", network, annotate("target-node-labels", "role=edge"))
+	w.create("classic", setAnnotation("target-node-labels", "role=edge"))
+	w.create("network", useNetworkType, setAnnotation("target-node-labels", "role=edge"))
 	w.both("one is labelled", machines[0])
 	w.label(nodes[2].Name, "role", "edge")
 	w.both("another is labelled", machines[0], machines[2])
@@ -179,29 +179,29 @@ func TestTargetNodeLabels(t *testing.T) {
 	w.both("the label is taken off", machines[2])
 
 	meter := w.meter()
-	w.update("classic", annotate("target-node-labels", "role=egde"))
+	w.update("classic", setAnnotation("target-node-labels", "role=egde"))
 	w.eventually("a warning that no node matches", func() error {
-		return mentions(strings.Join(w.warnings("classic"), "\n"), "NoMatchingNodes")
+		return requireWords(strings.Join(w.warnings("classic"), "\n"), "NoMatchingNodes")
 	})
 	w.noWrites("no node matches", meter)
 	w.both("the last ones stay", machines[2])
 	if svc := w.get("classic"); len(svc.Status.LoadBalancer.Ingress) == 0 {
 		t.Errorf("the address is gone: %s", harness.Conditions(svc))
 	}
-	w.update("classic", annotate("target-node-labels", ""))
-	w.becomes("classic", members, inOrder(slices.Clone(machines)...))
+	w.update("classic", setAnnotation("target-node-labels", ""))
+	w.becomes("classic", membersOf, inOrder(slices.Clone(machines)...))
 }
 
 // TestNoNodesAtAll starts before any node exists.
 func TestNoNodesAtAll(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	nodes, machines := w.seed(0), w.machines()
 	w.controller()
 	w.create("classic")
-	w.create("network", network)
+	w.create("network", useNetworkType)
 	w.both("nobody")
 	for _, name := range []string{"classic", "network"} {
-		if err := differ("warnings", 1, countOf(w.warnings(name), "UnAvailableLoadBalancer")); err != nil {
+		if err := diffError("warnings", 1, countOf(w.warnings(name), "UnAvailableLoadBalancer")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

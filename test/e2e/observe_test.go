@@ -40,7 +40,7 @@ func (c *collector) Export(_ context.Context, r *collectorv1.ExportTraceServiceR
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-func collect(t *testing.T) *collector {
+func startCollector(t *testing.T) *collector {
 	t.Helper()
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func collect(t *testing.T) *collector {
 
 // calls counts spans of calls to the cloud by operation, and those of runs; every
 // writing call must belong to a run.
-func (c *collector) calls() (calls map[string]int, runs int, stray []string) {
+func (c *collector) calls() (calls map[string]int, runs int, unmatched []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	calls, ids := map[string]int{}, map[string]bool{}
@@ -73,17 +73,17 @@ func (c *collector) calls() (calls map[string]int, runs int, stray []string) {
 		}
 		calls[s.GetName()]++
 		if !strings.Contains(s.GetName(), ".Describe") && !ids[string(s.GetParentSpanId())] {
-			stray = append(stray, s.GetName())
+			unmatched = append(unmatched, s.GetName())
 		}
 	}
-	return calls, runs, stray
+	return calls, runs, unmatched
 }
 
 // TestTraces: a collector gets a span for every call that the cloud has seen, and
 // each that wrote belongs to the run of a Service.
 func TestTraces(t *testing.T) {
-	w := start(t, 3)
-	c := collect(t)
+	w := startWorld(t, 3)
+	c := startCollector(t)
 	p := w.controller("--tracing-endpoint=" + c.addr)
 	svc := w.create("traced")
 	w.remove(svc)
@@ -95,26 +95,26 @@ func TestTraces(t *testing.T) {
 	for _, e := range entries {
 		want[e.Service+"."+e.Operation]++
 	}
-	calls, runs, stray := c.calls()
-	w.must(differ("calls by traces and by the cloud", want, calls))
-	if runs < 2 || len(stray) > 0 {
-		t.Errorf("want the runs of a creation and a release, got %d; calls of nobody: %v", runs, stray)
+	calls, runs, unmatched := c.calls()
+	w.must(diffError("calls by traces and by the cloud", want, calls))
+	if runs < 2 || len(unmatched) > 0 {
+		t.Errorf("want the runs of a creation and a release, got %d; calls of nobody: %v", runs, unmatched)
 	}
 }
 
-// stock are the keys of every line, and those of lines of the stock program and
-// its libraries that come from the same files.
-func stock() []string { return []string{"ts", "caller", "msg", "v", "logger"} }
+// stockKeys lists the keys of every line, and the keys of lines of the stock program
+// and its libraries that are written in the same files.
+func stockKeys() []string { return []string{"ts", "caller", "msg", "v", "logger"} }
 
 // TestLogKeys: lines of Berth have no keys but those of the list, whatever happens.
 func TestLogKeys(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	p := w.controller("--logging-format=json", "-v=4")
 	w.must(w.Sim.Arm(t.Context(), sim.Fault{WritesOnly: true, Kind: sim.FaultError, Status: 400, Code: "RulesPerSecurityGroupLimitExceeded", Count: 1}))
-	svc := w.create("logged", annotate("unknown-key", "1"))
+	svc := w.create("logged", setAnnotation("unknown-key", "1"))
 	w.remove(svc)
 	w.must(p.Stop(limit))
-	legal := stock()
+	legal := stockKeys()
 	for _, k := range logkey.All() {
 		legal = append(legal, k.Name)
 	}

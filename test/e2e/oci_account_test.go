@@ -66,7 +66,7 @@ func TestServiceAccountOnOCI(t *testing.T) {
 	r.pod()
 	const key = ociShared + "workload-service-account"
 	since := w.now()
-	svc := w.create("web", annotate(key, "balancers"))
+	svc := w.create("web", setAnnotation(key, "balancers"))
 	w.remove(svc)
 	entries, err := w.Sim.Journal(t.Context(), since)
 	w.must(err)
@@ -80,7 +80,7 @@ func TestServiceAccountOnOCI(t *testing.T) {
 	if !deleted {
 		t.Error("the load balancer was not deleted")
 	}
-	w.must(w.Create(t.Context(), w.service("other", annotate(key, "others"))))
+	w.must(w.Create(t.Context(), w.service("other", setAnnotation(key, "others"))))
 	c := w.condition("other", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDenied)
 	if want := fmt.Sprintf("may not request tokens of service account %s/others", w.ns); !strings.Contains(c.Message, want) {
 		t.Errorf("told %q, want %q", c.Message, want)

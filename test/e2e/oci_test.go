@@ -36,7 +36,7 @@ func onOCI() *place {
 		cloud: "oci", plane: &ociPlane, sim: []string{"--work=300ms"}, fronts: ociFronts, key: func(svc *corev1.Service) string { return string(svc.UID) },
 		kinds: []kind{
 			{name: "lb", ports: oneByOne, check: proxied, open: everybody, parts: map[string]int{"/ocid1.loadbalancer.": 1}},
-			{name: "nlb", asks: []change{annotate(ociShared+"load-balancer-type", "nlb"), annotate(ociNetwork+"security-list-management-mode", "All"), annotate(ociNetwork+"external-ip-only", "true")},
+			{name: "nlb", asks: []change{setAnnotation(ociShared+"load-balancer-type", "nlb"), setAnnotation(ociNetwork+"security-list-management-mode", "All"), setAnnotation(ociNetwork+"external-ip-only", "true")},
 				ports: oneByOne, check: proxied, open: everybody, parts: map[string]int{"/ocid1.networkloadbalancer.": 1}},
 		},
 		answers: answers{
@@ -46,10 +46,10 @@ func onOCI() *place {
 			down:      sim.Fault{Status: 503, Code: "ServiceUnavailable", Message: "The service is currently unavailable"},
 		},
 		cuts: []string{"CreateLoadBalancer", "CreateNetworkLoadBalancer", "UpdateSecurityList"},
-		mistakes: []mishap{
-			mishapOf("retries", "lb", ociClassic+"health-check-retries", "many", "whole number"),
-			mishapOf("mode", "lb", ociShared+"security-rule-management-mode", "Some", "SL-All"),
-			mishapOf("interval", "nlb", ociNetwork+"health-check-interval", "500", "10000"),
+		mistakes: []mistake{
+			mistakeOf("retries", "lb", ociClassic+"health-check-retries", "many", "whole number"),
+			mistakeOf("mode", "lb", ociShared+"security-rule-management-mode", "Some", "SL-All"),
+			mistakeOf("interval", "nlb", ociNetwork+"health-check-interval", "500", "10000"),
 		},
 	}
 }

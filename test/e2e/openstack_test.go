@@ -26,13 +26,13 @@ func TestOpenStack(t *testing.T) {
 func openstackAnnotation(key string) string { return "loadbalancer.openstack.org/" + key }
 
 func onOpenStack() *place {
-	monitored := annotate(openstackAnnotation("enable-health-monitor"), "true")
+	monitored := setAnnotation(openstackAnnotation("enable-health-monitor"), "true")
 	everybody := []string{"0.0.0.0/0"}
 	return &place{
 		cloud: "openstack", plane: &openstackPlane, fronts: openstackFronts, key: openstackKey,
 		kinds: []kind{
 			{name: "external", asks: []change{monitored}, ports: oneByOne, check: eachPort, open: everybody, parts: map[string]int{"loadbalancers/": 1, "floatingips/": 1}},
-			{name: "internal", asks: []change{monitored, annotate("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
+			{name: "internal", asks: []change{monitored, setAnnotation("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 				ports: oneByOne, check: eachPort, open: everybody, parts: map[string]int{"loadbalancers/": 1}},
 		},
 		answers: answers{
@@ -43,10 +43,10 @@ func onOpenStack() *place {
 		},
 		kills: []int{1, 2}, // a load balancer is one call, and all of them are sent at once
 		cuts:  []string{"CreateLoadBalancer", "CreateFloatingIP"},
-		mistakes: []mishap{
-			mishapOf("method", "external", openstackAnnotation("lb-method"), "round-robin", "ROUND_ROBIN"),
-			mishapOf("class", "internal", openstackAnnotation("class"), "gold", "LoadBalancerClass"),
-			mishapOf("pattern", "external", openstackAnnotation("floating-subnet"), "private-*", "external network"),
+		mistakes: []mistake{
+			mistakeOf("method", "external", openstackAnnotation("lb-method"), "round-robin", "ROUND_ROBIN"),
+			mistakeOf("class", "internal", openstackAnnotation("class"), "gold", "LoadBalancerClass"),
+			mistakeOf("pattern", "external", openstackAnnotation("floating-subnet"), "private-*", "external network"),
 		},
 	}
 }

@@ -61,8 +61,8 @@ func (p *place) orphans(t *testing.T) {
 // resources that they may share are unknown, so that success is not reported.
 func (w *world) unjudged(alive corev1.Service) {
 	w.t.Helper()
-	m := w.place.mistakes[slices.IndexFunc(w.place.mistakes, func(m mishap) bool { return m.kind == w.place.kinds[0].name })]
-	held := w.service("held", ports(80, nodePort(60, 0)))
+	m := w.place.mistakes[slices.IndexFunc(w.place.mistakes, func(m mistake) bool { return m.kind == w.place.kinds[0].name })]
+	held := w.service("held", setPorts(80, nodePort(60, 0)))
 	class := "example.com/unknown"
 	held.Spec.LoadBalancerClass, held.Finalizers = &class, []string{service.OwnFinalizer}
 	w.must(w.Create(w.t.Context(), held))

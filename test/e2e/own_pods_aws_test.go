@@ -16,7 +16,7 @@ import (
 // targets, unless --own-pods, or BERTH_OWN_PODS under the stock loop, forbids it. An event
 // reports the refusal on the Service.
 func TestOwnPodsOnAWS(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.serveController()
 	believing := w.controller()
 	svc := w.service("mine", podTargets)
@@ -36,7 +36,7 @@ func TestOwnPodsOnAWS(t *testing.T) {
 	holding := w.controller("--own-pods")
 	w.targetsAre(group, mine)
 	w.eventually("the owner is told", func() error {
-		return mentions(strings.Join(w.warnings("mine"), "\n"), "no pod of this namespace", theirs[0].Status.PodIP)
+		return requireWords(strings.Join(w.warnings("mine"), "\n"), "no pod of this namespace", theirs[0].Status.PodIP)
 	})
 	w.must(holding.Stop(limit))
 
@@ -69,5 +69,5 @@ func (w *world) forge(name string, pods []corev1.Pod) {
 // targetsAre waits until a target group has the pods and no others.
 func (w *world) targetsAre(group string, pods []corev1.Pod) {
 	w.t.Helper()
-	w.hasTargets(group, addresses(pods)...)
+	w.hasTargets(group, podAddresses(pods)...)
 }

@@ -30,7 +30,7 @@ func TestOwnPods(t *testing.T) {
 
 	w.controller("--own-pods")
 	w.placesAre(nil, nil) // those of the other namespace get no traffic any more
-	w.strays("mine", nodes, 1)
+	w.addUnmatched("mine", nodes, 1)
 	w.runPods(w.ns, nodes, 2)
 	w.podsAt("mine", nodes, 2)
 	w.placesAre([]corev1.Service{svc}, func(int) int { return 2 })
@@ -55,13 +55,13 @@ func TestOwnPods(t *testing.T) {
 }
 
 // strays waits until an event on a Service lists the addresses that were left out.
-func (w *world) strays(name string, nodes []simazure.Node, n int) {
+func (w *world) addUnmatched(name string, nodes []simazure.Node, n int) {
 	w.t.Helper()
 	w.eventually("the owner is told", func() error {
 		told := strings.Join(w.warnings(name), "\n")
 		var all error
 		for _, node := range nodes {
-			all = errors.Join(all, mentions(told, "no pod of this namespace", node.Pods[n]))
+			all = errors.Join(all, requireWords(told, "no pod of this namespace", node.Pods[n]))
 		}
 		return all
 	})

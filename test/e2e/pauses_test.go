@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// leaseDuration is that of the replicas, see elected.
+	// leaseDuration is that of the replicas, see electionFlags.
 	leaseDuration = 6 * time.Second
 	// longestPause leaves a successor time to work before the paused leader continues.
 	longestPause = 14 * time.Second
@@ -115,7 +115,7 @@ func (p *pauses) run() {
 // replica starts a further replica.
 func (p *pauses) replica() {
 	p.t.Helper()
-	r, err := p.Replica("replica", elected()...)
+	r, err := p.Replica("replica", electionFlags()...)
 	p.must(err)
 	p.replicas = append(p.replicas, r)
 }
@@ -193,7 +193,7 @@ func (p *pauses) change(i int) {
 		p.services[i] = nil
 	default:
 		// The node port stays: a refused allocation would keep another one for minutes.
-		p.update(svc.Name, ports(int32(8000+p.random.IntN(100)), nodePort(i, 0)))
+		p.update(svc.Name, setPorts(int32(8000+p.random.IntN(100)), nodePort(i, 0)))
 	}
 }
 
@@ -224,13 +224,13 @@ func (p *pauses) finish() []corev1.Service {
 			}
 			return nil
 		})
-		p.update(p.services[i].Name, ports(80, nodePort(i, 0)))
+		p.update(p.services[i].Name, setPorts(80, nodePort(i, 0)))
 		out = append(out, *p.services[i])
 	}
 	for i, svc := range out {
 		p.eventually(svc.Name+" serves its first port", func() error {
 			f, err := p.front(svc.Name)
-			return errors.Join(err, differ("ports", p.place.kinds[i%len(p.place.kinds)].ports(80), f.Ports))
+			return errors.Join(err, diffError("ports", p.place.kinds[i%len(p.place.kinds)].ports(80), f.Ports))
 		})
 	}
 	return out

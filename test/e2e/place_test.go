@@ -28,7 +28,7 @@ type place struct {
 	key      func(*corev1.Service) string // what a Service's fronts say that they are of
 	answers  answers
 	cuts     []string // operations whose answer gets lost
-	mistakes []mishap
+	mistakes []mistake
 	crowd    int          // Services in the scenario of kills; 0: 12
 	kills    []int        // after so many writes a controller is killed; nil: 1, 2 and 3
 	slow     []string     // flags of the simulator that make it as slow as the cloud
@@ -51,8 +51,8 @@ type kind struct {
 // answers are how the cloud itself says these.
 type answers struct{ throttled, denied, quota, down sim.Fault }
 
-// mishap is a mistake of a user on one kind of load balancer.
-type mishap struct {
+// mistake is a mistake of a user on one kind of load balancer.
+type mistake struct {
 	name, kind string
 	bad, fix   []change
 	words      []string
@@ -97,7 +97,7 @@ func (w *world) one(k kind, i int, more ...change) corev1.Service {
 	if i >= len(w.place.kinds) {
 		name = fmt.Sprintf("%s-%d", k.name, i)
 	}
-	return w.service(name, slices.Concat([]change{ports(80, nodePort(i, 0))}, k.asks, more)...)
+	return w.service(name, slices.Concat([]change{setPorts(80, nodePort(i, 0))}, k.asks, more)...)
 }
 
 // nodePort of the n-th port of the i-th Service.
@@ -138,7 +138,7 @@ func (w *world) shows(what string, field func(front) any, want func(i int, k kin
 			if err != nil {
 				return err
 			}
-			return differ(what, want(i, k), field(f))
+			return diffError(what, want(i, k), field(f))
 		})
 	}
 }
@@ -168,8 +168,8 @@ func frontMembers(f front) any { return f.Members }
 func frontCheck(f front) any   { return f.Check }
 func frontSources(f front) any { return f.Sources }
 
-// names are those of Nodes, in order.
-func names(nodes []corev1.Node) []string {
+// nodeNames returns the sorted names of Nodes.
+func nodeNames(nodes []corev1.Node) []string {
 	var out []string
 	for _, n := range nodes {
 		out = append(out, n.Name)
@@ -189,17 +189,18 @@ func (w *world) dump() map[string]any {
 		out = compute
 	}
 	if _, ok := out["elbv2"]; ok {
-		out = collections(out)
+		out = collectionPaths(out)
 	}
 	// Oracle Cloud remembers for a day what it was asked to do.
 	maps.DeleteFunc(out, func(list string, _ any) bool { return strings.HasSuffix(list, "workrequest") })
-	forget(out)
+	dropCounters(out)
 	byID(out)
 	return out
 }
 
-// collections gives what services have a path of its own, without their counters.
-func collections(services map[string]any) map[string]any {
+// collectionPaths returns the parts of services that have a path of their own, without
+// their counters.
+func collectionPaths(services map[string]any) map[string]any {
 	out := map[string]any{}
 	for service, lists := range services {
 		all, _ := lists.(map[string]any)
@@ -230,8 +231,8 @@ func byID(dump map[string]any) {
 	}
 }
 
-// forget takes out what counts writes.
-func forget(doc any) {
+// dropCounters removes counters of writes.
+func dropCounters(doc any) {
 	switch doc := doc.(type) {
 	case map[string]any:
 		delete(doc, "etag")
@@ -239,11 +240,11 @@ func forget(doc any) {
 		delete(doc, "revision_number")
 		delete(doc, "updated_at")
 		for _, part := range doc {
-			forget(part)
+			dropCounters(part)
 		}
 	case []any:
 		for _, part := range doc {
-			forget(part)
+			dropCounters(part)
 		}
 	}
 }
@@ -251,7 +252,7 @@ func forget(doc any) {
 // nothingLeft waits until the cloud is what it was.
 func (w *world) nothingLeft(before map[string]any) {
 	w.t.Helper()
-	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
+	w.eventually("nothing is left", func() error { return diffError("cloud", before, w.dump()) })
 }
 
 // oncePerService wants one complete front for each Service, and no resources beyond those
@@ -270,21 +271,21 @@ func (w *world) oncePerService(before map[string]any, services []corev1.Service)
 		}
 		key := w.place.key(w.get(svc.Name))
 		its := slices.DeleteFunc(slices.Clone(fronts), func(f front) bool { return f.Of != key })
-		if len(its) != 1 || its[0].Kind != k.name || !slices.Equal(its[0].Members, names(nodes)) || !slices.Equal(its[0].Ports, k.ports(80)) {
+		if len(its) != 1 || its[0].Kind != k.name || !slices.Equal(its[0].Members, nodeNames(nodes)) || !slices.Equal(its[0].Ports, k.ports(80)) {
 			w.t.Errorf("%s: want one whole front, got %+v", svc.Name, its)
 		}
 	}
 	now := w.dump()
 	for part := range want {
-		got[part] = count(now, part) - count(before, part)
+		got[part] = countPaths(now, part) - countPaths(before, part)
 	}
-	if err := differ("things in the cloud", want, got); err != nil {
+	if err := diffError("things in the cloud", want, got); err != nil {
 		w.t.Error(err)
 	}
 }
 
-// count counts paths that have a part.
-func count(dump map[string]any, part string) int {
+// countPaths counts paths that have a part.
+func countPaths(dump map[string]any, part string) int {
 	n := 0
 	for path := range maps.Keys(dump) {
 		if strings.Contains(path, part) {

@@ -49,7 +49,7 @@ func (p *place) mistaken(t *testing.T) {
 	for _, svc := range live {
 		w.eventually(svc.Name+" follows the nodes", func() error {
 			f, err := w.front(svc.Name)
-			return errors.Join(err, differ("members", names(nodes), f.Members))
+			return errors.Join(err, diffError("members", nodeNames(nodes), f.Members))
 		})
 		if len(w.get(svc.Name).Status.LoadBalancer.Ingress) == 0 {
 			t.Errorf("%s: the address is gone: %s", svc.Name, harness.Conditions(w.get(svc.Name)))
@@ -71,7 +71,7 @@ func (p *place) mistaken(t *testing.T) {
 	}
 	both := append(slices.Clone(live), fresh[half:]...)
 	w.programmed(both...)
-	w.mended(live, first)
+	w.restored(live, first)
 	w.remove(both...)
 	w.nothingLeft(before)
 }
@@ -87,18 +87,18 @@ func (p *place) forMistakes(w *world, prefix string, from int) []corev1.Service 
 	return out
 }
 
-func (p *place) kindOf(m mishap) kind {
+func (p *place) kindOf(m mistake) kind {
 	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.name == m.kind })]
 }
 
-// mended wants live Services to be as they were before their mistakes.
-func (w *world) mended(live []corev1.Service, first map[string]front) {
+// restored requires live Services to be as they were before their mistakes.
+func (w *world) restored(live []corev1.Service, first map[string]front) {
 	w.t.Helper()
 	for _, svc := range live {
 		w.condition(svc.Name, status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
 		w.eventually(svc.Name+" is as before the mistake", func() error {
 			f, err := w.front(svc.Name)
-			return errors.Join(err, differ("ports", first[svc.Name].Ports, f.Ports), differ("settings", first[svc.Name].Settings, f.Settings))
+			return errors.Join(err, diffError("ports", first[svc.Name].Ports, f.Ports), diffError("settings", first[svc.Name].Settings, f.Settings))
 		})
 	}
 }
@@ -138,17 +138,17 @@ func (p *place) finalizers(t *testing.T) {
 		w.update(k.name, ofType(corev1.ServiceTypeClusterIP))
 	}
 	for i, k := range p.kinds {
-		want := w.one(k, i, annotate("example.com/note", "kept")).Annotations
+		want := w.one(k, i, setAnnotation("example.com/note", "kept")).Annotations
 		w.eventually(k.name+" is released", func() error {
 			svc, err := w.Get(context.Background(), w.ns, k.name)
 			if err != nil {
 				return err
 			}
 			return errors.Join(
-				differ("finalizers", []string{"example.com/hold"}, svc.Finalizers),
-				differ("annotations", want, svc.Annotations),
-				differ("addresses", 0, len(svc.Status.LoadBalancer.Ingress)),
-				differ("conditions", 1, len(svc.Status.Conditions)),
+				diffError("finalizers", []string{"example.com/hold"}, svc.Finalizers),
+				diffError("annotations", want, svc.Annotations),
+				diffError("addresses", 0, len(svc.Status.LoadBalancer.Ingress)),
+				diffError("conditions", 1, len(svc.Status.Conditions)),
 			)
 		})
 		w.update(k.name, func(svc *corev1.Service) { svc.Finalizers = nil })
@@ -173,7 +173,7 @@ func (p *place) drift(t *testing.T) {
 			if p.frees {
 				f.Address = first[k.name].Address
 			}
-			return errors.Join(err, differ(k.name, first[k.name], f))
+			return errors.Join(err, diffError(k.name, first[k.name], f))
 		})
 	}
 	w.settled(w.meter())

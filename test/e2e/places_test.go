@@ -49,7 +49,7 @@ func (p *place) life(t *testing.T) {
 		}
 	}
 	w.shows("ports", frontPorts, func(_ int, k kind) any { return k.ports(80) })
-	w.shows("members", frontMembers, func(int, kind) any { return names(nodes[:3]) })
+	w.shows("members", frontMembers, func(int, kind) any { return nodeNames(nodes[:3]) })
 	w.shows("check", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0)) })
 	w.shows("open to whom it may concern", frontSources, func(_ int, k kind) any { return k.open })
 
@@ -79,22 +79,22 @@ func (p *place) each(w *world, changes func(i int) []change) {
 
 func (p *place) portsAndNodes(w *world, nodes []corev1.Node) {
 	w.t.Helper()
-	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0), 443, nodePort(i, 1))} })
+	p.each(w, func(i int) []change { return []change{setPorts(80, nodePort(i, 0), 443, nodePort(i, 1))} })
 	w.shows("two ports", frontPorts, func(_ int, k kind) any { return k.ports(80, 443) })
-	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0), 444, nodePort(i, 1))} })
+	p.each(w, func(i int) []change { return []change{setPorts(80, nodePort(i, 0), 444, nodePort(i, 1))} })
 	w.shows("another port", frontPorts, func(_ int, k kind) any { return k.ports(80, 444) })
 	w.shows("check of two ports", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
 	w.must(w.JoinNode(w.t.Context(), &nodes[3]))
-	w.shows("a node joins", frontMembers, func(int, kind) any { return names(nodes) })
+	w.shows("a node joins", frontMembers, func(int, kind) any { return nodeNames(nodes) })
 	w.must(w.LeaveNode(w.t.Context(), nodes[0].Name))
-	w.shows("a node leaves", frontMembers, func(int, kind) any { return names(nodes[1:]) })
+	w.shows("a node leaves", frontMembers, func(int, kind) any { return nodeNames(nodes[1:]) })
 }
 
 func (p *place) clients(w *world) {
 	w.t.Helper()
 	ranges := func(to ...string) func(int) []change {
 		return func(int) []change {
-			return []change{spec(func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = to })}
+			return []change{changeSpec(func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = to })}
 		}
 	}
 	p.each(w, ranges("10.1.0.0/16", "192.0.2.0/24"))
@@ -109,7 +109,7 @@ func (p *place) policies(w *world) {
 	w.shows("policy Local", frontCheck, func(_ int, k kind) any { return fmt.Sprintf("%d/healthz", w.get(k.name).Spec.HealthCheckNodePort) })
 	p.each(w, func(int) []change { return []change{policyCluster} })
 	w.shows("policy Cluster", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
-	p.each(w, func(i int) []change { return []change{ports(80, nodePort(i, 0))} })
+	p.each(w, func(i int) []change { return []change{setPorts(80, nodePort(i, 0))} })
 	w.shows("one port", frontPorts, func(_ int, k kind) any { return k.ports(80) })
 	w.programmed(w.many(len(p.kinds))...)
 }
@@ -182,20 +182,20 @@ func (p *place) restart(t *testing.T) {
 		return err
 	})
 	w.noWrites("restart", meter)
-	if err := errors.Join(differ("Services were written", versions, w.versions(fleet)), differ("events", told, w.allEvents(fleet))); err != nil {
+	if err := errors.Join(diffError("Services were written", versions, w.versions(fleet)), diffError("events", told, w.allEvents(fleet))); err != nil {
 		t.Error(err)
 	}
 	w.oncePerService(before, fleet)
 
 	w.must(second.Stop(limit))
 	changed, gone := fleet[0], fleet[len(fleet)-1]
-	w.update(changed.Name, ports(80, nodePort(0, 0), 8080, nodePort(0, 1)))
+	w.update(changed.Name, setPorts(80, nodePort(0, 0), 8080, nodePort(0, 1)))
 	w.must(w.Delete(t.Context(), gone))
 	w.controller()
 	w.gone(gone)
 	w.eventually("what changed while the controller was down", func() error {
 		f, err := w.front(changed.Name)
-		return errors.Join(err, differ("ports", p.kinds[0].ports(80, 8080), f.Ports))
+		return errors.Join(err, diffError("ports", p.kinds[0].ports(80, 8080), f.Ports))
 	})
 	w.remove(fleet[:len(fleet)-1]...)
 	w.nothingLeft(before)
@@ -248,7 +248,7 @@ func (p *place) refused(t *testing.T) {
 		w.must(w.Create(t.Context(), fresh...))
 		for _, svc := range fresh {
 			got := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, c.reason)
-			if err := mentions(got.Message, c.fault.Message); err != nil {
+			if err := requireWords(got.Message, c.fault.Message); err != nil {
 				t.Errorf("%s: %s: %v", c.what, svc.Name, err)
 			}
 			w.toldOnce(svc.Name, c.fault.Message)

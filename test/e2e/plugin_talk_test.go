@@ -22,21 +22,21 @@ import (
 func (w *world) syncFailed(name string, reason status.Reason, words ...string) {
 	w.t.Helper()
 	accepted := w.condition(name, status.TypeAccepted, metav1.ConditionFalse, reason)
-	if err := mentions(accepted.Message, words...); err != nil {
+	if err := requireWords(accepted.Message, words...); err != nil {
 		w.t.Errorf("%s: condition: %v", name, err)
 	}
 	w.eventually(name+": the event of the stock loop", func() error {
-		return mentions(strings.Join(w.warnings(name), "\n"), append([]string{"SyncLoadBalancerFailed"}, words...)...)
+		return requireWords(strings.Join(w.warnings(name), "\n"), append([]string{"SyncLoadBalancerFailed"}, words...)...)
 	})
 }
 
 // TestPluginWarnings: an unknown annotation is reported once, by an event of ours, and blocks
 // nothing.
 func TestPluginWarnings(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.plugin()
-	svc := w.create("web", annotate("idle-timeuot", "60"))
+	svc := w.create("web", setAnnotation("idle-timeuot", "60"))
 	told := func() error {
 		var ours []string
 		for _, e := range w.warnings("web") {
@@ -50,7 +50,7 @@ func TestPluginWarnings(t *testing.T) {
 		return nil
 	}
 	w.eventually("the warning", told)
-	w.update("web", annotate("example.com/touched", "yes"))
+	w.update("web", setAnnotation("example.com/touched", "yes"))
 	w.eventually("another sync", func() error { return atLeast(2, countOf(w.events("web"), "EnsuredLoadBalancer")) })
 	w.must(told())
 	w.remove(svc)
@@ -60,26 +60,26 @@ func TestPluginWarnings(t *testing.T) {
 // TestPluginElsewhere: a Service for another controller is left alone, and one that
 // moves there is let go.
 func TestPluginElsewhere(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.plugin()
 	moves := w.create("moves")
 	meter := w.meter()
-	theirs, classed := w.service("theirs", annotate("type", "external")), w.service("classed", class(mine))
+	theirs, classed := w.service("theirs", setAnnotation("type", "external")), w.service("classed", setClass(mine))
 	w.must(w.Create(t.Context(), theirs, classed))
 	w.eventually("it is told", func() error {
-		return mentions(strings.Join(w.events("theirs"), "\n"), string(status.EventServedElsewhere), `"external"`)
+		return requireWords(strings.Join(w.events("theirs"), "\n"), string(status.EventServedElsewhere), `"external"`)
 	})
 	w.noWrites("Services of others", meter)
 	if warned := w.warnings("theirs"); len(warned) > 0 {
 		t.Errorf("warnings on a Service of others: %q", warned)
 	}
 	w.untouched("classed")
-	w.update("moves", annotate("type", "external"))
+	w.update("moves", setAnnotation("type", "external"))
 	w.eventually("it is let go", func() error {
 		svc := w.get("moves")
 		left, err := w.named("moves")
-		return errors.Join(err, differ("load balancers", 0, len(left)), differ("conditions", 0, len(svc.Status.Conditions)))
+		return errors.Join(err, diffError("load balancers", 0, len(left)), diffError("conditions", 0, len(svc.Status.Conditions)))
 	})
 	w.remove(moves, theirs, classed)
 	w.asBefore(before)
@@ -88,7 +88,7 @@ func TestPluginElsewhere(t *testing.T) {
 // quietly fails if the stock loop of a program has backed off.
 func (w *world) quietly(program *harness.Process) {
 	w.t.Helper()
-	if err := without(program.Output(), "retrying with exponential backoff"); err != nil {
+	if err := forbidWords(program.Output(), "retrying with exponential backoff"); err != nil {
 		w.t.Error("the stock loop backs off for what only takes time")
 	}
 }
@@ -96,7 +96,7 @@ func (w *world) quietly(program *harness.Process) {
 // TestPluginPolicy: the policy file holds under the stock loop as well, is read
 // again, and a bad one keeps the program from starting.
 func TestPluginPolicy(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	path := w.write("rules: [{name: broken")
 	t.Setenv(plugin.EnvPolicyConfig, path)
@@ -107,7 +107,7 @@ func TestPluginPolicy(t *testing.T) {
 		if broken.Running() {
 			return errors.New("it runs")
 		}
-		return mentions(broken.Output(), plugin.EnvPolicyConfig, "policy")
+		return requireWords(broken.Output(), plugin.EnvPolicyConfig, "policy")
 	})
 	w.write(internalOnly)
 	w.plugin()
@@ -117,7 +117,7 @@ func TestPluginPolicy(t *testing.T) {
 	w.syncFailed("open", status.ReasonPolicyRefused, "aws-load-balancer-internal", `"inside"`)
 	w.noWrites("a refused Service", meter)
 	w.write(noGroups)
-	w.update("open", annotate("example.com/touched", "yes"))
+	w.update("open", setAnnotation("example.com/touched", "yes"))
 	w.programmed(svc)
 	w.remove(svc)
 	w.asBefore(before)
@@ -162,13 +162,13 @@ func (w *world) takesOver(services []corev1.Service) {
 		return errors.Join(err, atLeast(1, calls.All))
 	})
 	w.noWrites("our loop takes over", meter)
-	w.must(differ("the cloud changed", made, w.dump()))
+	w.must(diffError("the cloud changed", made, w.dump()))
 	w.programmed(services...)
 	third.Kill()
 
 	w.plugin()
 	w.remove(services...)
-	w.eventually("nothing is left", func() error { return differ("cloud", before, w.dump()) })
+	w.eventually("nothing is left", func() error { return diffError("cloud", before, w.dump()) })
 }
 
 // ensured counts how often each Service was reported as done.
@@ -206,12 +206,12 @@ func (p *place) pluginThrottled(t *testing.T) {
 }
 
 // mistakeOn is the first mistake on a kind.
-func (p *place) mistakeOn(k kind) mishap {
-	return p.mistakes[slices.IndexFunc(p.mistakes, func(m mishap) bool { return m.kind == k.name })]
+func (p *place) mistakeOn(k kind) mistake {
+	return p.mistakes[slices.IndexFunc(p.mistakes, func(m mistake) bool { return m.kind == k.name })]
 }
 
 // reason is that of the condition.
-func (m mishap) reason() status.Reason {
+func (m mistake) reason() status.Reason {
 	if m.field {
 		return status.ReasonUnsupportedSpec
 	}
@@ -247,9 +247,9 @@ func (p *place) pluginMistakes(t *testing.T) {
 		w.syncFailed(k.name, m.reason(), m.words...)
 	}
 	w.noWrites("mistakes", meter)
-	w.must(differ("live load balancers", first, w.byName(live)))
+	w.must(diffError("live load balancers", first, w.byName(live)))
 	w.must(w.JoinNode(t.Context(), &nodes[2]))
-	w.shows("a node joins", frontMembers, func(int, kind) any { return names(nodes) })
+	w.shows("a node joins", frontMembers, func(int, kind) any { return nodeNames(nodes) })
 	for _, k := range p.kinds {
 		w.update(k.name, p.mistakeOn(k).fix...)
 	}
@@ -277,7 +277,7 @@ func TestPluginFollowsPods(t *testing.T) {
 	slice, err := endpointSlices.Create(t.Context(), slice, metav1.CreateOptions{})
 	w.must(err)
 	// The finalizer is that of the official controller for endpoint groups.
-	svc := w.create("web", ports(80, 31080), policyLocal, annotate("networking.gke.io/load-balancer-type", "Internal"),
+	svc := w.create("web", setPorts(80, 31080), policyLocal, setAnnotation("networking.gke.io/load-balancer-type", "Internal"),
 		func(svc *corev1.Service) { svc.Finalizers = []string{"gke.networking.io/l4-ilb-v2"} })
 	for _, node := range nodes {
 		slice.Endpoints[0].NodeName = &node.Name
@@ -285,7 +285,7 @@ func TestPluginFollowsPods(t *testing.T) {
 		w.must(err)
 		w.eventually("the pod runs on "+node.Name, func() error {
 			f, err := w.front("web")
-			return errors.Join(err, differ("members", []string{node.Name}, f.Members))
+			return errors.Join(err, diffError("members", []string{node.Name}, f.Members))
 		})
 	}
 	w.remove(svc)

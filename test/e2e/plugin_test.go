@@ -47,7 +47,7 @@ func underTheStockLoop(p *place) *place {
 		}
 		return svc.Spec.LoadBalancerClass != nil
 	})
-	p.mistakes = slices.DeleteFunc(p.mistakes, func(m mishap) bool {
+	p.mistakes = slices.DeleteFunc(p.mistakes, func(m mistake) bool {
 		return !slices.ContainsFunc(p.kinds, func(k kind) bool { return k.name == m.kind })
 	})
 	p.install = func(w *world) { w.pod = w.plugin }

@@ -14,7 +14,7 @@ import (
 
 // TestDryRun says what it would do and does nothing.
 func TestDryRun(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	meter := w.meter()
 	dry := w.controller("--dry-run")
@@ -23,11 +23,11 @@ func TestDryRun(t *testing.T) {
 	for _, svc := range fleet {
 		c := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonHeldByPolicy)
 		kind := strings.Split(svc.Name, "-")[0] + "-load-balancer"
-		if err := mentions(c.Message, "create "+kind); err != nil {
+		if err := requireWords(c.Message, "create "+kind); err != nil {
 			t.Errorf("%s: condition: %v", svc.Name, err)
 		}
 		w.eventually("the event", func() error {
-			return mentions(strings.Join(w.events(svc.Name), "\n"), "HeldByPolicy", kind)
+			return requireWords(strings.Join(w.events(svc.Name), "\n"), "HeldByPolicy", kind)
 		})
 	}
 	w.noWrites("dry run", meter)
@@ -41,7 +41,7 @@ func TestDryRun(t *testing.T) {
 	real.Kill()
 	meter = w.meter()
 	w.controller("--dry-run")
-	w.update("classic-0", annotate("connection-idle-timeout", "120"))
+	w.update("classic-0", setAnnotation("connection-idle-timeout", "120"))
 	w.condition("classic-0", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonHeldByPolicy)
 	w.must(w.Delete(t.Context(), fleet[1]))
 	w.noWrites("dry run over live load balancers", meter)
@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 
 // TestNoDelete keeps what is to be deleted, and says so.
 func TestNoDelete(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	careful := w.controller("--policy=no-delete")
 	fleet := w.fleet(2)
@@ -62,7 +62,7 @@ func TestNoDelete(t *testing.T) {
 	w.must(w.Delete(t.Context(), fleet...))
 	for _, svc := range fleet {
 		c := w.condition(svc.Name, status.TypeProgrammed, metav1.ConditionFalse, status.ReasonHeldByPolicy)
-		if err := mentions(c.Message, "delete", "load-balancer"); err != nil {
+		if err := requireWords(c.Message, "delete", "load-balancer"); err != nil {
 			t.Errorf("%s: %v", svc.Name, err)
 		}
 		w.finalizers(svc.Name, stockFinalizer)
@@ -81,7 +81,7 @@ func TestNoDelete(t *testing.T) {
 
 // TestUnknownPolicy ends at once: a policy that is not known would not be kept.
 func TestUnknownPolicy(t *testing.T) {
-	w := start(t, 0)
+	w := startWorld(t, 0)
 	p := w.controller("--policy=no-dleete")
 	w.eventually("the controller refuses to start", func() error {
 		if p.Running() {
@@ -89,7 +89,7 @@ func TestUnknownPolicy(t *testing.T) {
 		}
 		return nil
 	})
-	if got := p.Output(); mentions(got, `"no-dleete"`, "no-delete") != nil {
+	if got := p.Output(); requireWords(got, `"no-dleete"`, "no-delete") != nil {
 		t.Error(fmt.Errorf("its last words do not help: %s", got[max(0, len(got)-500):]))
 	}
 }

@@ -27,11 +27,11 @@ func (w *world) write(policy string) string {
 func (w *world) refused(name string, words ...string) {
 	w.t.Helper()
 	c := w.condition(name, status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused)
-	if err := mentions(c.Message, words...); err != nil {
+	if err := requireWords(c.Message, words...); err != nil {
 		w.t.Errorf("%s: condition: %v", name, err)
 	}
 	w.eventually("the event", func() error {
-		return mentions(strings.Join(w.warnings(name), "\n"), append([]string{"PolicyRefused"}, words...)...)
+		return requireWords(strings.Join(w.warnings(name), "\n"), append([]string{"PolicyRefused"}, words...)...)
 	})
 }
 
@@ -43,17 +43,17 @@ const (
 // TestPolicyRefuses: no resource is created for a Service that requests too much. Once it is
 // corrected, it is served. Deletion is always allowed.
 func TestPolicyRefuses(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller("--policy-config=" + w.write(internalOnly))
 	meter := w.meter()
-	open, shut := w.service("open"), w.service("shut", network)
+	open, shut := w.service("open"), w.service("shut", useNetworkType)
 	w.must(w.Create(t.Context(), open, shut))
 	for _, name := range []string{"open", "shut"} {
 		w.refused(name, "aws-load-balancer-internal", `"inside"`, `"true"`)
 	}
 	w.noWrites("refused Services", meter)
-	w.update("open", annotate("internal", "true"))
+	w.update("open", setAnnotation("internal", "true"))
 	w.programmed(open)
 	w.condition("open", status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
 	w.remove(open, shut)
@@ -63,26 +63,26 @@ func TestPolicyRefuses(t *testing.T) {
 // TestPolicyForbidsOpenNodes: nothing opens the nodes to a group that a Service names, and
 // one that did before the policy is not changed any further.
 func TestPolicyForbidsOpenNodes(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller("--policy-config=" + w.write("rules: [{name: closed, namespaces: [other], forbidOpenNodes: true}]\n"))
 	free := w.create("free")
 	group := w.groupOf("free")
-	live := w.create("live", annotate("security-groups", group))
+	live := w.create("live", setAnnotation("security-groups", group))
 	was, err := w.balancer("live")
 	w.must(err)
 	w.write("rules: [{name: closed, namespaces: ['*'], forbidOpenNodes: true}]\n")
-	fresh := w.service("fresh", annotate("security-groups", group))
+	fresh := w.service("fresh", setAnnotation("security-groups", group))
 	w.must(w.Create(t.Context(), fresh))
 	for _, name := range []string{"live", "fresh"} {
 		w.refused(name, "aws-load-balancer-security-groups", group, `"closed"`, "on all ports")
 	}
-	w.update("live", annotate("connection-idle-timeout", "120"))
+	w.update("live", setAnnotation("connection-idle-timeout", "120"))
 	w.settled(w.meter())
 	w.stays("live", was)
-	w.update("live", annotate("security-groups", ""))
+	w.update("live", setAnnotation("security-groups", ""))
 	w.programmed(live, free)
-	w.becomes("live", setting("idle"), "120")
+	w.becomes("live", settingOf("idle"), "120")
 	w.remove(live, fresh, free)
 	w.asBefore(before)
 }
@@ -92,7 +92,7 @@ func TestPolicyForbidsOpenNodes(t *testing.T) {
 // internal though it is not; a policy that allows more again takes effect by itself, one
 // that cannot be read does not.
 func TestPolicyTightened(t *testing.T) {
-	w := start(t, 3)
+	w := startWorld(t, 3)
 	before := w.state()
 	nodes := w.seed(2)
 	path := w.write(noGroups)
@@ -103,7 +103,7 @@ func TestPolicyTightened(t *testing.T) {
 
 	w.write(internalOnly)
 	w.refused("live", "aws-load-balancer-internal")
-	w.update("live", annotate("connection-idle-timeout", "120"))
+	w.update("live", setAnnotation("connection-idle-timeout", "120"))
 	w.must(w.JoinNode(t.Context(), &nodes[2]))
 	w.eventually("it follows the nodes", func() error {
 		b, err := w.balancer("live")
@@ -117,26 +117,26 @@ func TestPolicyTightened(t *testing.T) {
 	first.Kill()
 	w.must(w.LeaveNode(t.Context(), nodes[2].Name))
 	second := w.controller("--policy-config=" + path)
-	w.becomes("live", members, was.Members)
+	w.becomes("live", membersOf, was.Members)
 	w.stays("live", was)
 	if len(w.get("live").Status.LoadBalancer.Ingress) == 0 {
 		t.Error("the address was taken away")
 	}
 
 	w.write("rules: [{name: broken")
-	w.eventually("the file is told to be wrong", func() error { return mentions(second.Output(), "the policy before stays in force") })
+	w.eventually("the file is told to be wrong", func() error { return requireWords(second.Output(), "the policy before stays in force") })
 	w.condition("live", status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused)
 	w.write(noGroups)
 	w.condition("live", status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
-	w.becomes("live", setting("idle"), "120")
+	w.becomes("live", settingOf("idle"), "120")
 	w.write(internalOnly)
 	w.refused("live", "aws-load-balancer-internal")
 
 	was, err = w.balancer("live")
 	w.must(err)
-	w.update("live", annotate("internal", "true"), annotate("connection-idle-timeout", "240"))
+	w.update("live", setAnnotation("internal", "true"), setAnnotation("connection-idle-timeout", "240"))
 	w.eventually("what is there is judged, whatever the Service says of it", func() error {
-		return mentions(w.condition("live", status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused).Message, "internet-facing")
+		return requireWords(w.condition("live", status.TypeAccepted, metav1.ConditionFalse, status.ReasonPolicyRefused).Message, "internet-facing")
 	})
 	w.stays("live", was)
 	w.remove(live)
@@ -150,7 +150,7 @@ func (w *world) stays(name string, was balancer) {
 	w.must(err)
 	now.Members, was.Members = nil, nil
 	now.Checks, was.Checks = nil, nil
-	if err := differ(name, was, now); err != nil {
+	if err := diffError(name, was, now); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -158,7 +158,7 @@ func (w *world) stays(name string, was balancer) {
 // TestAllowedNamespaces serves some namespaces; a policy file that means nothing
 // ends the program.
 func TestAllowedNamespaces(t *testing.T) {
-	w := start(t, 1)
+	w := startWorld(t, 1)
 	elsewhere := plane.Cluster(t).Namespace(t)
 	w.controller("--allowed-namespaces=other-*," + w.ns)
 	inside, outside := w.service("inside"), w.service("outside")
@@ -170,7 +170,7 @@ func TestAllowedNamespaces(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return mentions(harness.Conditions(svc), "PolicyRefused", "metadata.namespace", w.ns)
+		return requireWords(harness.Conditions(svc), "PolicyRefused", "metadata.namespace", w.ns)
 	})
 	w.remove(inside, outside)
 	bad := w.controller("--policy-config=" + w.write("rules: [{name: a, namespaces: ['*'], forbidAnnotations: [aws-load-balancer-internl]}]"))
@@ -180,7 +180,7 @@ func TestAllowedNamespaces(t *testing.T) {
 		}
 		return nil
 	})
-	if err := mentions(bad.Output(), "--policy-config", `"aws-load-balancer-internl" is no annotation of aws`); err != nil {
+	if err := requireWords(bad.Output(), "--policy-config", `"aws-load-balancer-internl" is no annotation of aws`); err != nil {
 		t.Error(err)
 	}
 }

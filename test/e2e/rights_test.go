@@ -15,10 +15,10 @@ import (
 // the controller and from the program with our plugin alike. A token without the right is
 // refused as well; one with the right is accepted.
 func TestAnonymous(t *testing.T) {
-	w := start(t, 1)
+	w := startWorld(t, 1)
 	for name, run := range map[string]func(flags ...string) *harness.Process{"controller": w.controller, "plugin": w.plugin} {
 		t.Run(name, func(t *testing.T) {
-			p, flags := guarded(t, w)
+			p, flags := guardedPortFlags(t, w)
 			run(append(flags, "--profiling")...)
 			p.answers("/healthz", http.StatusOK)
 			for _, path := range append(debugPages(), "/", "/debug/", "/debug/pprof/cmdline", "/flagz", "/statusz", "/debug/flags/v", "/debug/controllers") {
@@ -35,8 +35,8 @@ func TestAnonymous(t *testing.T) {
 
 // TestReaders: a token is asked about, and what it may read it reads.
 func TestReaders(t *testing.T) {
-	w := start(t, 1)
-	p, flags := guarded(t, w)
+	w := startWorld(t, 1)
+	p, flags := guardedPortFlags(t, w)
 	w.controller(append(flags, "--profiling")...)
 	p.answers("/healthz", http.StatusOK)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "reader"}}
@@ -63,10 +63,11 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// guarded returns the flags of a controller that lets the API server authorize readers.
-func guarded(t *testing.T, w *world) (*securePort, []string) {
+// guardedPortFlags returns the flags of a controller that lets the API server authorize
+// readers.
+func guardedPortFlags(t *testing.T, w *world) (*securePort, []string) {
 	t.Helper()
-	p, flags := secured(t)
+	p, flags := securePortFlags(t)
 	kubeconfig := w.Cluster.Kubeconfig("")
 	return p, append(flags[:len(flags)-1], "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig, "--authentication-skip-lookup=false")
 }

@@ -142,7 +142,7 @@ func (w *world) follows(want map[string]string) {
 	w.t.Helper()
 	err := harness.Eventually(w.t.Context(), 3*limit, func(ctx context.Context) error {
 		got, err := w.listening(ctx)
-		return errors.Join(err, differ("listeners", want, got))
+		return errors.Join(err, diffError("listeners", want, got))
 	})
 	w.must(err)
 }
@@ -152,9 +152,9 @@ func (w *world) follows(want map[string]string) {
 // wrote is lost.
 func TestRollingRestart(t *testing.T) {
 	const n = 200
-	w := start(t, 2, "--quota-factor=20")
+	w := startWorld(t, 2, "--quota-factor=20")
 	before := w.state()
-	old := []*harness.Process{w.controller(elected()...), w.controller(elected()...)}
+	old := []*harness.Process{w.controller(electionFlags()...), w.controller(electionFlags()...)}
 	var services []corev1.Service
 	for i := range n {
 		services = append(services, w.service(fmt.Sprintf("rolling-%d", i)))
@@ -164,7 +164,7 @@ func TestRollingRestart(t *testing.T) {
 	changer := w.keepChanging(services)
 	for _, p := range old {
 		changer.more(n / 4)
-		w.controller(elected()...)
+		w.controller(electionFlags()...)
 		changer.more(n / 4)
 		if err := p.Stop(limit); err != nil {
 			t.Errorf("a replica that was asked to stop: %v", err)
@@ -205,9 +205,9 @@ func TestAPIServerRestarts(t *testing.T) {
 	w.noWrites("the API server came back", meter)
 
 	w.slowWrites()
-	more := w.service("during", ports(81, 31081))
+	more := w.service("during", setPorts(81, 31081))
 	w.must(w.Create(t.Context(), more))
-	w.update("network-1", ports(82, 0))
+	w.update("network-1", setPorts(82, 0))
 	w.must(w.Delete(t.Context(), fleet[0]))
 	w.must(alone.RestartAPIServer(t.Context()))
 	w.programmed(append(fleet[1:], more)...)
@@ -224,15 +224,15 @@ func TestAPIServerRestarts(t *testing.T) {
 // TestLostLease takes the Lease from the leader, as a network partition does: the process
 // exits, and another one takes over.
 func TestLostLease(t *testing.T) {
-	w := start(t, 2, "--quota-factor=3")
-	leader := w.controller(elected()...)
+	w := startWorld(t, 2, "--quota-factor=3")
+	leader := w.controller(electionFlags()...)
 	w.eventually("a leader", func() error {
 		if w.holder() == "" {
 			return errors.New("nobody holds the lease")
 		}
 		return nil
 	})
-	second := w.controller(elected()...)
+	second := w.controller(electionFlags()...)
 	w.slowWrites()
 	fleet := w.fleet(20)
 	meter := w.meter()
@@ -260,14 +260,14 @@ func TestLostLease(t *testing.T) {
 // balancers stay, one event per Service is recorded, and reconciling resumes with a new
 // token.
 func TestExpiredToken(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
-	kept := w.create("kept", ports(80, 31080))
+	kept := w.create("kept", setPorts(80, 31080))
 	served := w.get("kept").Status.LoadBalancer
 	w.arm(sim.Fault{Kind: sim.FaultError, Code: "ExpiredToken", Status: 403})
-	w.update("kept", ports(81, 31080))
+	w.update("kept", setPorts(81, 31080))
 	w.eventually("users are told", func() error {
-		return mentions(fmt.Sprint(w.warnings("kept")), "ExpiredToken")
+		return requireWords(fmt.Sprint(w.warnings("kept")), "ExpiredToken")
 	})
 	if got := w.get("kept").Status.LoadBalancer.Ingress; len(got) != 1 || cmp.Diff(served.Ingress, got) != "" {
 		t.Errorf("the address in the status is %v, was %v", got, served.Ingress)

@@ -77,7 +77,7 @@ func plantAzure(v *vault) {
 	v.Env = []string{"SSL_CERT_FILE=" + filepath.Join(v.Sim.Dir, "ca.crt"), "IDENTITY_HEADER=" + v.marks["IDENTITY_HEADER"]}
 	v.edit(func(conf string) string {
 		conf = strings.Replace(conf, `"useManagedIdentityExtension": true,`, `"aadClientCertPassword": "`+markedClient+`",`, 1)
-		v.marks["aadClientSecret"] = after(conf, `"aadClientSecret": "`, `"`)
+		v.marks["aadClientSecret"] = textBetween(conf, `"aadClientSecret": "`, `"`)
 		return conf
 	})
 }
@@ -115,7 +115,7 @@ func plantOpenStack(v *vault) {
 func plantOCI(v *vault) {
 	v.marks["passphrase"] = markedPassphrase
 	v.edit(func(conf string) string {
-		v.markKey("key", "-----BEGIN"+after(conf, "-----BEGIN", "-----END"))
+		v.markKey("key", "-----BEGIN"+textBetween(conf, "-----BEGIN", "-----END"))
 		return regexp.MustCompile(`(?m)^( +)key: `).ReplaceAllString(conf, "${1}passphrase: "+markedPassphrase+"\n${0}")
 	})
 }
@@ -135,8 +135,8 @@ func (v *vault) markKey(where, pem string) {
 	}
 }
 
-// after is the text between a beginning and the next end.
-func after(text, beginning, end string) string {
+// textBetween returns the text between a beginning and the next end.
+func textBetween(text, beginning, end string) string {
 	_, rest, _ := strings.Cut(text, beginning)
 	out, _, _ := strings.Cut(rest, end)
 	return out
@@ -172,8 +172,8 @@ func (v *vault) plantObject() {
 // the programs.
 func (v *vault) serve() {
 	v.t.Helper()
-	collector := collect(v.t)
-	page, flags := secured(v.t)
+	collector := startCollector(v.t)
+	page, flags := securePortFlags(v.t)
 	p := v.controller(append(flags, "-v=10", "--profiling", "--tracing-endpoint="+collector.addr, "--authorization-always-allow-paths=/*")...)
 	v.create("fair")
 	for _, f := range []sim.Fault{
@@ -183,7 +183,7 @@ func (v *vault) serve() {
 	} {
 		v.must(v.Sim.Arm(v.t.Context(), f))
 	}
-	foul := v.service("foul", annotate("unknown", "1"))
+	foul := v.service("foul", setAnnotation("unknown", "1"))
 	v.must(v.Create(v.t.Context(), foul))
 	v.eventually("a word about what went wrong", func() error {
 		if len(v.warnings("foul")) == 0 {
@@ -310,7 +310,7 @@ func (r *release) keepsSecret() {
 		case strings.Contains(string(text), markedMount):
 			v.marks[file] = markedMount
 		case strings.Contains(string(text), `"aadClientSecret": "`):
-			v.marks[file] = after(string(text), `"aadClientSecret": "`, `"`)
+			v.marks[file] = textBetween(string(text), `"aadClientSecret": "`, `"`)
 		}
 	}
 	if len(v.marks) < len(r.ports) {

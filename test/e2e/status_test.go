@@ -16,7 +16,7 @@ const foreignCondition = "example.com/Checked"
 // foreign adds fields of another controller to a Service.
 func (w *world) foreign(name string) {
 	w.t.Helper()
-	w.update(name, annotate("example.com/note", "kept"), func(svc *corev1.Service) {
+	w.update(name, setAnnotation("example.com/note", "kept"), func(svc *corev1.Service) {
 		svc.Finalizers = append(svc.Finalizers, "example.com/hold")
 	})
 	svc := w.get(name)
@@ -30,7 +30,7 @@ func (w *world) foreign(name string) {
 // TestStatus wipes and restores: our fields are restored, fields of other controllers stay,
 // and a Service at rest is not written.
 func TestStatus(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
 	w.create("web")
 	host := w.addressIsThatOf("web", classicKind)
@@ -78,7 +78,7 @@ func (w *world) changeBeside(name, host string) {
 	})
 	_, err := w.updateStatus(svc)
 	w.must(err)
-	w.update(name, ports(80, 0, 443, 0))
+	w.update(name, setPorts(80, 0, 443, 0))
 	w.becomes(name, func(b balancer) any { return len(b.Listeners) }, 2)
 	w.programmed(*w.get(name))
 	svc = w.get(name)
@@ -103,14 +103,14 @@ func (w *world) stillForeign(svc *corev1.Service) {
 
 // TestRelease removes our fields and nothing else.
 func TestRelease(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
 	svc := w.create("web")
 	w.foreign("web")
 	w.must(w.Delete(t.Context(), svc))
 	w.eventually("our finalizer goes", func() error {
-		return differ("finalizers", []string{"example.com/hold"}, w.get("web").Finalizers)
+		return diffError("finalizers", []string{"example.com/hold"}, w.get("web").Finalizers)
 	})
 	got := w.get("web")
 	w.stillForeign(got)
@@ -123,11 +123,11 @@ func TestRelease(t *testing.T) {
 
 // TestEventsAreFew counts what a user reads of a quiet life.
 func TestEventsAreFew(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
 	svc := w.create("web")
 	for i := range 5 {
-		w.update("web", annotate("example.com/deploy", fmt.Sprint(i)))
+		w.update("web", setAnnotation("example.com/deploy", fmt.Sprint(i)))
 	}
 	w.settled(w.meter())
 	want := []string{"Normal EnsuredLoadBalancer", "Normal EnsuringLoadBalancer"}
@@ -147,13 +147,13 @@ func TestEventsAreFew(t *testing.T) {
 
 // TestSameNameAgain deletes a Service and makes another under its name at once.
 func TestSameNameAgain(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
 	first := w.create("web")
 	old := nameOf(w.get("web"))
 	w.remove(first)
-	second := w.create("web", network)
+	second := w.create("web", useNetworkType)
 	w.addressIsThatOf("web", networkKind)
 	all, err := w.balancers()
 	w.must(err)

@@ -55,7 +55,7 @@ type tenancy struct {
 func TestTenants(t *testing.T) {
 	onAmazon := &place{
 		cloud: "aws", plane: &plane, sim: []string{"--quota-factor=50"},
-		kinds: []kind{{name: "classic"}, {name: "network", asks: []change{network}}},
+		kinds: []kind{{name: "classic"}, {name: "network", asks: []change{useNetworkType}}},
 	}
 	for prefix, p := range map[string]*place{
 		"service.beta.kubernetes.io/aws-load-balancer-": onAmazon,
@@ -75,7 +75,7 @@ func (tn *tenancy) run(elsewhere string) {
 	tn.elsewhere, tn.memory, tn.began = elsewhere, tn.chartMemory(), time.Now()
 	before := tn.cloud()
 	tn.Env = append(tn.Env, fmt.Sprintf("BERTH_MEMORY_LIMIT=%d", tn.memory))
-	page, flags := secured(tn.t)
+	page, flags := securePortFlags(tn.t)
 	tn.process = tn.controller(append(flags, tn.bounds()...)...)
 	ordinary := tn.ordinary()
 	calm := tn.serve(ordinary[:len(ordinary)/2])
@@ -104,7 +104,7 @@ func (tn *tenancy) run(elsewhere string) {
 	tn.must(tn.Delete(tn.t.Context(), append(slices.Clone(hostile), ordinary...)...))
 	tn.must(harness.Eventually(tn.t.Context(), 3*limit, tn.Gone(append(slices.Clone(hostile), ordinary...)...))) // the API server releases node ports one by one
 	tn.lap("all Services are gone")
-	tn.eventually("nothing is left", func() error { return differ("cloud", before, tn.cloud()) })
+	tn.eventually("nothing is left", func() error { return diffError("cloud", before, tn.cloud()) })
 	tn.fits()
 }
 
@@ -152,7 +152,7 @@ func (tn *tenancy) ordinary() []corev1.Service {
 	var out []corev1.Service
 	for i := range ordinaryServices {
 		k := tn.place.kinds[i%len(tn.place.kinds)]
-		svc := tn.one(k, i, ports(80, 0))
+		svc := tn.one(k, i, setPorts(80, 0))
 		svc.Name = fmt.Sprintf("ordinary-%d", i)
 		out = append(out, svc)
 	}
@@ -216,7 +216,7 @@ func (tn *tenancy) hostile(i int) corev1.Service {
 		many = allocatedPorts
 	}
 	for n := range many {
-		svc.Spec.Ports = append(svc.Spec.Ports, port(corev1.ProtocolTCP, 1+n, 0))
+		svc.Spec.Ports = append(svc.Spec.Ports, newPort(corev1.ProtocolTCP, 1+n, 0))
 	}
 	for n := range hostileRanges {
 		svc.Spec.LoadBalancerSourceRanges = append(svc.Spec.LoadBalancerSourceRanges, fmt.Sprintf("10.%d.%d.0/24", n/250, n%250))
@@ -276,7 +276,7 @@ func (tn *tenancy) floodsTold(hostile []corev1.Service) error {
 			continue
 		}
 		all[e.InvolvedObject.Name] += int(max(e.Count, 1))
-		if e.Reason == string(status.EventUnknownAnnotation) && mentions(e.Message, fmt.Sprint(hostileKeys), "in all") == nil {
+		if e.Reason == string(status.EventUnknownAnnotation) && requireWords(e.Message, fmt.Sprint(hostileKeys), "in all") == nil {
 			unknown[e.InvolvedObject.Name] += int(max(e.Count, 1))
 		}
 	}

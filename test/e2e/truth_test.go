@@ -22,13 +22,13 @@ const elsewhere = "example.com/elsewhere"
 // stopped and none at all, and Services that are unchanged, changed, deleted in the cloud
 // and of another controller.
 func TestStatusTellsTheTruth(t *testing.T) {
-	w := start(t, 2)
-	left := w.service("left", class(elsewhere))
+	w := startWorld(t, 2)
+	left := w.service("left", setClass(elsewhere))
 	w.must(w.Create(t.Context(), left))
-	controller := w.controller(elected()...)
-	same, edited, lost := w.create("same", network), w.create("edited", network), w.create("lost", network)
+	controller := w.controller(electionFlags()...)
+	same, edited, lost := w.create("same", useNetworkType), w.create("edited", useNetworkType), w.create("lost", useNetworkType)
 
-	w.update("edited", ports(81, 0))
+	w.update("edited", setPorts(81, 0))
 	w.programmed(edited)
 	w.deleteInCloud("lost")
 	w.tells("a controller runs", map[string]answer{
@@ -40,7 +40,7 @@ func TestStatusTellsTheTruth(t *testing.T) {
 
 	w.must(controller.Stop(10 * time.Second))
 	w.expireLease()
-	w.update("edited", ports(82, 0))
+	w.update("edited", setPorts(82, 0))
 	w.tells("the controller has stopped", map[string]answer{
 		"same":   {plan.ExitNothing, "no controller has renewed the Lease " + leaseNamespace + "/" + leaseName + " since"},
 		"edited": {plan.ExitChanges, "changed since 2"},
@@ -58,7 +58,7 @@ func TestStatusTellsTheTruth(t *testing.T) {
 	w.dropLease()
 	fresh, again, gone := w.service("fresh"), w.service("again"), w.service("gone")
 	w.must(w.Create(t.Context(), fresh, again, gone))
-	w.update("again", ports(83, 0))
+	w.update("again", setPorts(83, 0))
 	w.tells("there never was a controller", map[string]answer{
 		"fresh": {plan.ExitChanges, "not looked at yet"},
 		"again": {plan.ExitChanges, "not looked at yet"},

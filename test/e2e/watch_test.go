@@ -38,7 +38,7 @@ func (s *said) since(n int) string {
 // TestStatusFollows watches a Service through a mistake and its mend: each state is shown
 // once, and the exit code is that of the last one.
 func TestStatusFollows(t *testing.T) {
-	w := start(t, 2)
+	w := startWorld(t, 2)
 	w.controller()
 	w.create("web")
 	out := &said{}
@@ -50,16 +50,16 @@ func TestStatusFollows(t *testing.T) {
 	told := 0
 	follows := func(words ...string) {
 		t.Helper()
-		w.eventually("status is shown", func() error { return mentions(out.since(told), words...) })
+		w.eventually("status is shown", func() error { return requireWords(out.since(told), words...) })
 		told = len(out.since(0))
 	}
 	follows(host, "Programmed")
 
-	w.update("web", annotate("healthcheck-interval", "often"))
+	w.update("web", setAnnotation("healthcheck-interval", "often"))
 	w.condition("web", status.TypeAccepted, metav1.ConditionFalse, status.ReasonInvalidAnnotation)
 	follows("aws-load-balancer-healthcheck-interval", "often")
 
-	w.update("web", annotate("healthcheck-interval", ""))
+	w.update("web", setAnnotation("healthcheck-interval", ""))
 	w.condition("web", status.TypeAccepted, metav1.ConditionTrue, status.ReasonAccepted)
 	follows(host)
 

@@ -53,9 +53,9 @@ type world struct {
 	printed []string
 }
 
-// start makes the world of a test on AWS: machines in the cloud, all of them
+// startWorld starts the world of a test on AWS: machines in the cloud, all of them
 // Nodes, and no controller yet.
-func start(t *testing.T, nodes int, simArgs ...string) *world {
+func startWorld(t *testing.T, nodes int, simArgs ...string) *world {
 	t.Helper()
 	return startOn(t, &plane, "aws", nodes, simArgs...)
 }
@@ -74,7 +74,7 @@ func startOn(t *testing.T, on *cluster.Shared, cloud string, nodes int, simArgs 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{World: hw, t: t, ns: ns, aws: dial(hw.Sim.URL)}
+	w := &world{World: hw, t: t, ns: ns, aws: newClients(hw.Sim.URL)}
 	t.Cleanup(func() {
 		if err := hw.StopControllers(); err != nil {
 			t.Errorf("clean-up: %v", err)
@@ -182,7 +182,7 @@ func (w *world) atRest(name string) {
 		time.Sleep(250 * time.Millisecond)
 		before := last
 		last = w.get(name).ResourceVersion
-		return differ("resource version", before, last)
+		return diffError("resource version", before, last)
 	})
 }
 
@@ -324,16 +324,16 @@ func (w *world) asBefore(before map[string]any) {
 	}
 }
 
-// differ is an error that tells the difference, nil if there is none.
-func differ(what string, want, got any) error {
+// diffError returns an error that shows the difference, nil if there is none.
+func diffError(what string, want, got any) error {
 	if diff := cmp.Diff(want, got); diff != "" {
 		return fmt.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 	return nil
 }
 
-// mentions wants all words in a text.
-func mentions(text string, words ...string) error {
+// requireWords requires all words in a text.
+func requireWords(text string, words ...string) error {
 	var all error
 	for _, word := range words {
 		if !strings.Contains(text, word) {
@@ -343,8 +343,8 @@ func mentions(text string, words ...string) error {
 	return all
 }
 
-// without wants none of the words in a text.
-func without(text string, words ...string) error {
+// forbidWords forbids the words in a text.
+func forbidWords(text string, words ...string) error {
 	var all error
 	for _, word := range words {
 		if strings.Contains(text, word) {
@@ -354,7 +354,7 @@ func without(text string, words ...string) error {
 	return all
 }
 
-func lower(s string) string { return strings.ToLower(s) }
+func lowerCase(s string) string { return strings.ToLower(s) }
 
 func atLeast(want, got int) error {
 	if got < want {

@@ -19,9 +19,9 @@ import (
 	"github.com/berth-lb/berth/test/harness"
 )
 
-// A stranger may write Services in its own namespace and nothing else. With these Services it
-// tries to reach the load balancers of others.
-type stranger struct {
+// An intruder may write Services in its own namespace and nothing else. With these Services
+// it tries to reach the load balancers of others.
+type intruder struct {
 	name string
 	asks []change
 }
@@ -30,19 +30,19 @@ type stranger struct {
 // can write it by hand.
 const appliedKey = status.AnnotationApplied
 
-// creating reports whether the Service does not exist in the API server yet: some fields are
-// immutable afterwards.
-func creating(svc *corev1.Service) bool { return svc.CreationTimestamp.IsZero() }
+// isNew reports whether the Service does not exist in the API server yet: some fields
+// are immutable afterwards.
+func isNew(svc *corev1.Service) bool { return svc.CreationTimestamp.IsZero() }
 
-// forgeries are Services that claim to be another one, or to have been ours.
-func forgeries(victim *corev1.Service) []stranger {
+// forgedServices returns Services that claim to be another one, or to have been ours.
+func forgedServices(victim *corev1.Service) []intruder {
 	classed := func(svc *corev1.Service) {
-		if creating(svc) {
+		if isNew(svc) {
 			svc.Spec.LoadBalancerClass = victim.Spec.LoadBalancerClass
 		}
 	}
 	copied := func(svc *corev1.Service) {
-		if creating(svc) {
+		if isNew(svc) {
 			svc.UID, svc.Generation = victim.UID, victim.Generation
 		}
 		svc.Annotations, svc.Labels = maps.Clone(victim.Annotations), maps.Clone(victim.Labels)
@@ -55,18 +55,18 @@ func forgeries(victim *corev1.Service) []stranger {
 		svc.Spec.Type, svc.Spec.LoadBalancerClass = corev1.ServiceTypeClusterIP, nil
 	}
 	elsewhere := func(svc *corev1.Service) {
-		if creating(svc) {
-			class("example.com/other")(svc)
+		if isNew(svc) {
+			setClass("example.com/other")(svc)
 		}
 	}
-	return []stranger{
+	return []intruder{
 		{victim.Name, nil}, // the same name in another namespace
 		{"copy", []change{copied}},
-		{"recorded", []change{annotate(appliedKey, victim.Annotations[appliedKey]), both}},
-		{"garbled", []change{annotate(appliedKey, ";;class=;class=x"), both}},
+		{"recorded", []change{setAnnotation(appliedKey, victim.Annotations[appliedKey]), both}},
+		{"garbled", []change{setAnnotation(appliedKey, ";;class=;class=x"), both}},
 		{"once-ours", []change{copied, both, stopped}},
 		{"moved", []change{copied, both, elsewhere}},
-		{"moved-garbled", []change{annotate(appliedKey, "class=;x"), both, elsewhere}},
+		{"moved-garbled", []change{setAnnotation(appliedKey, "class=;x"), both, elsewhere}},
 	}
 }
 
@@ -75,7 +75,7 @@ type intrusion struct {
 	*world
 	victims []corev1.Service
 	sees    func(name string) (any, error)          // what clients have of a victim
-	asks    func(victim *corev1.Service) []stranger // besides forgeries
+	asks    func(victim *corev1.Service) []intruder // besides forgeries
 	dump    func() map[string]any
 
 	elsewhere string // namespace of the intruders
@@ -95,13 +95,13 @@ func (in *intrusion) run(t *testing.T) {
 	var all, tame, wild []corev1.Service
 	for i, v := range in.victims {
 		victim := in.get(v.Name)
-		for _, s := range append(forgeries(victim), in.asks(victim)...) {
-			svc := in.stranger(s, i, s.asks...)
+		for _, s := range append(forgedServices(victim), in.asks(victim)...) {
+			svc := in.attack(s, i, s.asks...)
 			all, wild = append(all, svc), append(wild, svc)
 			if s.name == victim.Name {
 				continue
 			}
-			svc = in.stranger(stranger{"was-" + s.name, nil}, i)
+			svc = in.attack(intruder{"was-" + s.name, nil}, i)
 			all, tame = append(all, svc), append(tame, svc)
 		}
 	}
@@ -109,14 +109,14 @@ func (in *intrusion) run(t *testing.T) {
 	in.programmed(tame...)
 	in.write(wild...)
 	in.turn()
-	in.eventually("every stranger has an answer", func() error { return in.answered(all) })
+	in.eventually("every intruder has an answer", func() error { return in.answered(all) })
 	in.settled(in.meter())
-	in.untouched("while strangers are there")
+	in.untouched("while intruders exist")
 	in.end(all)
 }
 
-// stranger creates a Service for the i-th victim.
-func (in *intrusion) stranger(s stranger, i int, asks ...change) corev1.Service {
+// attack creates a Service for the i-th victim.
+func (in *intrusion) attack(s intruder, i int, asks ...change) corev1.Service {
 	svc := in.service(s.name, asks...)
 	svc.Namespace = in.elsewhere
 	if s.name != in.victims[i].Name {
@@ -130,11 +130,11 @@ func (in *intrusion) turn() {
 	in.t.Helper()
 	for i, v := range in.victims {
 		victim := in.get(v.Name)
-		for _, s := range append(forgeries(victim), in.asks(victim)...) {
+		for _, s := range append(forgedServices(victim), in.asks(victim)...) {
 			if s.name == victim.Name {
 				continue
 			}
-			in.amend(in.stranger(stranger{"was-" + s.name, nil}, i).Name, s.asks...)
+			in.amend(in.attack(intruder{"was-" + s.name, nil}, i).Name, s.asks...)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (in *intrusion) turn() {
 func (in *intrusion) amend(name string, asks ...change) {
 	in.t.Helper()
 	services := in.user.CoreV1().Services(in.elsewhere)
-	in.eventually("a stranger changes "+name, func() error {
+	in.eventually("an intruder changes "+name, func() error {
 		svc, err := services.Get(in.t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -160,7 +160,7 @@ func (in *intrusion) amend(name string, asks ...change) {
 func (in *intrusion) begin(t *testing.T) {
 	shared := in.place.plane.Cluster(t)
 	in.elsewhere, in.seen = shared.Namespace(t), map[string]any{}
-	config, err := shared.Impersonate("stranger")
+	config, err := shared.Impersonate("intruder")
 	in.must(err)
 	in.user, err = kubernetes.NewForConfig(config)
 	in.must(err)
@@ -172,7 +172,7 @@ func (in *intrusion) begin(t *testing.T) {
 	in.must(err)
 	_, err = rbac.RoleBindings(in.elsewhere).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "services"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "services"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "stranger"}},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "intruder"}},
 	}, metav1.CreateOptions{})
 	in.must(err)
 }
@@ -209,7 +209,7 @@ func (in *intrusion) powerless() {
 	_, nodeErr := in.user.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	for what, err := range map[string]error{"status": statusErr, "victim": getErr, "nodes": nodeErr} {
 		if !apierrors.IsForbidden(err) {
-			in.t.Errorf("a stranger may: %s: %v", what, err)
+			in.t.Errorf("an intruder may: %s: %v", what, err)
 		}
 	}
 	in.must(in.user.CoreV1().Services(in.elsewhere).Delete(ctx, probe.Name, metav1.DeleteOptions{}))
@@ -249,7 +249,7 @@ func (in *intrusion) untouched(when string) {
 	for _, v := range in.victims {
 		now, err := in.sees(v.Name)
 		in.must(err)
-		if err := differ(v.Name+" "+when, in.seen[v.Name], now); err != nil {
+		if err := diffError(v.Name+" "+when, in.seen[v.Name], now); err != nil {
 			in.t.Error(err)
 		}
 		in.programmed(v)
@@ -257,20 +257,20 @@ func (in *intrusion) untouched(when string) {
 }
 
 // end deletes the intruders' Services, then the victims.
-func (in *intrusion) end(strangers []corev1.Service) {
+func (in *intrusion) end(attacks []corev1.Service) {
 	in.t.Helper()
-	for _, svc := range strangers {
+	for _, svc := range attacks {
 		err := in.user.CoreV1().Services(svc.Namespace).Delete(in.t.Context(), svc.Name, metav1.DeleteOptions{})
 		in.must(err)
 		// No controller serves the class of the Services that request another controller: the
 		// intruder has to remove by hand what it wrote there by hand.
-		in.eventually("a stranger tidies up "+svc.Name, func() error { return in.tidy(svc) })
+		in.eventually("an intruder tidies up "+svc.Name, func() error { return in.tidy(svc) })
 	}
-	in.must(harness.Eventually(in.t.Context(), limit, in.Gone(strangers...)))
-	in.untouched("after strangers have gone")
-	in.eventually("the cloud is as before the strangers", func() error { return differ("cloud", sorted(in.served[1]), sorted(in.dump())) })
+	in.must(harness.Eventually(in.t.Context(), limit, in.Gone(attacks...)))
+	in.untouched("after intruders have ended")
+	in.eventually("the cloud is as before the intruders", func() error { return diffError("cloud", sortLists(in.served[1]), sortLists(in.dump())) })
 	in.remove(in.victims...)
-	in.eventually("nothing is left", func() error { return differ("cloud", sorted(in.served[0]), sorted(in.dump())) })
+	in.eventually("nothing is left", func() error { return diffError("cloud", sortLists(in.served[0]), sortLists(in.dump())) })
 }
 
 func (in *intrusion) tidy(svc corev1.Service) error {
@@ -289,28 +289,28 @@ func (in *intrusion) tidy(svc corev1.Service) error {
 	return err
 }
 
-// sorted returns a state with its lists sorted: creations and deletions may have reordered
-// the remaining elements.
-func sorted(doc any) any {
+// sortLists returns a state with its lists sorted: creations and deletions may have
+// reordered the remaining elements.
+func sortLists(doc any) any {
 	switch doc := doc.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, v := range doc {
-			out[k] = sorted(v)
+			out[k] = sortLists(v)
 		}
 		return out
 	case []any:
 		var out []any
 		for _, v := range doc {
-			out = append(out, sorted(v))
+			out = append(out, sortLists(v))
 		}
-		slices.SortFunc(out, func(a, b any) int { return cmp.Compare(text(a), text(b)) })
+		slices.SortFunc(out, func(a, b any) int { return cmp.Compare(toJSON(a), toJSON(b)) })
 		return out
 	}
 	return doc
 }
 
-func text(doc any) string {
+func toJSON(doc any) string {
 	body, err := json.Marshal(doc)
 	return cmp.Or(string(body), fmt.Sprint(err))
 }
@@ -324,12 +324,12 @@ func (in *intrusion) refusedBy(t *testing.T, policy string) {
 	var all []corev1.Service
 	for i, v := range in.victims {
 		for _, s := range in.asks(in.get(v.Name)) {
-			all = append(all, in.stranger(s, i, s.asks...))
+			all = append(all, in.attack(s, i, s.asks...))
 		}
 	}
 	meter := in.meter()
 	in.write(all...)
-	in.eventually("every stranger is refused", func() error {
+	in.eventually("every intruder is refused", func() error {
 		var errs error
 		for _, s := range all {
 			svc, err := in.Get(t.Context(), s.Namespace, s.Name)
@@ -340,7 +340,7 @@ func (in *intrusion) refusedBy(t *testing.T, policy string) {
 		}
 		return errs
 	})
-	in.noWrites("refused strangers", meter)
-	in.untouched("while strangers are refused")
+	in.noWrites("refused intruders", meter)
+	in.untouched("while intruders are refused")
 	in.end(all)
 }
