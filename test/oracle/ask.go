@@ -42,8 +42,8 @@ type cloud struct {
 	ready func(context.Context) error
 }
 
-// login opens a cloud for a user of a project.
-func login(ctx context.Context, name, identity, user, password, project string) (*cloud, error) {
+// openCloud opens a cloud for a user of a project.
+func openCloud(ctx context.Context, name, identity, user, password, project string) (*cloud, error) {
 	c := &cloud{name: name, identity: identity, base: map[string]string{}, known: map[string]string{}}
 	home := document{"name": "Default"}
 	body := document{"auth": document{
@@ -58,14 +58,14 @@ func login(ctx context.Context, name, identity, user, password, project string) 
 		return nil, fmt.Errorf("%s: login of %s: %d %v", name, user, got.status, got.body)
 	}
 	c.token = header.Get("X-Subject-Token")
-	c.project, _ = at(got.body, "token.project.id").(string)
-	services, _ := at(got.body, "token.catalog").([]any)
+	c.project, _ = valueAt(got.body, "token.project.id").(string)
+	services, _ := valueAt(got.body, "token.catalog").([]any)
 	for _, s := range services {
-		kind, _ := at(s, "type").(string)
-		endpoints, _ := at(s, "endpoints").([]any)
+		kind, _ := valueAt(s, "type").(string)
+		endpoints, _ := valueAt(s, "endpoints").([]any)
 		for _, e := range endpoints {
-			if at(e, "interface") == "public" {
-				c.base[kind], _ = at(e, "url").(string)
+			if valueAt(e, "interface") == "public" {
+				c.base[kind], _ = valueAt(e, "url").(string)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (c *cloud) must(ctx context.Context, method, api, path string, body any, ke
 	if got.status >= http.StatusBadRequest {
 		return "", fmt.Errorf("%s: %s %s: %d %v", c.name, method, path, got.status, got.body)
 	}
-	value, _ := at(got.body, keep).(string)
+	value, _ := valueAt(got.body, keep).(string)
 	if value == "" && keep != "" {
 		return "", fmt.Errorf("%s: %s %s: the answer has no %s: %v", c.name, method, path, keep, got.body)
 	}
@@ -159,19 +159,20 @@ func (c *cloud) settled(ctx context.Context) error {
 	}
 }
 
-// at is the value under a path such as "token.catalog.0.type"; nil: there is none.
-func at(v any, path string) any {
+// valueAt returns the value under a path such as "token.catalog.0.type", nil if it does
+// not exist.
+func valueAt(v any, path string) any {
 	if path == "" {
 		return v
 	}
 	key, rest, _ := strings.Cut(path, ".")
 	switch v := v.(type) {
 	case document:
-		return at(v[key], rest)
+		return valueAt(v[key], rest)
 	case []any:
 		var i int
 		if _, err := fmt.Sscan(key, &i); err == nil && i < len(v) {
-			return at(v[i], rest)
+			return valueAt(v[i], rest)
 		}
 	}
 	return nil

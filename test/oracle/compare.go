@@ -17,8 +17,8 @@ type result struct {
 	requests, differences, accepted int
 }
 
-// compare plays the script to both clouds and prints where their answers differ.
-func compare(ctx context.Context, out io.Writer, steps []step, ours, other *cloud) (result, error) {
+// compareClouds plays the script to both clouds and prints where their answers differ.
+func compareClouds(ctx context.Context, out io.Writer, steps []step, ours, other *cloud) (result, error) {
 	var r result
 	for _, s := range steps {
 		if s.wait {
@@ -45,7 +45,7 @@ func compare(ctx context.Context, out io.Writer, steps []step, ours, other *clou
 // the real cloud.
 func (r *result) judge(out io.Writer, s step, mine, theirs map[string]string) {
 	var lines []string
-	for _, path := range differing(mine, theirs) {
+	for _, path := range differingPaths(mine, theirs) {
 		_, told := mine[path]
 		_, known := s.differs[path]
 		delete(s.differs, path)
@@ -54,7 +54,7 @@ func (r *result) judge(out io.Writer, s step, mine, theirs map[string]string) {
 		case known, made.MatchString(path):
 			r.accepted++
 		default:
-			lines = append(lines, fmt.Sprintf("%s: simulated %s, real %s", path, shown(mine, path), shown(theirs, path)))
+			lines = append(lines, fmt.Sprintf("%s: simulated %s, real %s", path, showValue(mine, path), showValue(theirs, path)))
 		}
 	}
 	for path := range s.differs {
@@ -90,7 +90,7 @@ func (c *cloud) play(ctx context.Context, s step) (map[string]string, error) {
 		return nil, err
 	}
 	for path, name := range s.keep {
-		switch value := at(got.body, path).(type) {
+		switch value := valueAt(got.body, path).(type) {
 		case string:
 			c.known[name] = value
 		case float64:
@@ -100,7 +100,7 @@ func (c *cloud) play(ctx context.Context, s step) (map[string]string, error) {
 		}
 	}
 	flat := map[string]string{"status": fmt.Sprint(got.status)}
-	flatten(flat, "", c.plain(got.body))
+	flattenValues(flat, "", c.plain(got.body))
 	return flat, nil
 }
 
@@ -140,7 +140,7 @@ func (c *cloud) plain(v any) any {
 		for _, value := range v {
 			out = append(out, c.plain(value))
 		}
-		slices.SortFunc(out, func(a, b any) int { return strings.Compare(order(a), order(b)) })
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(sortKey(a), sortKey(b)) })
 		return out
 	case string:
 		return c.plainText(v)
@@ -148,11 +148,11 @@ func (c *cloud) plain(v any) any {
 	return v
 }
 
-// order is by what the requests choose.
-func order(v any) string {
+// sortKey returns the values that the requests choose.
+func sortKey(v any) string {
 	out := ""
 	for _, key := range []string{"id", "name", "address", "cidr", "direction", "ethertype", "protocol", "protocol_port", "port_range_min"} {
-		out += fmt.Sprint(at(v, key), " ")
+		out += fmt.Sprint(valueAt(v, key), " ")
 	}
 	return out + fmt.Sprint(v)
 }
@@ -190,20 +190,20 @@ func (c *cloud) names() []string {
 	return out
 }
 
-// flatten writes the values of a document under their paths.
-func flatten(out map[string]string, prefix string, v any) {
+// flattenValues writes the values of a document under their paths.
+func flattenValues(out map[string]string, prefix string, v any) {
 	inner := func(key string) string { return strings.TrimPrefix(prefix+"."+key, ".") }
 	switch v := v.(type) {
 	case document:
 		for key, value := range v {
-			flatten(out, inner(key), value)
+			flattenValues(out, inner(key), value)
 		}
 	case []any:
 		if len(v) == 0 {
 			out[prefix] = "[]"
 		}
 		for i, value := range v {
-			flatten(out, inner(fmt.Sprint(i)), value)
+			flattenValues(out, inner(fmt.Sprint(i)), value)
 		}
 	case nil:
 		if prefix != "" {
@@ -215,7 +215,7 @@ func flatten(out map[string]string, prefix string, v any) {
 	}
 }
 
-func differing(a, b map[string]string) []string {
+func differingPaths(a, b map[string]string) []string {
 	var out []string
 	for path := range a {
 		if b[path] != a[path] {
@@ -231,7 +231,7 @@ func differing(a, b map[string]string) []string {
 	return out
 }
 
-func shown(said map[string]string, path string) string {
+func showValue(said map[string]string, path string) string {
 	if value, there := said[path]; there {
 		return value
 	}

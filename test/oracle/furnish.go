@@ -30,7 +30,7 @@ func (f *furnisher) put(ctx context.Context, api, path string, body any) {
 // an ordinary project with its user, networks, a flavor and a zone. It returns the cloud as
 // that user sees it, with the resources under the names that the script uses.
 func (r *deployment) furnish(ctx context.Context) (*cloud, error) {
-	admin, err := login(ctx, "real", r.Identity, "admin", r.Password, "admin")
+	admin, err := openCloud(ctx, "real", r.Identity, "admin", r.Password, "admin")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (r *deployment) furnish(ctx context.Context) (*cloud, error) {
 		return nil, f.err
 	}
 	// The token so far is good for a catalog without the new entries.
-	if f.cloud, err = login(ctx, "real", r.Identity, "admin", r.Password, "admin"); err != nil {
+	if f.cloud, err = openCloud(ctx, "real", r.Identity, "admin", r.Password, "admin"); err != nil {
 		return nil, err
 	}
 	known := f.public(ctx)
@@ -63,7 +63,7 @@ func (r *deployment) furnish(ctx context.Context) (*cloud, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	if f.cloud, err = login(ctx, "real", r.Identity, userName, userPassword, projectName); err != nil {
+	if f.cloud, err = openCloud(ctx, "real", r.Identity, userName, userPassword, projectName); err != nil {
 		return nil, err
 	}
 	f.private(ctx, known)

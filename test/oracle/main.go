@@ -13,13 +13,13 @@ import (
 )
 
 func main() {
-	keep := flag.String("keep", "", "folder for the files and logs of the servers, which stays; empty: one that goes")
+	keep := flag.String("keep", "", "folder for the files and logs of the servers, which is kept; empty: a temporary one")
 	walks := flag.Bool("walk", true, "let Berth create, change and delete Services on the real cloud")
 	serve := flag.Bool("serve", false, "only start the real cloud, in the folder of -keep, until the program is interrupted")
 	at := flag.String("at", "", "folder of a real cloud that -serve has started; it is asked instead of a new one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks})
+	err := runCommand(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
@@ -32,15 +32,15 @@ type options struct {
 	serve, walks bool
 }
 
-func run(ctx context.Context, o options) (err error) {
+func runCommand(ctx context.Context, o options) (err error) {
 	if o.at != "" {
-		r, c, err := attach(ctx, o.at)
+		r, c, err := attachCloud(ctx, o.at)
 		if err != nil {
 			return err
 		}
-		return examine(ctx, r, c, o)
+		return examineCloud(ctx, r, c, o)
 	}
-	if reason := provide(ctx, os.Stdout); reason != "" {
+	if reason := providePackages(ctx, os.Stdout); reason != "" {
 		fmt.Println("oracle: nothing was compared with a real OpenStack:", reason)
 		return nil
 	}
@@ -64,7 +64,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("they are there after %.0f s: %s, user %s, password %s, project %s\n", time.Since(began).Seconds(), r.Identity, userName, userPassword, projectName)
+	fmt.Printf("the servers are ready after %.0f s: %s, user %s, password %s, project %s\n", time.Since(began).Seconds(), r.Identity, userName, userPassword, projectName)
 	if o.serve {
 		if err := r.detach(c); err != nil {
 			return err
@@ -72,15 +72,15 @@ func run(ctx context.Context, o options) (err error) {
 		<-ctx.Done()
 		return nil
 	}
-	return examine(ctx, r, c, o)
+	return examineCloud(ctx, r, c, o)
 }
 
-// examine compares, and lets Berth walk.
-func examine(ctx context.Context, r *deployment, c *cloud, o options) error {
+// examineCloud compares the clouds, and runs Berth.
+func examineCloud(ctx context.Context, r *deployment, c *cloud, o options) error {
 	if err := compareBoth(ctx, r, c); err != nil || !o.walks {
 		return err
 	}
-	return walk(ctx, r, c)
+	return runBerth(ctx, r, c)
 }
 
 // attached is what another process must know to use a real cloud.
@@ -98,8 +98,8 @@ func (r *deployment) detach(c *cloud) error {
 	return os.WriteFile(filepath.Join(r.Dir, "attach.json"), body, 0o600)
 }
 
-// attach opens a real cloud that runs already. It has no journal.
-func attach(ctx context.Context, dir string) (*deployment, *cloud, error) {
+// attachCloud opens a real cloud that runs already. It has no journal.
+func attachCloud(ctx context.Context, dir string) (*deployment, *cloud, error) {
 	body, err := os.ReadFile(filepath.Join(dir, "attach.json"))
 	if err != nil {
 		return nil, nil, err
@@ -108,7 +108,7 @@ func attach(ctx context.Context, dir string) (*deployment, *cloud, error) {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, nil, err
 	}
-	c, err := login(ctx, "real", a.Identity, userName, userPassword, projectName)
+	c, err := openCloud(ctx, "real", a.Identity, userName, userPassword, projectName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,11 +118,11 @@ func attach(ctx context.Context, dir string) (*deployment, *cloud, error) {
 
 // compareBoth plays the script to the real cloud and to a new simulated one.
 func compareBoth(ctx context.Context, r *deployment, other *cloud) error {
-	steps, err := parse(probe)
+	steps, err := parseScript(probe)
 	if err != nil {
 		return err
 	}
-	sim, err := simulate(ctx)
+	sim, err := startSimulation(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func compareBoth(ctx context.Context, r *deployment, other *cloud) error {
 		}
 		return r.hold(true)
 	}
-	got, err := compare(ctx, os.Stdout, steps, sim.cloud, other)
+	got, err := compareClouds(ctx, os.Stdout, steps, sim.cloud, other)
 	if err != nil {
 		return err
 	}

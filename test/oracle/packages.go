@@ -20,16 +20,18 @@ const (
 	release = "11."
 )
 
-// packages are what the servers need.
-func packages() []string { return []string{"python3-keystone", "python3-neutron", "python3-octavia"} }
+// serverPackages lists the packages that the servers need.
+func serverPackages() []string {
+	return []string{"python3-keystone", "python3-neutron", "python3-octavia"}
+}
 
-// missing are the packages that are not installed; known is false if this system does
-// not say.
-func missing(ctx context.Context) (names []string, known bool) {
+// missingPackages lists the packages that are not installed; known is false if this
+// system does not report them.
+func missingPackages(ctx context.Context) (names []string, known bool) {
 	if _, err := exec.LookPath("dpkg-query"); err != nil {
 		return nil, false
 	}
-	for _, name := range packages() {
+	for _, name := range serverPackages() {
 		status, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Status}", name).Output()
 		if err != nil || string(status) != "install ok installed" {
 			names = append(names, name)
@@ -38,10 +40,10 @@ func missing(ctx context.Context) (names []string, known bool) {
 	return names, true
 }
 
-// provide installs what is missing. The reason tells why there will be no servers;
-// empty: there can be some.
-func provide(ctx context.Context, out io.Writer) (reason string) {
-	names, known := missing(ctx)
+// providePackages installs missing packages. The reason explains why the servers cannot
+// run; empty if they can.
+func providePackages(ctx context.Context, out io.Writer) (reason string) {
+	names, known := missingPackages(ctx)
 	switch {
 	case !known:
 		return "this system has no Debian packages"
@@ -49,7 +51,7 @@ func provide(ctx context.Context, out io.Writer) (reason string) {
 		return "packages are missing, and only root can install them: apt-get install --no-install-recommends " + strings.Join(names, " ")
 	case len(names) > 0:
 		fmt.Fprintln(out, "installing", strings.Join(names, ", "))
-		if err := install(ctx, names); err != nil {
+		if err := installPackages(ctx, names); err != nil {
 			return "packages cannot be installed: " + err.Error()
 		}
 	}
@@ -60,20 +62,21 @@ func provide(ctx context.Context, out io.Writer) (reason string) {
 	return ""
 }
 
-// install downloads in bounded time, and then installs, which is not interrupted.
-func install(ctx context.Context, names []string) error {
+// installPackages downloads in bounded time, and then installs, which is not
+// interrupted.
+func installPackages(ctx context.Context, names []string) error {
 	bounded, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
 	install := append([]string{"install", "-q", "-y", "--no-install-recommends"}, names...)
 	// Without new lists the old ones may do.
-	listed := apt(bounded, "update", "-q")
-	if err := apt(bounded, append(install, "--download-only")...); err != nil {
+	listed := runApt(bounded, "update", "-q")
+	if err := runApt(bounded, append(install, "--download-only")...); err != nil {
 		return errors.Join(err, listed)
 	}
-	return apt(ctx, install...)
+	return runApt(ctx, install...)
 }
 
-func apt(ctx context.Context, args ...string) error {
+func runApt(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	body, err := cmd.CombinedOutput()

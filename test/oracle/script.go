@@ -34,7 +34,7 @@ func (s step) String() string {
 	return text
 }
 
-// parse reads the script. A line is one of
+// parseScript reads the script. A line is one of
 //
 //	# a comment
 //	wait
@@ -42,7 +42,7 @@ func (s step) String() string {
 //	! path reason
 //
 // of which the last one holds for the request above it.
-func parse(text string) ([]step, error) {
+func parseScript(text string) ([]step, error) {
 	var out []step
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for n := 1; lines.Scan(); n++ {

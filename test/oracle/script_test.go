@@ -11,7 +11,7 @@ import (
 // TestScript plays the script to two simulated clouds, which must agree; and it must
 // ask for everything that the simulator knows, but for what the real cloud lacks.
 func TestScript(t *testing.T) {
-	steps, err := parse(probe)
+	steps, err := parseScript(probe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestScript(t *testing.T) {
 	}
 	var sims []*simulation
 	for range 2 {
-		sim, err := simulate(t.Context())
+		sim, err := startSimulation(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestScript(t *testing.T) {
 		sims = append(sims, sim)
 	}
 	var out strings.Builder
-	got, err := compare(t.Context(), &out, steps, sims[0].cloud, sims[1].cloud)
+	got, err := compareClouds(t.Context(), &out, steps, sims[0].cloud, sims[1].cloud)
 	if err != nil || got.differences > 0 || got.requests == 0 {
 		t.Fatalf("%d requests, %d differences: %v\n%s", got.requests, got.differences, err, out.String())
 	}

@@ -45,7 +45,7 @@ func (c *cloud) list(ctx context.Context, api, path, key string) ([]any, error) 
 	if got.status != http.StatusOK {
 		return nil, fmt.Errorf("%s: %d %v", path, got.status, got.body)
 	}
-	all, _ := at(got.body, key).([]any)
+	all, _ := valueAt(got.body, key).([]any)
 	return all, nil
 }
 
@@ -55,10 +55,10 @@ func (c *cloud) shape(ctx context.Context, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found) != 1 || at(found[0], "provisioning_status") != "ACTIVE" {
+	if len(found) != 1 || valueAt(found[0], "provisioning_status") != "ACTIVE" {
 		return nil, fmt.Errorf("%s: not one that is ready: %v", name, found)
 	}
-	id := fmt.Sprint(at(found[0], "id"))
+	id := fmt.Sprint(valueAt(found[0], "id"))
 	listeners, err := c.list(ctx, "load-balancer", "/lbaas/listeners?loadbalancer_id="+id, "listeners")
 	if err != nil {
 		return nil, err
@@ -73,11 +73,11 @@ func (c *cloud) shape(ctx context.Context, name string) ([]string, error) {
 	}
 	out := make([]string, 0, len(listeners)+1)
 	for _, l := range listeners {
-		pool := withID(pools, at(l, "default_pool_id"))
-		out = append(out, describe(l, pool, withID(checks, at(pool, "healthmonitor_id"))))
+		pool := withID(pools, valueAt(l, "default_pool_id"))
+		out = append(out, describeListener(l, pool, withID(checks, valueAt(pool, "healthmonitor_id"))))
 	}
 	slices.Sort(out)
-	floating, err := c.list(ctx, "network", "/floatingips?port_id="+fmt.Sprint(at(found[0], "vip_port_id")), "floatingips")
+	floating, err := c.list(ctx, "network", "/floatingips?port_id="+fmt.Sprint(valueAt(found[0], "vip_port_id")), "floatingips")
 	if len(floating) > 0 {
 		out = append(out, "floating IP")
 	}
@@ -86,28 +86,28 @@ func (c *cloud) shape(ctx context.Context, name string) ([]string, error) {
 
 func withID(all []any, id any) any {
 	for _, v := range all {
-		if at(v, "id") == id {
+		if valueAt(v, "id") == id {
 			return v
 		}
 	}
 	return nil
 }
 
-// describe is one listener with what is behind it.
-func describe(listener, pool, check any) string {
-	text := fmt.Sprintf("%v %v", at(listener, "protocol"), at(listener, "protocol_port"))
-	ranges, _ := at(listener, "allowed_cidrs").([]any)
+// describeListener describes one listener with its pool and monitor.
+func describeListener(listener, pool, check any) string {
+	text := fmt.Sprintf("%v %v", valueAt(listener, "protocol"), valueAt(listener, "protocol_port"))
+	ranges, _ := valueAt(listener, "allowed_cidrs").([]any)
 	if said := fmt.Sprint(ranges...); len(ranges) > 0 && said != "0.0.0.0/0" {
 		text += " for " + said
 	}
-	members, _ := at(pool, "members").([]any)
-	text += fmt.Sprintf(": %v %v", at(pool, "protocol"), at(pool, "lb_algorithm"))
-	if kind := at(pool, "session_persistence.type"); kind != nil {
+	members, _ := valueAt(pool, "members").([]any)
+	text += fmt.Sprintf(": %v %v", valueAt(pool, "protocol"), valueAt(pool, "lb_algorithm"))
+	if kind := valueAt(pool, "session_persistence.type"); kind != nil {
 		text += " " + fmt.Sprint(kind)
 	}
 	text += fmt.Sprintf(", %d members", len(members))
 	if check != nil {
-		text += fmt.Sprintf(", %v check", at(check, "type"))
+		text += fmt.Sprintf(", %v check", valueAt(check, "type"))
 	}
 	return strings.TrimSpace(text)
 }

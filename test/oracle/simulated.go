@@ -18,9 +18,9 @@ type simulation struct {
 	stop  func()
 }
 
-// simulate starts a simulated cloud, with the same names for the same resources as the real
-// one. Its clock is advanced explicitly.
-func simulate(ctx context.Context) (*simulation, error) {
+// startSimulation starts a simulated cloud, with the same names for the same resources
+// as the real one. Its clock is advanced explicitly.
+func startSimulation(ctx context.Context) (*simulation, error) {
 	clock := testingclock.NewFakeClock(time.Now())
 	sim, err := simopenstack.New(simopenstack.Options{Project: projectName, Clock: clock, Busy: settling, Breaks: "-breaks", NoKeyManager: true})
 	if err != nil {
@@ -33,7 +33,7 @@ func simulate(ctx context.Context) (*simulation, error) {
 	server := &http.Server{Handler: sim}
 	go func() { _ = server.Serve(l) }() // until it is closed
 	out := &simulation{Cloud: sim, stop: func() { _ = server.Close() }}
-	if out.cloud, err = login(ctx, "simulated", "http://"+l.Addr().String()+"/identity/v3", userName, userPassword, projectName); err != nil {
+	if out.cloud, err = openCloud(ctx, "simulated", "http://"+l.Addr().String()+"/identity/v3", userName, userPassword, projectName); err != nil {
 		out.stop()
 		return nil, err
 	}

@@ -32,9 +32,9 @@ type walker struct {
 	cloud *cloud
 }
 
-// walk lets Berth create, adopt, update and delete load balancers of the real cloud, and
-// reads the results there.
-func walk(ctx context.Context, r *deployment, c *cloud) (err error) {
+// runBerth makes Berth create, adopt, update and delete load balancers of the real
+// cloud, and reads the results there.
+func runBerth(ctx context.Context, r *deployment, c *cloud) (err error) {
 	// Its simulator only provides the Nodes; no provider calls it.
 	world, err := harness.Start(ctx, harness.Options{Cloud: "openstack", Nodes: walkNodes, Progress: os.Stdout})
 	if err != nil {
@@ -56,15 +56,15 @@ func walk(ctx context.Context, r *deployment, c *cloud) (err error) {
 			return fmt.Errorf("walk: %s: %w", part.name, err)
 		}
 		calls := r.journal.since(mark)
-		fmt.Printf("walk: %s: %d Services in %.1f s, %d calls, %d of them writes\n", part.name, len(walkServices()), time.Since(began).Seconds(), len(calls), writes(calls))
-		if err := refused(calls); err != nil {
+		fmt.Printf("walk: %s: %d Services in %.1f s, %d calls, %d of them writes\n", part.name, len(walkServices()), time.Since(began).Seconds(), len(calls), countWrites(calls))
+		if err := refusedWrite(calls); err != nil {
 			return fmt.Errorf("walk: %s: %w", part.name, err)
 		}
 	}
 	return nil
 }
 
-func writes(calls []call) int {
+func countWrites(calls []call) int {
 	n := 0
 	for _, c := range calls {
 		if c.write() {
@@ -74,8 +74,8 @@ func writes(calls []call) int {
 	return n
 }
 
-// refused tells of a write that the cloud has not taken.
-func refused(calls []call) error {
+// refusedWrite returns an error for a write that the cloud has not accepted.
+func refusedWrite(calls []call) error {
 	var all error
 	for _, c := range calls {
 		if c.write() && c.status >= http.StatusBadRequest {
@@ -85,7 +85,7 @@ func refused(calls []call) error {
 	return all
 }
 
-func service(name string, annotations map[string]string, change func(*corev1.ServiceSpec), ports ...corev1.ServicePort) corev1.Service {
+func newService(name string, annotations map[string]string, change func(*corev1.ServiceSpec), ports ...corev1.ServicePort) corev1.Service {
 	s := corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name, Annotations: annotations},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Selector: map[string]string{"app": name}, Ports: ports},
@@ -96,7 +96,7 @@ func service(name string, annotations map[string]string, change func(*corev1.Ser
 	return s
 }
 
-func port(protocol corev1.Protocol, number int32) corev1.ServicePort {
+func newPort(protocol corev1.Protocol, number int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: strings.ToLower(fmt.Sprintf("%s-%d", protocol, number)), Protocol: protocol, Port: number, TargetPort: intstr.FromInt32(8080)}
 }
 
@@ -105,15 +105,15 @@ func walkServices() []corev1.Service {
 	local := func(s *corev1.ServiceSpec) { s.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal }
 	monitored := map[string]string{prefix + "enable-health-monitor": "true"}
 	return []corev1.Service{
-		service("web", nil, nil, port(corev1.ProtocolTCP, 80)),
-		service("dns", monitored, nil, port(corev1.ProtocolTCP, 53), port(corev1.ProtocolUDP, 53)),
-		service("local", monitored, local, port(corev1.ProtocolTCP, 80)),
-		service("inside", map[string]string{internal: "true"}, nil, port(corev1.ProtocolTCP, 443)),
-		service("forwarded", map[string]string{prefix + "x-forwarded-for": "true"}, nil, port(corev1.ProtocolTCP, 80)),
-		service("few", nil, func(s *corev1.ServiceSpec) {
+		newService("web", nil, nil, newPort(corev1.ProtocolTCP, 80)),
+		newService("dns", monitored, nil, newPort(corev1.ProtocolTCP, 53), newPort(corev1.ProtocolUDP, 53)),
+		newService("local", monitored, local, newPort(corev1.ProtocolTCP, 80)),
+		newService("inside", map[string]string{internal: "true"}, nil, newPort(corev1.ProtocolTCP, 443)),
+		newService("forwarded", map[string]string{prefix + "x-forwarded-for": "true"}, nil, newPort(corev1.ProtocolTCP, 80)),
+		newService("few", nil, func(s *corev1.ServiceSpec) {
 			s.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
 			s.SessionAffinity = corev1.ServiceAffinityClientIP
-		}, port(corev1.ProtocolTCP, 80)),
+		}, newPort(corev1.ProtocolTCP, 80)),
 	}
 }
 
@@ -146,7 +146,7 @@ func (w *walker) takeOver(ctx context.Context) error {
 	if err := w.quiet(ctx, mark); err != nil {
 		return err
 	}
-	if n := writes(w.real.journal.since(mark)); n > 0 {
+	if n := countWrites(w.real.journal.since(mark)); n > 0 {
 		return fmt.Errorf("%d writes, and nothing had changed", n)
 	}
 	return nil
@@ -174,7 +174,7 @@ func (w *walker) change(ctx context.Context) error {
 		name   string
 		change func(*corev1.Service)
 	}{
-		{"web", func(s *corev1.Service) { s.Spec.Ports = append(s.Spec.Ports, port(corev1.ProtocolTCP, 443)) }},
+		{"web", func(s *corev1.Service) { s.Spec.Ports = append(s.Spec.Ports, newPort(corev1.ProtocolTCP, 443)) }},
 		{"dns", func(s *corev1.Service) { s.Spec.Ports = s.Spec.Ports[1:] }},
 		{"local", set(prefix+"proxy-protocol", "v2")},
 		{"inside", set(internal, "false")},

@@ -23,8 +23,8 @@ func (p *process) job(svc *corev1.Service) reconcile.Job {
 	return reconcile.Job{Service: svc, Slices: slicesOf(p.s, svc), Objects: objectsOf(p.s)}
 }
 
-// begin starts a process that knows the nodes and these Services.
-func begin(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
+// startProcess starts a process that observes the nodes and these Services.
+func startProcess(t testing.TB, s Subject, nodes []nodeports.Node, services ...*corev1.Service) *process {
 	t.Helper()
 	p := &process{t: t, s: s}
 	var jobs []reconcile.Job
@@ -61,12 +61,12 @@ func (p *process) converge(svc *corev1.Service, release bool) {
 	}
 	if err == nil && last.Draft != nil {
 		p.t.Fatalf("%s: not there after %d rounds: err %v, problems %v, held %v, plan %v",
-			svc.Name, rounds, last.Err, last.Draft.Problems, last.Draft.Plan.Blocked, ids(last.Draft.Plan))
+			svc.Name, rounds, last.Err, last.Draft.Problems, last.Draft.Plan.Blocked, stepIDs(last.Draft.Plan))
 	}
 	p.t.Fatalf("%s: not there after %d rounds: %v", svc.Name, rounds, err)
 }
 
-func ids(p plan.Plan) []string {
+func stepIDs(p plan.Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		out = append(out, s.ID.String())
@@ -77,7 +77,7 @@ func ids(p plan.Plan) []string {
 // nothingToDo fails unless a process that knows nothing finds nothing to do.
 func nothingToDo(t testing.TB, s Subject, nodes []nodeports.Node, svc *corev1.Service) {
 	t.Helper()
-	p := begin(t, s, nodes, svc)
+	p := startProcess(t, s, nodes, svc)
 	d, err := p.r.Draft(t.Context(), p.job(svc))
 	if err != nil {
 		t.Fatal(err)
@@ -87,5 +87,5 @@ func nothingToDo(t testing.TB, s Subject, nodes []nodeports.Node, svc *corev1.Se
 	}
 }
 
-// writes counts the writing calls since the last reset of the journal.
-func writes(s Subject) int { return s.Control().Journal.Writes() }
+// countWrites counts the write calls since the last reset of the journal.
+func countWrites(s Subject) int { return s.Control().Journal.Writes() }

@@ -13,7 +13,7 @@ import (
 // has served the Service and for one that finds it.
 func Misspelt(t *testing.T, fresh New, cloud providers.Entry, c Case, key, value string) {
 	exposed := providers.Beside(cloud)[0].Exposed
-	mistaken(t, func(t testing.TB) Subject { return besideOthers{fresh(t), exposed} }, c, mistake{key, value, annotations.Error, false})
+	testMistake(t, func(t testing.TB) Subject { return besideOthers{fresh(t), exposed} }, c, mistake{key, value, annotations.Error, false})
 }
 
 // besideOthers is a cloud as the program opens it, which refuses what would be exposed.

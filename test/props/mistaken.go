@@ -19,19 +19,19 @@ import (
 // the nodes, for the process that has served the Service and for a new one. Once the value is
 // corrected, nothing has to be done.
 func Mistaken(t *testing.T, fresh New, c Case, key, value string) {
-	mistaken(t, fresh, c, mistake{key, value, annotations.Error, false})
+	testMistake(t, fresh, c, mistake{key, value, annotations.Error, false})
 }
 
 // FoundOut is Mistaken for a name of a resource that the cloud does not list: the mistake is
 // reported once the cloud has refused it.
 func FoundOut(t *testing.T, fresh New, c Case, key, value string) {
-	mistaken(t, fresh, c, mistake{key, value, annotations.Error, true})
+	testMistake(t, fresh, c, mistake{key, value, annotations.Error, true})
 }
 
 // Unheeded is Mistaken for a key that has no effect once the load balancer exists: the
 // Service gets a warning.
 func Unheeded(t *testing.T, fresh New, c Case, key, value string) {
-	mistaken(t, fresh, c, mistake{key, value, annotations.Warning, false})
+	testMistake(t, fresh, c, mistake{key, value, annotations.Warning, false})
 }
 
 // mistake is what a user writes, and how severe it is; tried says that the cloud has to be
@@ -42,13 +42,13 @@ type mistake struct {
 	tried      bool
 }
 
-func mistaken(t *testing.T, fresh New, c Case, m mistake) {
-	virtually(t, c.Name+" "+m.key, func(t *testing.T) {
+func testMistake(t *testing.T, fresh New, c Case, m mistake) {
+	runVirtual(t, c.Name+" "+m.key, func(t *testing.T) {
 		s := fresh(t)
-		served := begin(t, s, s.Nodes(), c.Service)
+		served := startProcess(t, s, s.Nodes(), c.Service)
 		served.converge(c.Service, false)
 		moves := served.without(s, c.Service)
-		all := shape(t, s, c.Service)
+		all := resourceKeys(t, s, c.Service)
 		bad := c.Service.DeepCopy()
 		if bad.Annotations == nil {
 			bad.Annotations = map[string]string{}
@@ -56,15 +56,15 @@ func mistaken(t *testing.T, fresh New, c Case, m mistake) {
 		bad.Annotations[m.key] = m.value
 		for who, start := range map[string]func() *process{
 			"the process that has served it": func() *process { return served },
-			"a new process":                  func() *process { return begin(t, s, s.Nodes(), bad) },
+			"a new process":                  func() *process { return startProcess(t, s, s.Nodes(), bad) },
 		} {
 			p := start()
 			p.told(bad, m)
 			if p.without(s, bad) != moves {
 				t.Errorf("%s: the Service does not follow the nodes as it did before", who)
 			}
-			if diff := cmp.Diff(all, shape(t, s, c.Service)); diff != "" {
-				t.Errorf("%s: what is there has changed (-want +got):\n%s", who, diff)
+			if diff := cmp.Diff(all, resourceKeys(t, s, c.Service)); diff != "" {
+				t.Errorf("%s: existing resources have changed (-want +got):\n%s", who, diff)
 			}
 		}
 		nothingToDo(t, s, s.Nodes(), c.Service)
@@ -86,7 +86,7 @@ func (p *process) told(svc *corev1.Service, m mistake) {
 	if !slices.ContainsFunc(res.Draft.Problems, func(problem annotations.Problem) bool {
 		return problem.Key == m.key && problem.Value == m.value && problem.Severity == m.severity
 	}) {
-		p.t.Errorf("nobody is told of %s: %s: %v", m.key, m.value, res.Draft.Problems.Strings())
+		p.t.Errorf("no problem reports %s: %s: %v", m.key, m.value, res.Draft.Problems.Strings())
 	}
 	for _, e := range p.s.Control().Journal.Entries() {
 		if e.Write && (e.Committed || !m.tried) {
@@ -99,11 +99,11 @@ func (p *process) told(svc *corev1.Service, m mistake) {
 // old ports is deleted, neither by the process that has served the Service nor by a new one,
 // until the name exists in the cloud.
 func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
-	virtually(t, c.Name+" "+key, func(t *testing.T) {
+	runVirtual(t, c.Name+" "+key, func(t *testing.T) {
 		s := fresh(t)
-		served := begin(t, s, s.Nodes(), c.Service)
+		served := startProcess(t, s, s.Nodes(), c.Service)
 		served.converge(c.Service, false)
-		before := found(t, s, c.Service)
+		before := observedStack(t, s, c.Service)
 		bad := c.Service.DeepCopy()
 		for i := range bad.Spec.Ports {
 			bad.Spec.Ports[i].Port += 1000
@@ -114,7 +114,7 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 		bad.Annotations[key] = value
 		for who, start := range map[string]func() *process{
 			"the process that has served it": func() *process { return served },
-			"a new process":                  func() *process { return begin(t, s, s.Nodes(), bad) },
+			"a new process":                  func() *process { return startProcess(t, s, s.Nodes(), bad) },
 		} {
 			p := start()
 			for range 3 {
@@ -122,7 +122,7 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 					t.Fatal(who, err)
 				}
 			}
-			if lost := Missing(before, found(t, s, bad)); len(lost) > 0 {
+			if lost := Missing(before, observedStack(t, s, bad)); len(lost) > 0 {
 				t.Errorf("%s: gone while nothing has taken its place: %v", who, lost)
 			}
 		}
@@ -148,7 +148,7 @@ func Missing(before, after *stack.Stack) []string {
 				continue
 			}
 			for n := range was.Field(i).Len() {
-				if member := was.Field(i).Index(n).Interface(); !has(is.Field(i), member) {
+				if member := was.Field(i).Index(n).Interface(); !listContains(is.Field(i), member) {
 					out = append(out, fmt.Sprintf("%s: %s %+v", b.Key, was.Type().Field(i).Name, member))
 				}
 			}
@@ -157,7 +157,7 @@ func Missing(before, after *stack.Stack) []string {
 	return out
 }
 
-func has(list reflect.Value, member any) bool {
+func listContains(list reflect.Value, member any) bool {
 	for n := range list.Len() {
 		if reflect.DeepEqual(list.Index(n).Interface(), member) {
 			return true

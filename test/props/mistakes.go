@@ -31,7 +31,7 @@ func Mistakes(t *testing.T, fresh New, all []Mistake) {
 	texts := make([]string, len(all))
 	t.Run("all", func(t *testing.T) {
 		for i, m := range all {
-			virtually(t, m.Name, func(t *testing.T) { texts[i] = m.conditions(t, fresh(t)) })
+			runVirtual(t, m.Name, func(t *testing.T) { texts[i] = m.conditions(t, fresh(t)) })
 		}
 	})
 	var file strings.Builder
@@ -53,7 +53,7 @@ func Mistakes(t *testing.T, fresh New, all []Mistake) {
 func (m Mistake) conditions(t *testing.T, s Subject) string {
 	t.Helper()
 	svc := Service("web", m.Annotations, m.Spec).Service
-	p := begin(t, s, s.Nodes(), svc)
+	p := startProcess(t, s, s.Nodes(), svc)
 	if m.Live {
 		before := Service("web", map[string]string{}).Service
 		before.Spec.LoadBalancerClass = svc.Spec.LoadBalancerClass

@@ -16,7 +16,7 @@ import (
 // nothing is served and stays accepted, with the annotations that the controller writes.
 func NamesRefused(t *testing.T, fresh New, set *annotations.Set, cases ...Case) {
 	for _, c := range cases {
-		virtually(t, c.Name, func(t *testing.T) {
+		runVirtual(t, c.Name, func(t *testing.T) {
 			s := fresh(t)
 			p := underNoNames(t, s)
 			tried := 0
@@ -108,7 +108,7 @@ func (p *process) refusesNames(set *annotations.Set, svc *corev1.Service, row an
 		}
 		for _, e := range p.s.Control().Journal.Entries() {
 			if e.Write {
-				p.t.Errorf("%s: %q: %s was sent: %v; %q", key, value, e.Operation, ids(res.Draft.Plan), said)
+				p.t.Errorf("%s: %q: %s was sent: %v; %q", key, value, e.Operation, stepIDs(res.Draft.Plan), said)
 			}
 		}
 	}

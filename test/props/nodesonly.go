@@ -17,11 +17,11 @@ const foreignPod = "203.0.113.77"
 func NodesOnly(t *testing.T, fresh New, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
-		virtually(t, c.Name, func(t *testing.T) {
+		runVirtual(t, c.Name, func(t *testing.T) {
 			s := byHand{fresh(t)}
-			before := state(t, s)
-			begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
-			switch after := state(t, s); {
+			before := cloudState(t, s)
+			startProcess(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+			switch after := cloudState(t, s); {
 			case after == before:
 				t.Error("nothing was made")
 			case strings.Contains(after, foreignPod):

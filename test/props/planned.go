@@ -106,7 +106,7 @@ func tryPair(t *testing.T, fresh New, cases []Case, refused Case, number uint64)
 	p := &pair{t: t, random: rand.New(rand.NewPCG(number, 1)), subject: fresh(t).(Plannable), cases: cases}
 	p.cluster = startAPIServer(t, p.subject)
 	p.target.Cloud = p.subject.Cloud()
-	p.target.Cloud.Open = opener(t, p.subject)
+	p.target.Cloud.Open = sessionOpener(t, p.subject)
 	p.target.Settings.DefaultClass, p.target.Settings.OnTakeover = true, "converge"
 	p.restart()
 	p.neighbours(refused)
@@ -135,8 +135,9 @@ func tryPair(t *testing.T, fresh New, cases []Case, refused Case, number uint64)
 	}
 }
 
-// opener opens a session for a plan, as for any process that starts.
-func opener(t *testing.T, s Subject) func(context.Context, io.Reader, providers.Env) (providers.Bound, annotations.Problems, error) {
+// sessionOpener returns a function that opens a session for a plan, as for any process
+// that starts.
+func sessionOpener(t *testing.T, s Subject) func(context.Context, io.Reader, providers.Env) (providers.Bound, annotations.Problems, error) {
 	return func(context.Context, io.Reader, providers.Env) (providers.Bound, annotations.Problems, error) {
 		return s.Open(t), nil, nil
 	}
@@ -200,7 +201,7 @@ func (p *pair) serve(name string) {
 	case 1:
 		k := p.random.IntN(12)
 		p.tell("%s: dies at writing call %d", name, k)
-		dying(p.t, p.subject, k, sim.FaultCutAfter, func() { p.round(name) })
+		withCrash(p.t, p.subject, k, sim.FaultCutAfter, func() { p.round(name) })
 		p.restart()
 	default:
 		for range rounds {
@@ -246,12 +247,12 @@ func (p *pair) change(name string) {
 		p.tell("%s is deleted", name)
 	case 1:
 		svc.Spec.Ports = svc.Spec.Ports[:1]
-		p.tell("a port goes")
+		p.tell("a port is removed")
 	case 2:
 		next := svc.Spec.Ports[0]
 		next.Name, next.Port, next.NodePort = "more", 8443, 30843
 		svc.Spec.Ports = append(svc.Spec.Ports, next)
-		p.tell("a port comes")
+		p.tell("a port is added")
 	case 3:
 		delete(svc.Annotations, status.AnnotationApplied)
 		p.tell("%s carries no record", name)
@@ -274,7 +275,7 @@ func (p *pair) change(name string) {
 	if p.chance(4) {
 		gone := p.cluster.takeNode(p.random)
 		p.process.r.SetNodes(p.cluster.projected())
-		p.tell("node %s goes", gone)
+		p.tell("node %s is removed", gone)
 		for _, other := range p.cluster.all() { // which the controller visits for that as well
 			if other.Name != name {
 				p.round(other.Name)

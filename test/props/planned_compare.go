@@ -27,7 +27,7 @@ func (p *pair) compare(name string) (done bool) {
 		return true
 	}
 	p.same("the controller plans otherwise", planned, p.doc(res.Draft.Plan))
-	p.same("the controller runs otherwise", onlySteps(planned), onlySteps(p.doc(plan.Plan{Owner: res.Draft.Owner, Steps: ran(res.Report)})))
+	p.same("the controller runs otherwise", onlySteps(planned), onlySteps(p.doc(plan.Plan{Owner: res.Draft.Owner, Steps: stepsOf(res.Report)})))
 	for _, r := range res.Report.Results {
 		if r.State != engine.Done && r.State != engine.Waiting {
 			p.t.Logf("%s: %s is not done: %v", name, r.Step.ID, r.Outcome.Err)
@@ -36,9 +36,9 @@ func (p *pair) compare(name string) (done bool) {
 	return p.t.Failed() || res.Clean || res.Released
 }
 
-// written are the steps of a plan that write. One that only ends a claim makes no call
-// and leaves no trace: a process that has done it does not show it again.
-func written(d plan.Doc) plan.Doc {
+// writeSteps returns the steps of a plan that write. One that only ends a claim makes
+// no call and leaves no trace: a process that has done it does not show it again.
+func writeSteps(d plan.Doc) plan.Doc {
 	forgotten := func(id string) bool { return strings.HasPrefix(id, string(plan.Forget)+" ") }
 	var out plan.Doc
 	for _, s := range d.Steps {
@@ -58,8 +58,8 @@ func written(d plan.Doc) plan.Doc {
 // same fails unless two plans are equal in every byte, and shows the steps that differ.
 func (p *pair) same(what string, planned, other plan.Doc) {
 	p.t.Helper()
-	planned, other = written(planned), written(other)
-	if text(p.t, planned) == text(p.t, other) {
+	planned, other = writeSteps(planned), writeSteps(other)
+	if planText(p.t, planned) == planText(p.t, other) {
 		return
 	}
 	left, right := stepTexts(p.t, planned), stepTexts(p.t, other)
@@ -71,15 +71,15 @@ func stepTexts(t testing.TB, d plan.Doc) []string {
 	t.Helper()
 	var out []string
 	for _, s := range d.Steps {
-		out = append(out, text(t, plan.Doc{Steps: []plan.StepDoc{s}}))
+		out = append(out, planText(t, plan.Doc{Steps: []plan.StepDoc{s}}))
 	}
 	for _, h := range d.Held {
-		out = append(out, text(t, plan.Doc{Held: []plan.HeldDoc{h}}))
+		out = append(out, planText(t, plan.Doc{Held: []plan.HeldDoc{h}}))
 	}
 	return out
 }
 
-func text(t testing.TB, d plan.Doc) string {
+func planText(t testing.TB, d plan.Doc) string {
 	t.Helper()
 	if d.Steps == nil {
 		d.Steps = []plan.StepDoc{}
@@ -96,8 +96,8 @@ func text(t testing.TB, d plan.Doc) string {
 
 func onlySteps(d plan.Doc) plan.Doc { return plan.Doc{Steps: d.Steps} }
 
-// ran returns the steps of a run, whatever their outcome.
-func ran(report engine.Report) []plan.Step {
+// stepsOf returns the steps of a run, whatever their outcome.
+func stepsOf(report engine.Report) []plan.Step {
 	var out []plan.Step
 	for _, r := range report.Results {
 		out = append(out, r.Step)

@@ -19,19 +19,19 @@ func applyAgain(t *testing.T, fresh New, c Case) {
 	next := sameName(c.Service)
 	for i, k := range []int{total / 2, max(total-1, 0)} {
 		s := fresh(t)
-		before := state(t, s)
-		p := begin(t, s, s.Nodes(), c.Service)
+		before := cloudState(t, s)
+		p := startProcess(t, s, s.Nodes(), c.Service)
 		p.converge(c.Service, false)
 		if i == 0 {
 			checkDeclared(t, s, next)
 		}
-		dying(t, s, k, sim.FaultError, func() {
+		withCrash(t, s, k, sim.FaultError, func() {
 			_, _ = p.once(t.Context(), c.Service, true) // it is meant to fail
 		})
 		p.runInTurns(next, c.Service)
 		nothingToDo(t, s, s.Nodes(), next)
 		p.converge(next, true)
-		if after := state(t, s); before != after {
+		if after := cloudState(t, s); before != after {
 			t.Errorf("refused from call %d of the deletion on: something is left over", k)
 		}
 	}
@@ -59,7 +59,7 @@ func (p *process) runInTurns(served, released *corev1.Service) {
 // although the cloud does not declare that.
 func checkDeclared(t *testing.T, s Subject, later *corev1.Service) {
 	t.Helper()
-	cloud, p := s.Open(t), begin(t, s, s.Nodes())
+	cloud, p := s.Open(t), startProcess(t, s, s.Nodes())
 	job := p.job(later)
 	job.Release = true
 	d, err := p.r.Draft(t.Context(), job)
@@ -79,7 +79,7 @@ func checkDeclared(t *testing.T, s Subject, later *corev1.Service) {
 
 // sameName returns a Service of the same name with the same specification and another UID.
 func sameName(svc *corev1.Service) *corev1.Service {
-	out := successor(svc)
+	out := renameService(svc)
 	out.Name = svc.Name
 	return out
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// refused: nothing is written for a Service that was never allowed. One that is no longer
+// testRefused: nothing is written for a Service that was never allowed. One that is no longer
 // allowed stays unchanged and follows the nodes, for the process that has served it and for a
 // new one. Once allowed again, nothing has to be corrected, and it can be deleted at any
 // time.
-func refused(t *testing.T, fresh New, c Case) {
+func testRefused(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
-	before := state(t, s)
+	before := cloudState(t, s)
 	var closed atomic.Bool
 	admit := func(*corev1.Service, providers.Reach) annotations.Problems {
 		if !closed.Load() {
@@ -40,33 +40,33 @@ func refused(t *testing.T, fresh New, c Case) {
 	s.Control().Journal.Reset()
 	p := start()
 	p.rejected(c.Service)
-	if n := writes(s); n != 0 {
+	if n := countWrites(s); n != 0 {
 		t.Errorf("%d writing calls for a Service that is not allowed: %v", n, s.Control().Journal.Counts())
 	}
 	closed.Store(false)
 	p.converge(c.Service, false)
 	moves := p.without(s, c.Service)
-	all := shape(t, s, c.Service)
+	all := resourceKeys(t, s, c.Service)
 	closed.Store(true)
 	for _, p := range []*process{p, start()} {
 		if p.without(s, c.Service) != moves {
 			t.Error("it does not follow the nodes as if it were allowed")
 		}
-		if diff := cmp.Diff(all, shape(t, s, c.Service)); diff != "" {
-			t.Errorf("what is there has changed (-want +got):\n%s", diff)
+		if diff := cmp.Diff(all, resourceKeys(t, s, c.Service)); diff != "" {
+			t.Errorf("existing resources have changed (-want +got):\n%s", diff)
 		}
 	}
 	nothingToDo(t, s, s.Nodes(), c.Service)
 	p.converge(c.Service, true)
-	if diff := cmp.Diff(lines(before), lines(state(t, s))); diff != "" {
+	if diff := cmp.Diff(stateLines(before), stateLines(cloudState(t, s))); diff != "" {
 		t.Errorf("deletion left something (-before +after):\n%s", diff)
 	}
 }
 
-// lines returns the lines of a state, sorted and in lower case: nodes that were deleted and
+// stateLines returns the lines of a state, sorted and in lower case: nodes that were deleted and
 // created again are last in lists that another controller had filled before, and ids of Azure
 // are case-insensitive.
-func lines(state string) []string {
+func stateLines(state string) []string {
 	out := strings.Split(strings.ToLower(state), "\n")
 	for i := range out {
 		out[i] = strings.Trim(out[i], " ,")
@@ -99,7 +99,7 @@ func (p *process) without(s Subject, svc *corev1.Service) bool {
 	for i := 0; i < len(s.Nodes()) && !moved; i++ {
 		p.r.SetNodes(slices.Delete(slices.Clone(s.Nodes()), i, i+1))
 		p.follows(svc)
-		moved = writes(s) > 0
+		moved = countWrites(s) > 0
 	}
 	p.r.SetNodes(s.Nodes())
 	p.follows(svc)
@@ -116,7 +116,7 @@ func (p *process) follows(svc *corev1.Service) {
 		}
 		for _, r := range res.Report.Results {
 			if r.Step.ID.Action == plan.Create && r.Step.Target.In.Kind == "" {
-				p.t.Errorf("something is made although only nodes went and came: %s", r.Step.ID)
+				p.t.Errorf("something is created although only nodes were removed and added: %s", r.Step.ID)
 			}
 		}
 		if res.Draft.Intent == reconcile.LeaveAlone {

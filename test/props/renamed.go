@@ -14,17 +14,17 @@ import (
 // patience is how often a Service is worked on that waits for another one to go.
 const patience = 200
 
-// renamed: a Service is deleted while another one with the same specification is created.
+// testRenamed: a Service is deleted while another one with the same specification is created.
 // Whichever writing call of the deletion is running by then, nothing that the new one needs
 // is deleted with the old one.
-func renamed(t *testing.T, fresh New, c Case) {
+func testRenamed(t *testing.T, fresh New, c Case) {
 	total := deletionOf(t, fresh, c)
 	for k := 0; k < total; k += max(1, total/4) {
 		s := fresh(t)
-		before := state(t, s)
-		p := begin(t, s, s.Nodes(), c.Service)
+		before := cloudState(t, s)
+		p := startProcess(t, s, s.Nodes(), c.Service)
 		p.converge(c.Service, false)
-		next := successor(c.Service)
+		next := renameService(c.Service)
 		s.Control().Journal.Reset()
 		slow := sim.Fault{WritesOnly: true, After: k, Count: 1, Kind: sim.FaultLatency, Latency: 300 * time.Millisecond}
 		if _, err := s.Control().Faults.Add(slow); err != nil {
@@ -40,7 +40,7 @@ func renamed(t *testing.T, fresh New, c Case) {
 		s.Control().Faults.Clear()
 		nothingToDo(t, s, s.Nodes(), next)
 		p.converge(next, true)
-		if after := state(t, s); before != after {
+		if after := cloudState(t, s); before != after {
 			t.Errorf("after call %d of the deletion: something is left over", k)
 		}
 	}
@@ -65,16 +65,16 @@ func (p *process) persist(svc *corev1.Service, release bool) {
 // deletionOf is how many writing calls the deletion of a case takes.
 func deletionOf(t *testing.T, fresh New, c Case) int {
 	s := fresh(t)
-	p := begin(t, s, s.Nodes(), c.Service)
+	p := startProcess(t, s, s.Nodes(), c.Service)
 	p.converge(c.Service, false)
 	s.Control().Journal.Reset()
 	p.converge(c.Service, true)
-	return writes(s)
+	return countWrites(s)
 }
 
-// successor returns a Service of another name with the same specification, as the API server
-// completes it while the first one exists.
-func successor(svc *corev1.Service) *corev1.Service {
+// renameService returns a Service of another name with the same specification, as the
+// API server completes it while the first one exists.
+func renameService(svc *corev1.Service) *corev1.Service {
 	out := svc.DeepCopy()
 	out.Name, out.UID = svc.Name+"-2", "7b1d2e3f-0000-4000-8000-000000000002"
 	for i := range out.Spec.Ports {

@@ -28,23 +28,23 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 		if slices.Contains(except, operation) {
 			continue
 		}
-		virtually(t, c.Name+" "+operation, func(t *testing.T) {
+		runVirtual(t, c.Name+" "+operation, func(t *testing.T) {
 			s := fresh(t)
-			served := begin(t, s, s.Nodes(), c.Service)
+			served := startProcess(t, s, s.Nodes(), c.Service)
 			served.converge(c.Service, false)
-			before := sizes(found(t, s, c.Service))
-			allow := refuse(t, s, operation)
+			before := countSizes(observedStack(t, s, c.Service))
+			allow := refuseOperation(t, s, operation)
 			for _, who := range []string{"the process that has served it", "a new process"} {
 				p := served
 				if who == "a new process" {
-					p = begin(t, s, s.Nodes(), change)
+					p = startProcess(t, s, s.Nodes(), change)
 				}
 				for range 3 {
 					if _, err := p.once(t.Context(), change, false); err != nil {
 						t.Fatal(who, err)
 					}
 				}
-				after := sizes(found(t, s, change))
+				after := countSizes(observedStack(t, s, change))
 				for _, what := range slices.Sorted(maps.Keys(before)) {
 					if after[what] < before[what] {
 						t.Errorf("%s: %s: there were %d and are %d", who, what, before[what], after[what])
@@ -52,16 +52,16 @@ func Renumbered(t *testing.T, fresh New, c Case, except ...string) {
 				}
 			}
 			allow()
-			p := begin(t, s, s.Nodes(), change)
+			p := startProcess(t, s, s.Nodes(), change)
 			p.converge(change, false)
 			nothingToDo(t, s, s.Nodes(), change)
 		})
 	}
 }
 
-// refuse makes the cloud refuse an operation until it is allowed again. A refusal that no
-// call has met then proves nothing, and fails the test.
-func refuse(t *testing.T, s Subject, operation string) (allow func()) {
+// refuseOperation makes the cloud refuse an operation until it is allowed again. A
+// refusal that no call has met proves nothing, and fails the test.
+func refuseOperation(t *testing.T, s Subject, operation string) (allow func()) {
 	t.Helper()
 	control := s.Control()
 	control.Journal.Reset()
@@ -83,7 +83,7 @@ func writesOf(t *testing.T, fresh New, c Case, change *corev1.Service) []string 
 	var out []string
 	virtual.Run(t, c.Name+" undisturbed", func(t *testing.T) {
 		s := fresh(t)
-		p := begin(t, s, s.Nodes(), c.Service)
+		p := startProcess(t, s, s.Nodes(), c.Service)
 		p.converge(c.Service, false)
 		s.Control().Journal.Reset()
 		p.converge(change, false)
@@ -97,8 +97,9 @@ func writesOf(t *testing.T, fresh New, c Case, change *corev1.Service) []string 
 	return out
 }
 
-// sizes says how many there are of each kind of resource, and members of each list in them.
-func sizes(all *stack.Stack) map[string]int {
+// countSizes returns the number of resources of each kind, and of members of each list
+// in them.
+func countSizes(all *stack.Stack) map[string]int {
 	out := map[string]int{}
 	for _, r := range all.Resources {
 		out[string(r.Key.Kind)]++

@@ -7,12 +7,12 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// restarted: nodes go and come while no process runs. The next one, which finds its
+// testRestarted: nodes go and come while no process runs. The next one, which finds its
 // record on the Service and reads only what follows nodes, leaves nothing to do for
 // one that reads all.
-func restarted(t *testing.T, fresh New, c Case) {
+func testRestarted(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
-	p := begin(t, s, s.Nodes(), c.Service)
+	p := startProcess(t, s, s.Nodes(), c.Service)
 	p.converge(c.Service, false)
 	res, err := p.once(t.Context(), c.Service, false)
 	if err != nil {
@@ -27,7 +27,7 @@ func restarted(t *testing.T, fresh New, c Case) {
 			continue // as the first and the last
 		}
 		for _, nodes := range [][]nodeports.Node{slices.Delete(slices.Clone(s.Nodes()), i, i+1), s.Nodes()} {
-			p := begin(t, s, nodes)
+			p := startProcess(t, s, nodes)
 			job := p.job(c.Service)
 			job.Applied = record
 			for range rounds {

@@ -12,29 +12,29 @@ import (
 // its cloud, at whatever writing call of the move a process dies; that the next process
 // completes the move; and that nothing is left when the Service is deleted.
 func Stays(t *testing.T, fresh New, from, to Case, kept func(Subject) []string) {
-	virtually(t, from.Name+" to "+to.Name, func(t *testing.T) {
+	runVirtual(t, from.Name+" to "+to.Name, func(t *testing.T) {
 		second := to.Service.DeepCopy()
 		second.UID, second.Name, second.Namespace = from.Service.UID, from.Service.Name, from.Service.Namespace
 		total := 0
 		for k := 0; k == 0 || k < total; k++ {
 			for _, kind := range []sim.FaultKind{sim.FaultError, sim.FaultCutAfter} {
 				s := fresh(t)
-				before := state(t, s)
-				begin(t, s, s.Nodes(), from.Service).converge(from.Service, false)
+				before := cloudState(t, s)
+				startProcess(t, s, s.Nodes(), from.Service).converge(from.Service, false)
 				want := kept(s)
 				if len(want) == 0 {
 					t.Fatal("there is nothing to be kept")
 				}
 				s.Control().Journal.Reset()
-				die(t, s, second, false, k, kind)
-				begin(t, s, s.Nodes(), second).converge(second, false)
-				total = max(total, writes(s))
+				crashAt(t, s, second, false, k, kind)
+				startProcess(t, s, s.Nodes(), second).converge(second, false)
+				total = max(total, countWrites(s))
 				if diff := cmp.Diff(want, kept(s)); diff != "" {
 					t.Fatalf("died at writing call %d (%s) of the move: not all has stayed (-before +after):\n%s", k+1, kind, diff)
 				}
 				nothingToDo(t, s, s.Nodes(), second)
-				begin(t, s, s.Nodes()).converge(second, true)
-				if diff := cmp.Diff(before, state(t, s)); diff != "" {
+				startProcess(t, s, s.Nodes()).converge(second, true)
+				if diff := cmp.Diff(before, cloudState(t, s)); diff != "" {
 					t.Fatalf("died at writing call %d (%s) of the move: something is left over (-before +after):\n%s", k+1, kind, diff)
 				}
 			}

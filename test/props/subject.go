@@ -77,8 +77,8 @@ type Case struct {
 	Service *corev1.Service
 }
 
-// state is everything in the cloud, as comparable text.
-func state(t testing.TB, s Subject) string {
+// cloudState returns everything in the cloud, as comparable text.
+func cloudState(t testing.TB, s Subject) string {
 	t.Helper()
 	return State(t, s.Control())
 }

@@ -20,38 +20,39 @@ func Switched(t *testing.T, fresh New, from, to Case, except ...string) {
 		if slices.Contains(except, operation) {
 			continue
 		}
-		virtually(t, c.Name+" "+operation, func(t *testing.T) {
+		runVirtual(t, c.Name+" "+operation, func(t *testing.T) {
 			s := fresh(t)
-			served := begin(t, s, s.Nodes(), was)
+			served := startProcess(t, s, s.Nodes(), was)
 			served.converge(was, false)
-			before := found(t, s, was)
-			allow := refuse(t, s, operation)
+			before := observedStack(t, s, was)
+			allow := refuseOperation(t, s, operation)
 			for _, who := range []string{"the process that has served it", "a new process"} {
 				p := served
 				if who == "a new process" {
-					p = begin(t, s, s.Nodes(), is)
+					p = startProcess(t, s, s.Nodes(), is)
 				}
 				for range 4 {
 					if _, err := p.once(t.Context(), is, false); err != nil {
 						t.Fatal(who, err)
 					}
 				}
-				if lost := Missing(before, found(t, s, is)); len(lost) > 0 && !complete(t, s, is) {
+				if lost := Missing(before, observedStack(t, s, is)); len(lost) > 0 && !isComplete(t, s, is) {
 					t.Errorf("%s: gone while the new one is not complete: %v", who, lost)
 				}
 			}
 			allow()
-			p := begin(t, s, s.Nodes(), is)
+			p := startProcess(t, s, s.Nodes(), is)
 			p.converge(is, false)
 			nothingToDo(t, s, s.Nodes(), is)
 		})
 	}
 }
 
-// complete reports whether no desired resource of a Service remains to be created or updated.
-func complete(t *testing.T, s Subject, svc *corev1.Service) bool {
+// isComplete reports whether no desired resource of a Service remains to be created or
+// updated.
+func isComplete(t *testing.T, s Subject, svc *corev1.Service) bool {
 	t.Helper()
-	p := begin(t, s, s.Nodes(), svc)
+	p := startProcess(t, s, s.Nodes(), svc)
 	d, err := p.r.Draft(t.Context(), p.job(svc))
 	if err != nil {
 		t.Fatal(err)

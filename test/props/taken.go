@@ -37,7 +37,7 @@ func Documents[T any](t testing.TB, file string) []*T {
 func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim.Entry, left string) {
 	t.Helper()
 	s.Control().Journal.Reset()
-	p := begin(t, s, s.Nodes(), services...)
+	p := startProcess(t, s, s.Nodes(), services...)
 	for _, svc := range services {
 		p.converge(svc, false)
 	}
@@ -46,23 +46,23 @@ func TakeOver(t testing.TB, s Subject, services []*corev1.Service) (writes []sim
 			writes = append(writes, e)
 		}
 	}
-	again := begin(t, s, s.Nodes())
+	again := startProcess(t, s, s.Nodes())
 	for _, svc := range services {
 		// A setting that other Services request too, and whose author is unknown, was no claim that ends.
 		d, err := again.r.Draft(t.Context(), again.job(svc))
 		if err != nil || slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Forget }) {
-			t.Errorf("%s: a new process finds claims that end: %v %v", svc.Name, ids(d.Plan), err)
+			t.Errorf("%s: a new process finds claims that end: %v %v", svc.Name, stepIDs(d.Plan), err)
 		}
 	}
 	again.r.AllKnown()
 	for _, svc := range services {
 		d, err := again.r.Draft(t.Context(), again.job(svc))
 		if err != nil || len(d.Plan.Steps) > 0 {
-			t.Errorf("%s: a new process finds something to do: %v %v", svc.Name, ids(d.Plan), err)
+			t.Errorf("%s: a new process finds something to do: %v %v", svc.Name, stepIDs(d.Plan), err)
 		}
 	}
 	for _, svc := range services {
 		p.converge(svc, true)
 	}
-	return writes, state(t, s)
+	return writes, cloudState(t, s)
 }

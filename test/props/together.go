@@ -16,7 +16,7 @@ func Together(t *testing.T, s Subject, cases []Case) {
 		svc.Name, svc.UID = cases[i].Name, types.UID(cases[i].Name)
 		cases[i].Service = svc
 	}
-	p := begin(t, s, s.Nodes())
+	p := startProcess(t, s, s.Nodes())
 	for _, release := range []bool{false, true} {
 		var wg sync.WaitGroup
 		for _, c := range cases {

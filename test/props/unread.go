@@ -10,54 +10,54 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// unread: a Service that is reported as new is planned without a read for existing resources.
+// testUnread: a Service that is reported as new is planned without a read for existing resources.
 // The result is the same load balancer. Where some of its resources exist nevertheless, in
 // whole or in part, the result is as if they had been read.
-func unread(t *testing.T, fresh New, c Case) {
+func testUnread(t *testing.T, fresh New, c Case) {
 	empty := fresh(t)
-	before := state(t, empty)
-	p := begin(t, empty, empty.Nodes())
-	res, err := Work(t.Context(), p.r, unseen(p, c.Service))
+	before := cloudState(t, empty)
+	p := startProcess(t, empty, empty.Nodes())
+	res, err := Work(t.Context(), p.r, newServiceJob(p, c.Service))
 	if err != nil || res.Err != nil {
 		t.Fatal(err, res.Err)
 	}
 	p.converge(c.Service, false)
 	nothingToDo(t, empty, empty.Nodes(), c.Service)
 	p.converge(c.Service, true)
-	if diff := cmp.Diff(before, state(t, empty)); diff != "" {
+	if diff := cmp.Diff(before, cloudState(t, empty)); diff != "" {
 		t.Errorf("deletion left something (-before +after):\n%s", diff)
 	}
 	total := callsOf(t, fresh, c)
 	for k := 1; k <= total; k += max(1, total/5) {
 		s := fresh(t)
-		before := state(t, s)
-		die(t, s, c.Service, false, k, sim.FaultCutAfter)
-		p := begin(t, s, s.Nodes())
-		if _, err := Work(t.Context(), p.r, unseen(p, c.Service)); err != nil {
+		before := cloudState(t, s)
+		crashAt(t, s, c.Service, false, k, sim.FaultCutAfter)
+		p := startProcess(t, s, s.Nodes())
+		if _, err := Work(t.Context(), p.r, newServiceJob(p, c.Service)); err != nil {
 			t.Fatal(err)
 		}
 		p.converge(c.Service, false)
 		nothingToDo(t, s, s.Nodes(), c.Service)
 		p.converge(c.Service, true)
-		if diff := cmp.Diff(before, state(t, s)); diff != "" {
+		if diff := cmp.Diff(before, cloudState(t, s)); diff != "" {
 			t.Fatalf("new though %d calls were made: something is left over (-before +after):\n%s", k, diff)
 		}
 	}
 	whole := fresh(t)
-	begin(t, whole, whole.Nodes(), c.Service).converge(c.Service, false)
-	was := shape(t, whole, c.Service)
-	q := begin(t, whole, whole.Nodes())
-	res, err = Work(t.Context(), q.r, unseen(q, c.Service))
+	startProcess(t, whole, whole.Nodes(), c.Service).converge(c.Service, false)
+	was := resourceKeys(t, whole, c.Service)
+	q := startProcess(t, whole, whole.Nodes())
+	res, err = Work(t.Context(), q.r, newServiceJob(q, c.Service))
 	if err != nil || res.Err != nil || !res.Clean {
-		t.Fatalf("new though all is there: clean %v, errors %v, %v", res.Clean, err, res.Err)
+		t.Fatalf("reported as new although everything exists: clean %v, errors %v, %v", res.Clean, err, res.Err)
 	}
-	if diff := cmp.Diff(was, shape(t, whole, c.Service)); diff != "" {
-		t.Errorf("new though all is there (-before +after):\n%s", diff)
+	if diff := cmp.Diff(was, resourceKeys(t, whole, c.Service)); diff != "" {
+		t.Errorf("reported as new although everything exists (-before +after):\n%s", diff)
 	}
 }
 
-// unseen is the work on a Service that is said to be new.
-func unseen(p *process, svc *corev1.Service) reconcile.Job {
+// newServiceJob returns the job for a Service that is reported as new.
+func newServiceJob(p *process, svc *corev1.Service) reconcile.Job {
 	job := p.job(svc)
 	job.NeverProvisioned = true
 	return job

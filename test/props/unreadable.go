@@ -21,8 +21,8 @@ import (
 // not blamed, nothing is created, replaced or deleted, and the cause is named.
 func refuseReads(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
-	begin(t, s, s.Nodes(), c.Service).converge(c.Service, false)
-	p := begin(t, s, s.Nodes())
+	startProcess(t, s, s.Nodes(), c.Service).converge(c.Service, false)
+	p := startProcess(t, s, s.Nodes())
 	s.Control().Journal.Reset()
 	whole, err := p.r.Draft(t.Context(), p.job(c.Service))
 	if err != nil {
@@ -32,7 +32,7 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 	for _, call := range slices.Sorted(maps.Keys(reads)) {
 		service, operation, _ := strings.Cut(call, ".")
 		for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
-			p := begin(t, s, s.Nodes())
+			p := startProcess(t, s, s.Nodes())
 			if _, err := s.Control().Faults.Add(sim.Fault{Service: service, Operation: operation, Kind: sim.FaultError, Status: status, Message: "refused for the test"}); err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 			}
 		}
 	}
-	if diff := cmp.Diff(0, writes(s)); diff != "" {
+	if diff := cmp.Diff(0, countWrites(s)); diff != "" {
 		t.Errorf("planning wrote (-want +got):\n%s", diff)
 	}
 }

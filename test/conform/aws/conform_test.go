@@ -9,9 +9,9 @@ import (
 	"github.com/berth-lb/berth/test/conform/kit"
 )
 
-// unread tells which annotations the official controller does not read: those that work
-// on load balancers of the other controller of AWS alone.
-func unread(row annotations.Row) bool {
+// isUnread reports which annotations the official controller does not read: the ones
+// that only work on load balancers of the other controller of AWS.
+func isUnread(row annotations.Row) bool {
 	forms := row.Variants
 	if len(forms) == 0 {
 		forms = []annotations.Facts{row.Facts}
@@ -26,7 +26,7 @@ func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
 	t.Run("coverage", func(t *testing.T) {
-		kit.Coverage(t, model.Annotations(), unread)
+		kit.Coverage(t, model.Annotations(), isUnread)
 	})
 	t.Run("beside/stock", func(t *testing.T) {
 		suite.Beside(t, "stock", []string{"clb-plain", "clb-local", "clb-ranges", "nlb-plain", "nlb-ranges", "nlb-udp"}, results)
@@ -34,8 +34,8 @@ func TestConform(t *testing.T) {
 	for _, config := range []string{"stock", "managed-groups", "shared-probe", "given-group", "no-node-rules"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}
-	t.Run("drift", func(t *testing.T) { drift(t, results) })
-	t.Run("orphans", func(t *testing.T) { orphans(t, results) })
+	t.Run("drift", func(t *testing.T) { compareDrift(t, results) })
+	t.Run("orphans", func(t *testing.T) { findOrphans(t, results) })
 	for config, names := range map[string][]string{"stock": {"clb-tls", "nlb-ranges"}, "managed-groups": {"nlb-ranges"}} {
 		t.Run("half-built/"+config, func(t *testing.T) { suite.HalfBuilt(t, config, names, results) })
 		t.Run("half-deleted/"+config, func(t *testing.T) { suite.HalfDeleted(t, config, names, results) })

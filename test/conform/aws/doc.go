@@ -4,8 +4,8 @@
 //
 // It is a module of its own so that the official controller is a dependency of
 // this test alone. The program is built from its own main package, as go.mod's
-// tool line names it; the versions of the SDK are those that Berth needs, which
-// are newer than its own. Nothing of the program may import the official code.
+// tool line names it; the SDK has the versions that Berth needs, which are newer
+// than its own. Nothing of the program may import the official code.
 //
 // Start at TestConform. The Services are in testdata, one folder per cloud
 // configuration: services.yaml, and global.conf with what is added to the

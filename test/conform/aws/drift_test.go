@@ -18,8 +18,8 @@ import (
 
 const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
 
-// annotate sets an annotation of AWS; an empty value takes it off.
-func annotate(key, value string) func(*corev1.Service) {
+// setAnnotation sets an annotation of AWS; an empty value removes it.
+func setAnnotation(key, value string) func(*corev1.Service) {
 	return func(svc *corev1.Service) {
 		if value == "" {
 			delete(svc.Annotations, prefix+key)
@@ -32,43 +32,43 @@ func annotate(key, value string) func(*corev1.Service) {
 	}
 }
 
-func ranges(cidrs ...string) func(*corev1.Service) {
+func setRanges(cidrs ...string) func(*corev1.Service) {
 	return func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = cidrs }
 }
 
-func policy(p corev1.ServiceExternalTrafficPolicy) func(*corev1.Service) {
+func setPolicy(p corev1.ServiceExternalTrafficPolicy) func(*corev1.Service) {
 	return func(svc *corev1.Service) { svc.Spec.ExternalTrafficPolicy = p }
 }
 
-// drifting are changes that the official controller applies badly or not at all,
-// and others that it applies well.
-func drifting() []changed {
+// driftingChanges returns changes that the official controller applies badly or not at
+// all, and others that it applies well.
+func driftingChanges() []changed {
 	return []changed{
-		{"nlb-tags", annotate("additional-resource-tags", "team=shop,stage=test")},
-		{"nlb-target-attributes", annotate("target-group-attributes", "")},
-		{"nlb-check-numbers", annotate("healthcheck-unhealthy-threshold", "6")},
-		{"nlb-internal", annotate("internal", "")},
-		{"nlb-subnets", annotate("subnets", "{{public 0}},{{public 2}}")},
-		{"nlb-plain", policy("Local")},
-		{"clb-tags", annotate("additional-resource-tags", "team=shop")},
-		{"clb-tls", annotate("ssl-negotiation-policy", "ELBSecurityPolicy-2016-08")},
-		{"clb-internal", annotate("internal", "")},
-		{"clb-proxy-protocol", annotate("proxy-protocol", "")},
-		{"nlb-ranges", ranges("10.9.0.0/16")},
-		{"nlb-ports", ranges("10.8.0.0/16")},
-		{"nlb-local-ranges", policy("Cluster")},
-		{"nlb-access-logs", annotate("access-log-enabled", "")},
-		{"clb-access-logs", annotate("access-log-enabled", "")},
-		{"clb-connections", annotate("connection-draining-enabled", "")},
-		{"nlb-check-http", annotate("healthcheck-path", "/pong")},
-		{"clb-local", policy("Cluster")},
-		{"nlb-local", policy("Cluster")},
-		{"nlb-tls-to-ssl", annotate("ssl-negotiation-policy", "")},
-		{"clb-extra-groups", annotate("extra-security-groups", "")},
-		{"clb-check-http", annotate("healthcheck-path", "")},
-		{"clb-tls-named", annotate("ssl-ports", "*")},
-		{"nlb-node-labels", annotate("target-node-labels", "")},
-		{"nlb-udp", annotate("healthcheck-port", "30990")},
+		{"nlb-tags", setAnnotation("additional-resource-tags", "team=shop,stage=test")},
+		{"nlb-target-attributes", setAnnotation("target-group-attributes", "")},
+		{"nlb-check-numbers", setAnnotation("healthcheck-unhealthy-threshold", "6")},
+		{"nlb-internal", setAnnotation("internal", "")},
+		{"nlb-subnets", setAnnotation("subnets", "{{public 0}},{{public 2}}")},
+		{"nlb-plain", setPolicy("Local")},
+		{"clb-tags", setAnnotation("additional-resource-tags", "team=shop")},
+		{"clb-tls", setAnnotation("ssl-negotiation-policy", "ELBSecurityPolicy-2016-08")},
+		{"clb-internal", setAnnotation("internal", "")},
+		{"clb-proxy-protocol", setAnnotation("proxy-protocol", "")},
+		{"nlb-ranges", setRanges("10.9.0.0/16")},
+		{"nlb-ports", setRanges("10.8.0.0/16")},
+		{"nlb-local-ranges", setPolicy("Cluster")},
+		{"nlb-access-logs", setAnnotation("access-log-enabled", "")},
+		{"clb-access-logs", setAnnotation("access-log-enabled", "")},
+		{"clb-connections", setAnnotation("connection-draining-enabled", "")},
+		{"nlb-check-http", setAnnotation("healthcheck-path", "/pong")},
+		{"clb-local", setPolicy("Cluster")},
+		{"nlb-local", setPolicy("Cluster")},
+		{"nlb-tls-to-ssl", setAnnotation("ssl-negotiation-policy", "")},
+		{"clb-extra-groups", setAnnotation("extra-security-groups", "")},
+		{"clb-check-http", setAnnotation("healthcheck-path", "")},
+		{"clb-tls-named", setAnnotation("ssl-ports", "*")},
+		{"nlb-node-labels", setAnnotation("target-node-labels", "")},
+		{"nlb-udp", setAnnotation("healthcheck-port", "30990")},
 	}
 }
 
@@ -91,11 +91,11 @@ func partByScheme(services []corev1.Service) (applied, unapplied []corev1.Servic
 	return applied, unapplied
 }
 
-// drift changes Services while the official controller runs. Where it leaves
-// something that we would not, the plan says so, and a flag decides.
-func drift(t *testing.T, results *kit.Table) {
+// compareDrift changes Services while the official controller runs. Where it leaves
+// something that we would not, the plan shows it, and a flag decides.
+func compareDrift(t *testing.T, results *kit.Table) {
 	w := suite.NewWorld(t, "stock")
-	services := changeAll(w, drifting())
+	services := changeAll(w, driftingChanges())
 	made := w.State()
 	checkDrift(w, services, map[string]bool{"nlb-check-numbers": true, "nlb-local": true, "nlb-subnets": true, "nlb-tags": true}, results)
 
@@ -116,7 +116,7 @@ func drift(t *testing.T, results *kit.Table) {
 	results.Add("drift", "--on-takeover=keep", t.Failed(), "no writing call, also after a restart")
 
 	berth := w.Berth("--on-takeover=keep")
-	w.Must(w.Change(t.Context(), w.Namespace, "nlb-check-numbers", annotate("healthcheck-healthy-threshold", "5")))
+	w.Must(w.Change(t.Context(), w.Namespace, "nlb-check-numbers", setAnnotation("healthcheck-healthy-threshold", "5")))
 	w.Eventually("a change ends it", func(context.Context) error {
 		if state := w.State(); !strings.Contains(state, `"Unhealthy": 6`) {
 			return errors.New("the unhealthy threshold is not 6")

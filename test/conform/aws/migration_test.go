@@ -51,7 +51,7 @@ func (h *handOver) elected(lease, controllers string, more ...string) []string {
 }
 
 // handOver is one attempt to take the service controller over while the official
-// program goes on with its others.
+// program continues with its others.
 type handOver struct {
 	*kit.World
 	services []corev1.Service
@@ -101,9 +101,9 @@ func byMigrationLease(t *testing.T) {
 	}
 }
 
-// withoutServiceController is the simple way: the official program is started anew
-// without its service controller, and Berth with a lease of its own once that has
-// come through.
+// withoutServiceController is the simple way: the official program is restarted
+// without its service controller, and Berth is started with a lease of its own once the
+// restart is complete.
 func withoutServiceController(t *testing.T) {
 	h := newHandOver(t)
 	first := h.runOfficial(allControllers)
@@ -188,8 +188,8 @@ func (h *handOver) officialWorks(when string) {
 	}
 }
 
-// berthWorks sees that Berth takes over what the official program has left, and
-// that from then on it alone works on Services, while that one goes on.
+// berthWorks checks that Berth takes over the resources of the official program, and
+// that from then on it alone works on Services, while that program continues.
 func (h *handOver) berthWorks(mark int, berth, official *harness.Process) {
 	h.T.Helper()
 	t, theirs := h.T, h.by("service-controller")
@@ -257,7 +257,7 @@ func (h *handOver) by(component string) int {
 	return n
 }
 
-// holder is who holds a lease; empty if nobody does.
+// holder returns the holder of a lease; empty if there is none.
 func (h *handOver) holder(lease string) string {
 	got, err := h.Client.CoordinationV1().Leases(systemNamespace).Get(h.T.Context(), lease, metav1.GetOptions{})
 	if err != nil || got.Spec.HolderIdentity == nil {
@@ -266,7 +266,7 @@ func (h *handOver) holder(lease string) string {
 	return *got.Spec.HolderIdentity
 }
 
-// held waits until somebody holds a lease.
+// held waits until a lease has a holder.
 func (h *handOver) held(what, lease string) {
 	h.T.Helper()
 	h.Eventually(what, func(context.Context) error {

@@ -16,9 +16,9 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// orphans lets the official controller leak in the ways it is known for, beside
-// a Service that lives, and sees that all of it is found, and only that.
-func orphans(t *testing.T, results *kit.Table) {
+// findOrphans makes the official controller leak in the known ways, beside a Service
+// that lives, and checks that all of it is found, and nothing else.
+func findOrphans(t *testing.T, results *kit.Table) {
 	w := suite.NewWorld(t, "managed-groups")
 	services := w.Services("managed-groups")
 	typeChanged, interrupted, groupsKept := kit.Pick(t, services, "nlb-ranges"), kit.Pick(t, services, "nlb-ports"), kit.Pick(t, services, "nlb-udp", "clb-plain")
@@ -30,13 +30,13 @@ func orphans(t *testing.T, results *kit.Table) {
 	w.Eventually("the official controller builds", w.Addressed(slices.Concat(typeChanged, interrupted, groupsKept, alive)...))
 	official.Kill()
 	for _, s := range typeChanged { // it looks for the load balancer in the other API
-		w.Must(w.Change(t.Context(), s.Namespace, s.Name, annotate("type", "")))
+		w.Must(w.Change(t.Context(), s.Namespace, s.Name, setAnnotation("type", "")))
 	}
 	w.Must(w.Delete(t.Context(), typeChanged...))
 	official = w.Official()
 	w.Eventually("deletion after a change of type", w.Gone(typeChanged...))
-	leak(w, "DeleteTargetGroup", interrupted)
-	leak(w, "DeleteSecurityGroup", groupsKept)
+	leakResources(w, "DeleteTargetGroup", interrupted)
+	leakResources(w, "DeleteSecurityGroup", groupsKept)
 	official.Kill()
 	leaked := w.State()
 
@@ -70,9 +70,9 @@ func orphans(t *testing.T, results *kit.Table) {
 	results.Add("orphans", "deletion", t.Failed(), "all that was leaked is gone, the Service that lives has kept everything")
 }
 
-// leak deletes Services while one operation is denied. The official controller
-// tries again, finds no load balancer, and takes the work for done.
-func leak(w *kit.World, operation string, services []corev1.Service) {
+// leakResources deletes Services while one operation is denied. The official controller
+// tries again, finds no load balancer, and considers the work done.
+func leakResources(w *kit.World, operation string, services []corev1.Service) {
 	w.T.Helper()
 	w.Must(w.Sim.Arm(w.T.Context(), sim.Fault{Operation: operation, Kind: sim.FaultError, Status: http.StatusForbidden, Code: "AccessDenied"}))
 	w.Must(w.Delete(w.T.Context(), services...))

@@ -36,47 +36,47 @@ var suite = kit.Suite{
 	Stride:   1,
 
 	Prepare:   userGroups,
-	Names:     names,
-	Configure: configure,
-	Watch:     watch,
+	Names:     templateNames,
+	Configure: addConfig,
+	Watch:     countQueries,
 	Cuts:      cutsTraffic,
 }
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// groups are the names of the security groups that Services may name.
-func groups() []string { return []string{"user-a", "user-b"} }
+// groupNames returns the names of the security groups that Services may name.
+func groupNames() []string { return []string{"user-a", "user-b"} }
 
 func userGroups(w *kit.World) {
 	client := ec2.NewFromConfig(awssdk.Config{
-		Region: seed(w).Region, BaseEndpoint: &w.Sim.URL,
+		Region: seedOf(w).Region, BaseEndpoint: &w.Sim.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("simulated", "simulated", ""),
 	})
-	for _, name := range groups() {
+	for _, name := range groupNames() {
 		out, err := client.CreateSecurityGroup(w.T.Context(), &ec2.CreateSecurityGroupInput{
-			GroupName: &name, Description: awssdk.String("made by the user"), VpcId: awssdk.String(seed(w).VPC),
+			GroupName: &name, Description: awssdk.String("made by the user"), VpcId: awssdk.String(seedOf(w).VPC),
 		})
 		w.Must(err)
 		w.Made[name] = *out.GroupId
 	}
 }
 
-func seed(w *kit.World) simaws.Seed {
+func seedOf(w *kit.World) simaws.Seed {
 	w.T.Helper()
 	var s simaws.Seed
 	w.Seed(&s)
 	return s
 }
 
-// configure adds lines to the section Global.
-func configure(conf string, more []byte) string {
+// addConfig adds lines to the section Global.
+func addConfig(conf string, more []byte) string {
 	return strings.Replace(conf, "[Global]\n", "[Global]\n"+string(more), 1)
 }
 
-// names are the ids of the simulated cloud.
-func names(w *kit.World) template.FuncMap {
+// templateNames returns the ids of the simulated cloud.
+func templateNames(w *kit.World) template.FuncMap {
 	at := func(list []string) func(int) string { return func(i int) string { return list[i] } }
-	s := seed(w)
+	s := seedOf(w)
 	var addresses []string
 	for _, a := range s.Addresses {
 		addresses = append(addresses, a.AllocationID)
@@ -84,14 +84,14 @@ func names(w *kit.World) template.FuncMap {
 	return template.FuncMap{
 		"public":           at(s.PublicSubnets()),
 		"private":          at(s.PrivateSubnets()),
-		"group":            func(i int) string { return w.Made[groups()[i]] },
+		"group":            func(i int) string { return w.Made[groupNames()[i]] },
 		"address":          at(addresses),
 		"privateAddresses": func() string { return privateAddresses(s) },
 	}
 }
 
-// privateAddresses are free addresses of the first two private subnets, in the
-// order in which the official controller goes through them: by id.
+// privateAddresses returns free addresses of the first two private subnets, in the
+// order in which the official controller iterates over them: by id.
 func privateAddresses(seed simaws.Seed) string {
 	ids := slices.Clone(seed.PrivateSubnets()[:2])
 	slices.Sort(ids)
@@ -108,8 +108,9 @@ func privateAddresses(seed simaws.Seed) string {
 	return strings.Join(out, ",")
 }
 
-// watch counts what the official controller asks last for each Service.
-func watch(w *kit.World, services []corev1.Service) func(context.Context) error {
+// countQueries counts the calls that the official controller sends last for each
+// Service.
+func countQueries(w *kit.World, services []corev1.Service) func(context.Context) error {
 	mark := w.Mark()
 	return func(ctx context.Context) error {
 		entries, err := w.Sim.Journal(ctx, mark)

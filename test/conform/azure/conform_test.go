@@ -11,7 +11,7 @@ import (
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
-	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
+	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), isUnread) })
 	for _, config := range []string{"stock", "aks-scale-set", machines, "other-keys", "several"} {
 		t.Run("take-over/"+config, func(t *testing.T) { suite.TakeOver(t, config, results) })
 	}
@@ -27,8 +27,8 @@ func TestConform(t *testing.T) {
 // one with the most calls for a load balancer.
 const machines = "machines"
 
-// unread tells which annotations this release of the official controller does not
+// isUnread reports which annotations this release of the official controller does not
 // read.
-func unread(row annotations.Row) bool {
+func isUnread(row annotations.Row) bool {
 	return row.Key == "service.beta.kubernetes.io/azure-disable-load-balancer-nsg-rule"
 }

@@ -36,16 +36,16 @@ var suite = kit.Suite{
 	Stride:  1,
 
 	Prepare:   userPrefixes,
-	Names:     names,
-	Configure: configure,
+	Names:     templateNames,
+	Configure: replaceConfig,
 	Watch:     kit.Ensured,
 	Cuts:      cutsTraffic,
 }
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// names are what the simulated cloud begins with.
-func names(w *kit.World) template.FuncMap {
+// templateNames returns what the simulated cloud begins with.
+func templateNames(w *kit.World) template.FuncMap {
 	var s simazure.Seed
 	w.Seed(&s)
 	return template.FuncMap{
@@ -64,24 +64,24 @@ func prefixID(s simazure.Seed, name string) string {
 	return "/subscriptions/" + s.Subscription + "/resourceGroups/" + s.ResourceGroup + "/providers/Microsoft.Network/publicIPPrefixes/" + name
 }
 
-// userPrefixes makes it. The SDK sends no token over plain HTTP, so this goes
-// without it.
+// userPrefixes creates it. The SDK sends no token over plain HTTP, so this request
+// does not use the SDK.
 func userPrefixes(w *kit.World) {
 	var s simazure.Seed
 	w.Seed(&s)
 	if !s.DualStack {
 		return
 	}
-	token := ask(w, http.MethodGet, "/msi/token?api-version=2019-08-01&resource=https://management.azure.com/", "", nil)["access_token"]
+	token := sendRequest(w, http.MethodGet, "/msi/token?api-version=2019-08-01&resource=https://management.azure.com/", "", nil)["access_token"]
 	bearer, _ := token.(string)
-	ask(w, http.MethodPut, prefixID(s, userPrefix)+"?api-version=2025-05-01", bearer, map[string]any{
+	sendRequest(w, http.MethodPut, prefixID(s, userPrefix)+"?api-version=2025-05-01", bearer, map[string]any{
 		"location": s.Location, "sku": map[string]any{"name": "Standard"}, "zones": s.Zones,
 		"properties": map[string]any{"publicIPAddressVersion": "IPv6", "prefixLength": 124},
 	})
 }
 
-// ask sends one request to the simulated cloud.
-func ask(w *kit.World, method, path, bearer string, body any) map[string]any {
+// sendRequest sends one request to the simulated cloud.
+func sendRequest(w *kit.World, method, path, bearer string, body any) map[string]any {
 	w.T.Helper()
 	var raw []byte
 	if body != nil {
@@ -105,9 +105,9 @@ func ask(w *kit.World, method, path, bearer string, body any) map[string]any {
 	return answer
 }
 
-// configure replaces keys. The secret of an application goes: the machine has an
-// identity.
-func configure(conf string, more []byte) string {
+// replaceConfig replaces keys. The secret of an application is removed: the machine has
+// an identity.
+func replaceConfig(conf string, more []byte) string {
 	keys := map[string]any{}
 	if err := json.Unmarshal([]byte(conf), &keys); err != nil {
 		panic(err) // the simulator wrote it

@@ -16,7 +16,7 @@ const oneZone = "one-zone"
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
-	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
+	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), isUnread) })
 	t.Run("beside/stock", func(t *testing.T) {
 		suite.Beside(t, "stock", []string{"tp-plain", "tp-local", "tp-ranges", "ilb-plain", "ilb-local"}, results)
 	})
@@ -28,10 +28,10 @@ func TestConform(t *testing.T) {
 	t.Run("half-deleted", func(t *testing.T) { suite.HalfDeleted(t, oneZone, names, results) })
 }
 
-// unread tells which annotations the official service controller does not read:
-// those of kinds that it does not make, what opts in to those, and what is written
-// and not asked for.
-func unread(row annotations.Row) bool {
+// isUnread reports which annotations the official service controller does not read:
+// those of kinds that it does not create, the ones that opt in to these kinds, and the
+// ones that are only written.
+func isUnread(row annotations.Row) bool {
 	if slices.Contains([]string{"Written by the controller", "Network endpoint groups of others"}, row.Group) || row.Key == "cloud.google.com/l4-rbs" {
 		return true
 	}

@@ -31,30 +31,30 @@ var suite = kit.Suite{
 	Stride:   5, // not 1, for the same reason
 	Leaks:    true,
 
-	Prepare:   prepare,
-	Names:     names,
-	Configure: configure,
+	Prepare:   prepareCloud,
+	Names:     templateNames,
+	Configure: replaceConfig,
 	Watch:     kit.Ensured,
 	Cuts:      cutsTraffic,
 }
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-func seed(w *kit.World) simgce.Seed {
+func seedOf(w *kit.World) simgce.Seed {
 	w.T.Helper()
 	var s simgce.Seed
 	w.Seed(&s)
 	return s
 }
 
-func prepare(w *kit.World) {
+func prepareCloud(w *kit.World) {
 	userAddresses(w)
 	clusterID(w)
 }
 
 // userAddresses makes the addresses that Services may ask for.
 func userAddresses(w *kit.World) {
-	s := seed(w)
+	s := seedOf(w)
 	client, err := compute.NewService(w.T.Context(), option.WithEndpoint(w.Sim.URL+"/compute/v1/"), option.WithoutAuthentication())
 	w.Must(err)
 	for _, a := range []*compute.Address{
@@ -81,18 +81,18 @@ func clusterID(w *kit.World) {
 	}
 }
 
-// names are what the simulated cloud has chosen.
-func names(w *kit.World) template.FuncMap {
-	s := seed(w)
+// templateNames returns what the simulated cloud has chosen.
+func templateNames(w *kit.World) template.FuncMap {
+	s := seedOf(w)
 	return template.FuncMap{
 		"address": func(name string) string { return w.Made[name] },
 		"subnet":  func(i int) string { return s.Subnets[i].Name },
 	}
 }
 
-// configure replaces keys of the section global; a key without value is left out.
-// What only Berth reads goes too: the ids are found in the cluster.
-func configure(conf string, more []byte) string {
+// replaceConfig replaces keys of the section global; a key without value is left out.
+// Keys that only Berth reads are removed too: the ids are found in the cluster.
+func replaceConfig(conf string, more []byte) string {
 	global, _, _ := strings.Cut(conf, "\n[berth]")
 	for line := range strings.Lines(string(more)) {
 		key, value, _ := strings.Cut(line, "=")

@@ -92,7 +92,7 @@ func (w *World) emptied(config string, both []corev1.Service, start string, bert
 	if left != "" {
 		w.T.Errorf("left after deletion (-want +got):\n%s", left)
 	}
-	results.Add("beside "+config, all(both), left != "", "deleted at once; the cloud is as it was before the first Service"+collisions(w, mark))
+	results.Add("beside "+config, describeAll(both), left != "", "deleted at once; the cloud is as it was before the first Service"+countCollisions(w, mark))
 }
 
 // remade deletes a Service and creates it again.
@@ -133,17 +133,17 @@ func (w *World) agreed(config, what string, mark int, results *Table) {
 	if code != plan.ExitNothing {
 		w.T.Errorf("%s: there was nothing to do, and then plan ended with %d", what, code)
 	}
-	results.Add("beside "+config, fmt.Sprintf("all %d together", len(doc.Plans)), code != plan.ExitNothing, what+"; then nothing to do for any"+collisions(w, mark))
+	results.Add("beside "+config, fmt.Sprintf("all %d together", len(doc.Plans)), code != plan.ExitNothing, what+"; then nothing to do for any"+countCollisions(w, mark))
 }
 
-// collisions says how many writing calls were refused since the mark, because the other
-// controller had written in between.
-func collisions(w *World, mark int) string {
+// countCollisions returns how many write calls were refused since the mark, because the
+// other controller had written in between.
+func countCollisions(w *World, mark int) string {
 	n, calls := 0, Writes(w.Since(mark))
 	for _, e := range calls {
 		if e.Status == http.StatusPreconditionFailed || e.Status == http.StatusConflict {
 			n++
 		}
 	}
-	return fmt.Sprintf("; %d of %d writing calls came too late and were made again", n, len(calls))
+	return fmt.Sprintf("; %d of %d write calls arrived too late and were repeated", n, len(calls))
 }

@@ -57,8 +57,8 @@ func Writes(calls []sim.Entry) []sim.Entry {
 	return slices.DeleteFunc(slices.Clone(calls), func(e sim.Entry) bool { return !e.Write })
 }
 
-// habits counts the writing calls of a controller that changes nothing.
-func habits(calls []sim.Entry) string {
+// countWrites counts the write calls of a controller that changes nothing.
+func countWrites(calls []sim.Entry) string {
 	counts := map[string]int{}
 	for _, e := range Writes(calls) {
 		counts[e.Operation]++

@@ -51,7 +51,7 @@ func (s *Suite) Calls(t *testing.T, config string, number int, results *Table) m
 // life takes copies of a Service through all phases.
 func (s *Suite) life(t *testing.T, config string, number int, start func(*World) (stop func())) map[string]Cost {
 	w := s.NewWorld(t, config)
-	services := copies(w.Services(config)[0], number)
+	services := copyServices(w.Services(config)[0], number)
 	nodes, err := w.SeedNodes()
 	w.Must(err)
 	stop := start(w)
@@ -112,7 +112,7 @@ func (w *World) each(services []corev1.Service, change func(*corev1.Service)) er
 	return nil
 }
 
-func copies(of corev1.Service, number int) []corev1.Service {
+func copyServices(of corev1.Service, number int) []corev1.Service {
 	out := make([]corev1.Service, 0, number)
 	for i := range number {
 		s := of.DeepCopy()

@@ -37,9 +37,9 @@ func (w *World) Fill(text []byte) []byte {
 // it has none of its own.
 func (w *World) Services(config string) []corev1.Service {
 	w.T.Helper()
-	text := optional(w.T, config, "services.yaml")
+	text := readOptional(w.T, config, "services.yaml")
 	if text == nil {
-		text = optional(w.T, "", "services.yaml")
+		text = readOptional(w.T, "", "services.yaml")
 	}
 	path := filepath.Join(w.T.TempDir(), "services.yaml")
 	w.Must(os.WriteFile(path, w.Fill(text), 0o600))
@@ -131,7 +131,7 @@ func Pick(t *testing.T, all []corev1.Service, names ...string) []corev1.Service 
 	return out
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -147,7 +147,7 @@ func Coverage(t *testing.T, declared *annotations.Set, unread func(annotations.R
 		t.Fatalf("no testdata: %v", err)
 	}
 	// Configurations without Services of their own run those of the folder above.
-	if common := filepath.Join("testdata", "services.yaml"); exists(common) {
+	if common := filepath.Join("testdata", "services.yaml"); fileExists(common) {
 		files = append(files, common)
 	}
 	for _, path := range files {
@@ -158,13 +158,13 @@ func Coverage(t *testing.T, declared *annotations.Set, unread func(annotations.R
 		text = append(text, body...)
 	}
 	for _, row := range annotations.Rows(declared) {
-		if row.Support == annotations.Works && row.On == annotations.ServiceAnnotation && !unread(row) && !strings.HasPrefix(row.Key, "berth-lb.io/") && !pattern(row.Key).Match(text) {
+		if row.Support == annotations.Works && row.On == annotations.ServiceAnnotation && !unread(row) && !strings.HasPrefix(row.Key, "berth-lb.io/") && !keyPattern(row.Key).Match(text) {
 			t.Errorf("no Service in testdata has %s", row.Key)
 		}
 	}
 }
 
-// pattern finds a key, or a key of any port.
-func pattern(key string) *regexp.Regexp {
+// keyPattern matches a key, or a key of any port.
+func keyPattern(key string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(key), `\{port\}`, `\d+`))
 }

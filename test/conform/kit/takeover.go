@@ -33,7 +33,7 @@ func (s *Suite) TakeOver(t *testing.T, config string, results *Table) {
 	if left != "" {
 		t.Errorf("left after deletion (-want +got):\n%s", left)
 	}
-	results.Add("deletion "+config, all(rest), left != "", "the cloud is as it was before the first Service")
+	results.Add("deletion "+config, describeAll(rest), left != "", "the cloud is as it was before the first Service")
 }
 
 // taken sees that the plan is empty, that Berth takes over without a writing call,
@@ -67,7 +67,7 @@ func (w *World) taken(config string, services []corev1.Service, made string, res
 		results.Add("take-over "+config, s.Name, planned[s.Name] != "" || !cmp.Equal(addresses[s.Name], after[s.Name]), detail)
 	}
 	reads := len(calls) - len(wrote)
-	results.Add("take-over "+config, all(services), len(wrote) > 0 || touched > 0,
+	results.Add("take-over "+config, describeAll(services), len(wrote) > 0 || touched > 0,
 		fmt.Sprintf("%d writing calls, %d reading calls (%.1f per Service), %d calls after a change that means nothing",
 			len(wrote), reads, float64(reads)/float64(len(services)), touched))
 }
@@ -85,13 +85,13 @@ func (w *World) back(config string, services []corev1.Service, made string, resu
 	for _, e := range Writes(calls) {
 		if w.suite.Cuts(e) {
 			cuts++
-			w.T.Errorf("the official controller cuts traffic when it comes back: %s", Describe(e))
+			w.T.Errorf("the official controller interrupts traffic when it returns: %s", Describe(e))
 		}
 	}
 	if diff := cmp.Diff(made, w.State()); diff != "" {
-		w.T.Errorf("the cloud changed when the official controller came back (-want +got):\n%s", diff)
+		w.T.Errorf("the cloud changed when the official controller returned (-want +got):\n%s", diff)
 	}
-	results.Add("back "+config, all(services), cuts > 0, "no call that cuts traffic; its own habit: "+habits(calls))
+	results.Add("back "+config, describeAll(services), cuts > 0, "no call that cuts traffic; its own habit: "+countWrites(calls))
 	var gone, stay []corev1.Service
 	for i, s := range services {
 		if i%2 == 0 {
@@ -104,7 +104,7 @@ func (w *World) back(config string, services []corev1.Service, made string, resu
 	w.deleted(gone)
 	w.Settle(mark)
 	official.Kill()
-	results.Add("back "+config, all(gone), false, "gone after a deletion that the official controller handles")
+	results.Add("back "+config, describeAll(gone), false, "gone after a deletion that the official controller handles")
 	return stay
 }
 
@@ -128,4 +128,6 @@ func (w *World) touch(services []corev1.Service) int {
 	return len(calls)
 }
 
-func all(services []corev1.Service) string { return fmt.Sprintf("all %d together", len(services)) }
+func describeAll(services []corev1.Service) string {
+	return fmt.Sprintf("all %d together", len(services))
+}

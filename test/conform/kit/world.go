@@ -42,7 +42,7 @@ func (s *Suite) NewWorld(t *testing.T, config string) *World {
 	namespace := shared.Namespace(t)
 	hw, err := harness.Start(t.Context(), harness.Options{
 		Cloud: s.Cloud, Nodes: s.Nodes, Cluster: shared, Binaries: built.Binaries,
-		SimArgs: append(slices.Clone(s.SimFlags), strings.Fields(string(optional(t, config, "cloudsim.flags")))...),
+		SimArgs: append(slices.Clone(s.SimFlags), strings.Fields(string(readOptional(t, config, "cloudsim.flags")))...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +92,8 @@ func (w *World) excludeLastNode() {
 	w.Must(err)
 }
 
-// optional reads a file of testdata that a configuration may have.
-func optional(t *testing.T, config, file string) []byte {
+// readOptional reads a file of testdata that a configuration may have.
+func readOptional(t *testing.T, config, file string) []byte {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", config, file))
 	if err != nil && !os.IsNotExist(err) {
@@ -104,7 +104,7 @@ func optional(t *testing.T, config, file string) []byte {
 
 func (w *World) configure(config string) {
 	w.T.Helper()
-	more := optional(w.T, config, "global.conf")
+	more := readOptional(w.T, config, "global.conf")
 	conf, err := os.ReadFile(w.CloudConfig())
 	w.Must(err)
 	w.Must(os.WriteFile(w.CloudConfig(), []byte(w.suite.Configure(string(conf), w.Fill(more))), 0o600))
@@ -140,7 +140,7 @@ func (w *World) Stop(p *harness.Process) {
 // Eventually waits for the answer nil.
 func (w *World) Eventually(what string, ask func(context.Context) error) {
 	w.T.Helper()
-	if err := harness.Patiently(w.T.Context(), limit, ask); err != nil {
+	if err := harness.EventuallySlow(w.T.Context(), limit, ask); err != nil {
 		w.T.Fatalf("%s: %v", what, err)
 	}
 }

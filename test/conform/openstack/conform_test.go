@@ -14,7 +14,7 @@ import (
 func TestConform(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
-	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), unread) })
+	t.Run("coverage", func(t *testing.T) { kit.Coverage(t, model.Annotations(), isUnread) })
 	t.Run("beside/stock", func(t *testing.T) {
 		suite.Beside(t, "stock", []string{"ext-plain", "ext-ports", "ext-local", "ext-ranges"}, results)
 	})
@@ -29,10 +29,10 @@ func TestConform(t *testing.T) {
 
 var numbers = flag.String("calls", "10", "numbers of Services that TestCalls counts calls for, separated by commas")
 
-// TestCalls counts what both controllers ask of a cloud whose load balancers are busy
-// for a while after every change. How often somebody asks whether they are busy still
-// depends on the machine, so calls are printed, and what they are held against is the
-// official controller's number; writes are the same everywhere.
+// TestCalls counts the calls of both controllers to a cloud whose load balancers are busy
+// for a while after every change. The number of polls depends on the machine, so calls
+// are printed and compared with the official controller's number; writes are the same
+// everywhere.
 func TestCalls(t *testing.T) {
 	results := &kit.Table{}
 	defer results.Print(t)
@@ -54,7 +54,7 @@ func TestCalls(t *testing.T) {
 // the other: the one with the most calls for a load balancer.
 const serial = "serial"
 
-// unread tells which annotations the official controller only writes.
-func unread(row annotations.Row) bool {
+// isUnread reports which annotations the official controller only writes.
+func isUnread(row annotations.Row) bool {
 	return row.Key == "loadbalancer.openstack.org/load-balancer-address"
 }

@@ -33,34 +33,35 @@ var suite = kit.Suite{
 	// balancer of the user's that the official controller leaves has one empty tag. It names
 	// monitors by the Service when it looks at that, and by the load balancer when nodes change.
 	Volatile: regexp.MustCompile(`"name": "monitor_\d+_[^"]*",?|,\s*"(updated_at|revision_number)": [^,\n]*|,\s*"tags": \[\s*(""\s*)?\]`),
-	Quiet:    2500 * time.Millisecond, // it sleeps for a second before it looks again
+	Quiet:    2500 * time.Millisecond, // it sleeps for a second before the next poll
 	Refusal:  sim.Fault{Status: http.StatusForbidden, Code: "Cut"},
 	Stride:   5, // not 1: it sleeps for a second after each change, which would take many minutes
 
 	Refers: "loadbalancer.openstack.org/load-balancer-id",
 
 	Prepare:   usersBalancer,
-	Names:     names,
-	Configure: configure,
+	Names:     templateNames,
+	Configure: setConfig,
 	Watch:     kit.Ensured,
 	Cuts:      cutsTraffic,
 }
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-func seed(w *kit.World) simopenstack.Seed {
+func seedOf(w *kit.World) simopenstack.Seed {
 	w.T.Helper()
 	var s simopenstack.Seed
 	w.Seed(&s)
 	return s
 }
 
-// names are what the simulated cloud begins with, and what prepare has made.
-func names(w *kit.World) template.FuncMap {
-	s := seed(w)
+// templateNames returns what the simulated cloud begins with, and what prepare has
+// created.
+func templateNames(w *kit.World) template.FuncMap {
+	s := seedOf(w)
 	return template.FuncMap{
-		"network": func(name string) string { return network(s, name).ID },
-		"subnet":  func(name string) string { return subnet(s, name) },
+		"network": func(name string) string { return networkOf(s, name).ID },
+		"subnet":  func(name string) string { return subnetOf(s, name) },
 		"address": func(i int) string { return s.Addresses[i] },
 		"node":    func(i int) string { return s.Nodes[i].Name },
 		"port":    func() string { return s.FreePort },
@@ -71,7 +72,7 @@ func names(w *kit.World) template.FuncMap {
 	}
 }
 
-func network(s simopenstack.Seed, name string) simopenstack.Network {
+func networkOf(s simopenstack.Seed, name string) simopenstack.Network {
 	for _, n := range []simopenstack.Network{s.Cluster, s.Other, s.Public} {
 		if n.Name == name {
 			return n
@@ -80,7 +81,7 @@ func network(s simopenstack.Seed, name string) simopenstack.Network {
 	panic(fmt.Sprintf("testdata names network %q, which is not there", name))
 }
 
-func subnet(s simopenstack.Seed, name string) string {
+func subnetOf(s simopenstack.Seed, name string) string {
 	for _, n := range []simopenstack.Network{s.Cluster, s.Other, s.Public} {
 		for _, sub := range n.Subnets {
 			if sub.Name == name {
@@ -93,7 +94,7 @@ func subnet(s simopenstack.Seed, name string) string {
 
 // usersBalancer makes a load balancer with a floating IP, as a user would.
 func usersBalancer(w *kit.World) {
-	s, ctx := seed(w), w.T.Context()
+	s, ctx := seedOf(w), w.T.Context()
 	provider, err := openstack.AuthenticatedClient(ctx, gophercloud.AuthOptions{
 		IdentityEndpoint: w.Sim.URL + "/identity/v3", Username: simopenstack.UserName, Password: simopenstack.Password, TenantName: s.Project, DomainName: "Default",
 	})
@@ -102,7 +103,7 @@ func usersBalancer(w *kit.World) {
 	w.Must(err)
 	neutron, err := openstack.NewNetworkV2(provider, gophercloud.EndpointOpts{Region: s.Region})
 	w.Must(err)
-	lb, err := loadbalancers.Create(ctx, octavia, loadbalancers.CreateOpts{Name: "of-the-user", VipSubnetID: subnet(s, "cluster")}).Extract()
+	lb, err := loadbalancers.Create(ctx, octavia, loadbalancers.CreateOpts{Name: "of-the-user", VipSubnetID: subnetOf(s, "cluster")}).Extract()
 	w.Must(err)
 	_, err = floatingips.Create(ctx, neutron, floatingips.CreateOpts{FloatingNetworkID: s.Public.ID, PortID: lb.VipPortID, Description: "of the user"}).Extract()
 	w.Must(err)
@@ -116,9 +117,9 @@ func usersBalancer(w *kit.World) {
 	w.Made["balancer"] = lb.ID
 }
 
-// configure sets keys of sections; a key without value is taken out. What classes have
-// is new.
-func configure(conf string, more []byte) string {
+// setConfig sets keys of sections; a key without value is removed. The sections of
+// classes are new.
+func setConfig(conf string, more []byte) string {
 	section := ""
 	for line := range strings.Lines(string(more)) {
 		line = strings.TrimSpace(line)

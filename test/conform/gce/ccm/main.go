@@ -24,12 +24,12 @@ func main() {
 	if err != nil {
 		klog.Fatalf("options: %v", err)
 	}
-	command := app.NewCloudControllerManagerCommand(opts, open, app.DefaultInitFuncConstructors, names.CCMControllerAliases(), cliflag.NamedFlagSets{}, wait.NeverStop)
+	command := app.NewCloudControllerManagerCommand(opts, openCloud, app.DefaultInitFuncConstructors, names.CCMControllerAliases(), cliflag.NamedFlagSets{}, wait.NeverStop)
 	os.Exit(cli.Run(command))
 }
 
-// open makes the official provider from the configuration file.
-func open(c *config.CompletedConfig) cloudprovider.Interface {
+// openCloud creates the official provider from the configuration file.
+func openCloud(c *config.CompletedConfig) cloudprovider.Interface {
 	given := c.ComponentConfig.KubeCloudShared.CloudProvider
 	cloud, err := cloudprovider.InitCloudProvider(given.Name, given.CloudConfigFile)
 	if err != nil || cloud == nil {

@@ -24,18 +24,18 @@ type Shared struct {
 	Calls func() int
 }
 
-// Guilty checks that a refusal affects only the rejected members. Of the members that many
+// RejectedMembers checks that a refusal affects only the rejected members. Of the members that many
 // Services add to one object, all acceptable ones are added after at most b*log2(n)+O(b)
 // calls, with b rejected ones of n. No other Service is refused meanwhile or gets an event
 // about them. From then on each rejected member is sent alone.
-func Guilty(t *testing.T, fresh func(t *testing.T) Shared) {
+func RejectedMembers(t *testing.T, fresh func(t *testing.T) Shared) {
 	t.Helper()
 	for _, tc := range []struct{ bad, of int }{{1, 51}, {4, 35}, {4, 54}, {8, 58}, {16, 66}} {
-		virtual.Run(t, fmt.Sprintf("%d of %d", tc.bad, tc.of), func(t *testing.T) { guilty(t, fresh(t), tc.bad, tc.of) })
+		virtual.Run(t, fmt.Sprintf("%d of %d", tc.bad, tc.of), func(t *testing.T) { testRejectedMembers(t, fresh(t), tc.bad, tc.of) })
 	}
 }
 
-func guilty(t *testing.T, s Shared, bad, of int) {
+func testRejectedMembers(t *testing.T, s Shared, bad, of int) {
 	var left, refused []plan.Step
 	culprit := map[string]bool{} // by owner
 	for n := range of {
@@ -97,7 +97,7 @@ func (s Shared) beside(t *testing.T, refused []plan.Step, n int) {
 	report := s.Engine.Run(t.Context(), plan.Plan{Owner: more.ID.Owner, Steps: append(refused, more)}, nil, nil)
 	for _, res := range report.Results {
 		if res.Step.ID.Owner == more.ID.Owner && res.State != engine.Done {
-			t.Errorf("%s, beside those that were refused before: %s: %v", res.Step.ID, res.State, res.Outcome.Err)
+			t.Errorf("%s, beside previously refused steps: %s: %v", res.Step.ID, res.State, res.Outcome.Err)
 		}
 	}
 	if calls := s.Calls() - before; calls > len(refused)+1 {
