@@ -22,12 +22,12 @@ const (
 	dashboardFile = "../../charts/berth/files/dashboard.json"
 )
 
-func promql() parser.Parser { return parser.NewParser(parser.Options{}) }
+func newParser() parser.Parser { return parser.NewParser(parser.Options{}) }
 
-// alerts reads the rules as strictly as Prometheus does.
-func alerts(t *testing.T) []rulefmt.Rule {
+// readAlerts reads the rules as strictly as Prometheus does.
+func readAlerts(t *testing.T) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile(rulesFile, false, model.UTF8Validation, promql(), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.ParseFile(rulesFile, false, model.UTF8Validation, newParser(), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -38,8 +38,8 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return out
 }
 
-// expressions are all that the dashboard asks, by where it asks it.
-func expressions(t *testing.T) map[string]string {
+// dashboardQueries returns all queries of the dashboard, by panel.
+func dashboardQueries(t *testing.T) map[string]string {
 	t.Helper()
 	body, err := os.ReadFile(dashboardFile)
 	if err != nil {
@@ -71,15 +71,15 @@ func expressions(t *testing.T) map[string]string {
 // value of a closed set in it is one that Berth has. Every metric is on the
 // dashboard.
 func TestExpressionsAreReal(t *testing.T) {
-	all := expressions(t)
+	all := dashboardQueries(t)
 	seen := map[string]bool{}
 	for where, text := range all {
-		for _, name := range check(t, "dashboard: "+where, text) {
+		for _, name := range checkQuery(t, "dashboard: "+where, text) {
 			seen[name] = true
 		}
 	}
-	for _, r := range alerts(t) {
-		check(t, "alert: "+r.Alert, r.Expr)
+	for _, r := range readAlerts(t) {
+		checkQuery(t, "alert: "+r.Alert, r.Expr)
 	}
 	for _, d := range metrics.Definitions() {
 		if !seen[d.Name] {
@@ -88,10 +88,10 @@ func TestExpressionsAreReal(t *testing.T) {
 	}
 }
 
-// check judges one expression and returns the metrics in it.
-func check(t *testing.T, where, text string) []string {
+// checkQuery validates one expression and returns the metrics in it.
+func checkQuery(t *testing.T, where, text string) []string {
 	t.Helper()
-	expr, err := promql().ParseExpr(text)
+	expr, err := newParser().ParseExpr(text)
 	if err != nil {
 		t.Errorf("%s: %v", where, err)
 		return nil
@@ -100,7 +100,7 @@ func check(t *testing.T, where, text string) []string {
 	var legal []string // labels of all metrics in it
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
-			d, found := find(s.Name)
+			d, found := findDefinition(s.Name)
 			if !found {
 				t.Errorf("%s: %s is no metric of Berth", where, s.Name)
 				return nil
@@ -108,7 +108,7 @@ func check(t *testing.T, where, text string) []string {
 			names = append(names, d.Name)
 			legal = append(legal, labelsOf(d, s.Name)...)
 			for _, m := range s.LabelMatchers {
-				if problem := judge(d, s.Name, m); problem != "" {
+				if problem := checkMatcher(d, s.Name, m); problem != "" {
 					t.Errorf("%s: %s", where, problem)
 				}
 			}
@@ -128,8 +128,8 @@ func check(t *testing.T, where, text string) []string {
 	return names
 }
 
-// find finds the declaration of a series; those of histograms have endings.
-func find(series string) (metrics.Definition, bool) {
+// findDefinition finds the declaration of a series; series of histograms have suffixes.
+func findDefinition(series string) (metrics.Definition, bool) {
 	for _, d := range metrics.Definitions() {
 		names := []string{d.Name}
 		if d.Kind == metrics.Histogram {
@@ -153,8 +153,8 @@ func labelsOf(d metrics.Definition, series string) []string {
 	return out
 }
 
-// judge says what is wrong with a matcher; "" if nothing is.
-func judge(d metrics.Definition, series string, m *labels.Matcher) string {
+// checkMatcher returns the mistake in a matcher; "" if there is none.
+func checkMatcher(d metrics.Definition, series string, m *labels.Matcher) string {
 	if m.Name == labels.MetricName {
 		return ""
 	}
@@ -165,7 +165,7 @@ func judge(d metrics.Definition, series string, m *labels.Matcher) string {
 	if at < 0 || d.Labels[at].Values == nil {
 		return ""
 	}
-	// Every alternative must be a value, or a typing error goes unnoticed.
+	// Every alternative must be a value, or a typing error stays unnoticed.
 	for _, word := range strings.Split(m.Value, "|") {
 		if !slices.Contains(d.Labels[at].Values, word) {
 			return fmt.Sprintf("%s: the label %s is never %q", series, m.Name, word)
@@ -176,16 +176,16 @@ func judge(d metrics.Definition, series string, m *labels.Matcher) string {
 
 // TestBadExpressionsAreFound: the checks above can fail.
 func TestBadExpressionsAreFound(t *testing.T) {
-	d, _ := find("berth_steps_total")
+	d, _ := findDefinition("berth_steps_total")
 	for _, m := range []*labels.Matcher{
 		labels.MustNewMatcher(labels.MatchEqual, "service", "x"), labels.MustNewMatcher(labels.MatchEqual, "result", "faild"),
 		labels.MustNewMatcher(labels.MatchRegexp, "action", "create|remove"),
 	} {
-		if judge(d, "berth_steps_total", m) == "" {
+		if checkMatcher(d, "berth_steps_total", m) == "" {
 			t.Errorf("%s: nothing was found", m)
 		}
 	}
-	if _, found := find("berth_steps"); found {
+	if _, found := findDefinition("berth_steps"); found {
 		t.Error("berth_steps is no metric")
 	}
 }
@@ -196,7 +196,7 @@ func TestAlertsAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range alerts(t) {
+	for _, r := range readAlerts(t) {
 		if !slices.Contains([]string{"critical", "warning", "info"}, r.Labels["severity"]) {
 			t.Errorf("%s: severity %q", r.Alert, r.Labels["severity"])
 		}

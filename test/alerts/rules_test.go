@@ -17,10 +17,10 @@ import (
 // every is how often rules are evaluated and series have samples.
 const every = time.Minute
 
-// firing runs the alerts over series in the notation of promtool, one sample a
-// minute, and lists those of a name that fire at a time, by their labels but the
-// name and the severity.
-func firing(t *testing.T, alert, series string, at time.Duration) []string {
+// firingAlerts runs the alerts over series in the notation of promtool, one sample a
+// minute, and lists the alerts of a name that fire at a time, by their labels except
+// the name and the severity.
+func firingAlerts(t *testing.T, alert, series string, at time.Duration) []string {
 	t.Helper()
 	suite, err := promqltest.NewLazyLoader("load 1m\n"+series, promqltest.LazyLoaderOpts{EnableAtModifier: true})
 	if err != nil {
@@ -34,7 +34,7 @@ func firing(t *testing.T, alert, series string, at time.Duration) []string {
 	suite.SubqueryInterval = every
 	manager := rules.NewManager(&rules.ManagerOptions{
 		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), Appendable: suite.Storage(), Context: t.Context(),
-		NotifyFunc: func(context.Context, string, ...*rules.Alert) {}, Logger: slog.New(slog.DiscardHandler), Parser: promql(),
+		NotifyFunc: func(context.Context, string, ...*rules.Alert) {}, Logger: slog.New(slog.DiscardHandler), Parser: newParser(),
 	})
 	groups, errs := manager.LoadGroups(every, labels.EmptyLabels(), "", nil, false, rulesFile)
 	if len(errs) > 0 {
@@ -50,7 +50,7 @@ func firing(t *testing.T, alert, series string, at time.Duration) []string {
 			for _, g := range groups {
 				g.Eval(suite.Context(), ts)
 				if now == at {
-					out = append(out, active(t, g, alert)...)
+					out = append(out, activeAlerts(t, g, alert)...)
 				}
 			}
 		})
@@ -58,7 +58,7 @@ func firing(t *testing.T, alert, series string, at time.Duration) []string {
 	return out
 }
 
-func active(t *testing.T, g *rules.Group, alert string) []string {
+func activeAlerts(t *testing.T, g *rules.Group, alert string) []string {
 	t.Helper()
 	var out []string
 	for _, r := range g.Rules() {
@@ -112,7 +112,7 @@ berth_cloud_call_duration_seconds_bucket{provider="gce",api="compute",operation=
 `
 )
 
-func examples() map[string][]example {
+func alertExamples() map[string][]example {
 	f := fmt.Sprintf
 	aws := []string{"provider=aws"}
 	return map[string][]example{
@@ -185,12 +185,12 @@ func examples() map[string][]example {
 // TestAlerts: every alert has a course of things in which it fires, and one in
 // which it does not.
 func TestAlerts(t *testing.T) {
-	all := examples()
-	for _, r := range alerts(t) {
+	all := alertExamples()
+	for _, r := range readAlerts(t) {
 		fires, rests := 0, 0
 		for _, e := range all[r.Alert] {
 			t.Run(r.Alert+"/"+e.says, func(t *testing.T) {
-				if d := cmp.Diff(e.want, firing(t, r.Alert, e.series, e.at)); d != "" {
+				if d := cmp.Diff(e.want, firingAlerts(t, r.Alert, e.series, e.at)); d != "" {
 					t.Errorf("fires for (-want +got):\n%s", d)
 				}
 			})

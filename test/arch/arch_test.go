@@ -10,7 +10,7 @@ import (
 
 const root = "../.."
 
-func tree(t *testing.T) ([]Text, []Source) {
+func readTree(t *testing.T) ([]Text, []Source) {
 	t.Helper()
 	texts, err := Walk(root)
 	if err != nil {
@@ -26,7 +26,7 @@ func tree(t *testing.T) ([]Text, []Source) {
 	return texts, sources
 }
 
-func report(t *testing.T, reason string, findings []Finding) {
+func reportFindings(t *testing.T, reason string, findings []Finding) {
 	t.Helper()
 	for _, f := range findings {
 		t.Error(f)
@@ -38,28 +38,28 @@ func report(t *testing.T, reason string, findings []Finding) {
 
 // TestTree runs every rule on every file of the repository.
 func TestTree(t *testing.T) {
-	_, sources := tree(t)
+	_, sources := readTree(t)
 	for _, rule := range Rules() {
 		t.Run(rule.Name, func(t *testing.T) {
 			var all []Finding
 			for _, s := range sources {
 				all = append(all, rule.Check(s)...)
 			}
-			report(t, rule.Reason, all)
+			reportFindings(t, rule.Reason, all)
 		})
 	}
 	t.Run("package documentation", func(t *testing.T) {
-		report(t, "a newcomer starts reading at the package comment: what it is, what it must not do, where to start", PackageDocs(sources))
+		reportFindings(t, "a newcomer starts reading at the package comment: what it is, what it must not do, where to start", PackageDocs(sources))
 	})
 }
 
 func TestMachineWords(t *testing.T) {
-	texts, _ := tree(t)
+	texts, _ := readTree(t)
 	var all []Finding
 	for _, text := range texts {
 		all = append(all, MachineWords(text)...)
 	}
-	report(t, "what is in the repository means the same on every machine", all)
+	reportFindings(t, "what is in the repository means the same on every machine", all)
 }
 
 func TestDependenciesAreExplained(t *testing.T) {
@@ -71,7 +71,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		}
 		files[i] = string(body)
 	}
-	report(t, "a requirement is somebody else's code in our program: docs/dependencies.md says what for", Undocumented(files[0], files[1]))
+	reportFindings(t, "a requirement is somebody else's code in our program: docs/dependencies.md says what for", Undocumented(files[0], files[1]))
 }
 
 // TestRulesSee gives every rule something to find.
@@ -122,7 +122,7 @@ func TestImports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := imports(s); len(got) != c.want {
+			if got := checkImports(s); len(got) != c.want {
 				t.Errorf("got %q, want %d findings", got, c.want)
 			}
 		})
@@ -213,7 +213,7 @@ func TestUndocumented(t *testing.T) {
 
 // TestExceptionsAreUsed finds exceptions that no longer apply.
 func TestExceptionsAreUsed(t *testing.T) {
-	_, sources := tree(t)
+	_, sources := readTree(t)
 	used := map[string]bool{}
 	for _, s := range sources {
 		for _, name := range clockCalls(s) {

@@ -12,14 +12,14 @@ func noIO() []string {
 	return []string{"context", "net/http", "net/http/httptrace", "os", "os/exec", "net", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand", "syscall"}
 }
 
-// informers are the packages that hold a copy of what the API server has.
-func informers() []string {
+// informerPackages returns the packages that hold a copy of the API server's objects.
+func informerPackages() []string {
 	return []string{"k8s.io/client-go/informers", "k8s.io/client-go/listers", "k8s.io/client-go/tools/cache", "k8s.io/client-go/util/workqueue"}
 }
 
-// imports checks a file against the table. Tests may import what they like of
+// checkImports checks a file against the table. Tests may import what they like of
 // others and of the test helpers, since nothing is built on them.
-func imports(s Source) []Finding {
+func checkImports(s Source) []Finding {
 	r, ok := rowFor(s.Dir())
 	if !ok {
 		return []Finding{Finding(s.Path + ": the folder has no row in the table of imports; add one, with a reason")}
@@ -42,10 +42,10 @@ func (r row) forbids(s Source, name string) string {
 			return "the package is pure"
 		}
 	case isLocal(name):
-		if !slices.ContainsFunc(r.local, func(p string) bool { return covers(p, name) }) {
+		if !slices.ContainsFunc(r.local, func(p string) bool { return matchesFolder(p, name) }) {
 			return "not in its row"
 		}
-	case s.IsProduct() && !watches(s.Dir()) && slices.ContainsFunc(informers(), func(p string) bool { return strings.HasPrefix(name, p) }):
+	case s.IsProduct() && !mayWatch(s.Dir()) && slices.ContainsFunc(informerPackages(), func(p string) bool { return strings.HasPrefix(name, p) }):
 		return "informers and queues belong to service/"
 	case !slices.ContainsFunc(r.others, func(p string) bool { return p == anything || strings.HasPrefix(name, p) }):
 		return "not in its row"
@@ -53,8 +53,8 @@ func (r row) forbids(s Source, name string) string {
 	return ""
 }
 
-// watches reports whether a folder may import informers and queues.
-func watches(dir string) bool {
+// mayWatch reports whether a folder may import informers and queues.
+func mayWatch(dir string) bool {
 	return slices.Contains([]string{"service", "service/inputs", "providers/plugin"}, dir)
 }
 
@@ -62,16 +62,16 @@ func watches(dir string) bool {
 func rowFor(dir string) (row, bool) {
 	var best row
 	found := false
-	for _, r := range layout() {
-		if covers(r.dir, dir) && (!found || len(r.dir) > len(best.dir)) {
+	for _, r := range importTable() {
+		if matchesFolder(r.dir, dir) && (!found || len(r.dir) > len(best.dir)) {
 			best, found = r, true
 		}
 	}
 	return best, found
 }
 
-// covers matches a folder against a pattern: itself, or all below with /*.
-func covers(pattern, dir string) bool {
+// matchesFolder matches a folder against a pattern: itself, or all below with /*.
+func matchesFolder(pattern, dir string) bool {
 	if pattern == anything {
 		return true
 	}
@@ -90,7 +90,7 @@ func isStandard(name string) bool {
 
 // localRoot tells the first elements of this module's folders.
 func localRoot(first string) bool {
-	for _, r := range layout() {
+	for _, r := range importTable() {
 		if root, _, _ := strings.Cut(r.dir, "/"); root == first {
 			return true
 		}

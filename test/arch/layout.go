@@ -25,13 +25,13 @@ const (
 	anything   = "*"
 )
 
-// layout is the table of allowed imports. docs/architecture.md explains it.
-func layout() []row {
-	return slices.Concat(core(), clouds(), loop(), tests())
+// importTable is the table of allowed imports. docs/architecture.md explains it.
+func importTable() []row {
+	return slices.Concat(coreRows(), cloudRows(), loopRows(), testRows())
 }
 
-// core is the pure middle of the program, from the bottom up.
-func core() []row {
+// coreRows is the pure middle of the program, from the bottom up.
+func coreRows() []row {
 	return []row{
 		{dir: "stack", pure: true,
 			reason: "the model knows values and nothing else"},
@@ -56,15 +56,15 @@ func core() []row {
 		{dir: "status", others: []string{corev1, multierror, netUtils, "k8s.io/apimachinery/"}, pure: true,
 			reason: "a status is computed as a value and written by the loop"},
 		{dir: "providers/fault", others: []string{multierror}, pure: true,
-			reason: "everybody may know what an error means"},
+			reason: "every package may depend on the meaning of errors"},
 		{dir: "providers", pure: true, std: []string{"context", "embed", "io"}, others: []string{corev1, "k8s.io/api/discovery/v1"},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers/fault"},
 			reason: "the contract names the types of the core, and of what stands behind a Service, and no cloud"},
 	}
 }
 
-// clouds is the contract's other side: what talks to clouds.
-func clouds() []row {
+// cloudRows is the contract's other side: packages that call clouds.
+func cloudRows() []row {
 	shared := []row{
 		{dir: "providers/all", local: []string{"providers", "providers/*"},
 			reason: "the one list of clouds"},
@@ -77,23 +77,23 @@ func clouds() []row {
 			reason: "it counts requests of any cloud and knows none"},
 	}
 	return slices.Concat(shared,
-		halves("alibaba", []string{"sigs.k8s.io/yaml"}, []string{"github.com/google/uuid"}),
-		halves("aws", []string{"gopkg.in/gcfg.v1"}, []string{"github.com/aws/"}),
-		halves("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
-		halves("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
-		halves("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
-		halves("ibm", []string{"k8s.io/apimachinery/pkg/util/validation", "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/IBM/go-sdk-core/v5/core"}),
-		halves("oci", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/validation", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
+		rowsOf("alibaba", []string{"sigs.k8s.io/yaml"}, []string{"github.com/google/uuid"}),
+		rowsOf("aws", []string{"gopkg.in/gcfg.v1"}, []string{"github.com/aws/"}),
+		rowsOf("azure", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/apis/meta/v1", "sigs.k8s.io/yaml"}, []string{"github.com/Azure/"}),
+		rowsOf("gce", []string{netUtils, "gopkg.in/gcfg.v1"}, []string{"cloud.google.com/go/", "google.golang.org/", "github.com/googleapis/", "golang.org/x/oauth2", "github.com/google/uuid"}),
+		rowsOf("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
+		rowsOf("ibm", []string{"k8s.io/apimachinery/pkg/util/validation", "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/IBM/go-sdk-core/v5/core"}),
+		rowsOf("oci", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/validation", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
 	)
 }
 
-// halves are the rows of a cloud: its table of contents, what is pure with the
-// packages that it reads values by, and what talks with its SDK.
-func halves(name string, values, sdk []string) []row {
+// rowsOf returns the rows of a cloud: its table of contents, the pure package with the
+// packages whose values it reads, and the package that uses the SDK.
+func rowsOf(name string, values, sdk []string) []row {
 	dir := "providers/" + name
 	return []row{
 		{dir: dir, local: []string{"providers", dir + "/model", dir + "/wire"},
-			reason: "a cloud joins what is wanted with what talks"},
+			reason: "a cloud joins its model with its client"},
 		{dir: dir + "/model", pure: true, std: []string{"io"}, others: append(values, corev1),
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit/codec"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
@@ -103,8 +103,8 @@ func halves(name string, values, sdk []string) []row {
 	}
 }
 
-// loop is what does I/O besides: the loop and the programs.
-func loop() []row {
+// loopRows is what does I/O besides: the loop and the programs.
+func loopRows() []row {
 	return []row{
 		{dir: "service/reconcile", others: []string{corev1, "k8s.io/api/discovery/v1"},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "providers/kit"},
@@ -113,7 +113,7 @@ func loop() []row {
 			reason: "what a load balancer follows from besides its Service is seen alike by the loop and by the plugin"},
 		{dir: "service/conditions", others: []string{corev1, "k8s.io/apimachinery/pkg/apis/meta/v1"}, pure: true,
 			local:  []string{"annotations", "status", "stack/engine", "stack/plan", "providers", "providers/fault", "service/reconcile"},
-			reason: "what a run means is the same whoever runs it"},
+			reason: "the result of a run means the same in the loop and in the plugin"},
 		{dir: "service/policy", others: []string{corev1, multierror, "sigs.k8s.io/yaml"}, pure: true,
 			local:  []string{"annotations", "providers"},
 			reason: "what a Service may ask for follows from the file, the Service and its reach; the loop reads the file"},
@@ -125,7 +125,7 @@ func loop() []row {
 			reason: "the only place that knows how spans are made and sent"},
 		{dir: "service/health", others: []string{"k8s.io/utils/clock"},
 			local:  []string{"providers", "providers/fault"},
-			reason: "it is told what happens, and knows neither queue nor cloud"},
+			reason: "it receives observations, and depends on neither queue nor cloud"},
 		{dir: "service/lease", others: []string{"k8s.io/api/coordination/v1", "k8s.io/client-go/kubernetes/scheme", "k8s.io/utils/clock"},
 			reason: "whether the process may write follows from the renewals of its Lease, which are seen on the wire"},
 		{dir: "service/logkey",
@@ -153,16 +153,16 @@ func loop() []row {
 		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/plugin"},
 			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
-			reason: "an example uses what a stranger would use"},
+			reason: "an example uses what an external program would use"},
 		{dir: "cmd/*", others: []string{anything}, local: []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/all", "providers/fault", "providers/kit", "service", "service/*"},
 			reason: "programs join the parts; they name clouds only through the list, and nothing of the tests"},
 	}
 }
 
-// quay returns the rows of the cloud that is the template of new ones. They are the rows of
-// any cloud, at another place and without an SDK.
-func quay() []row {
-	rows := halves("quay", nil, nil)
+// quayRows returns the rows of the cloud that is the template of new ones. They are the
+// rows of any cloud, at another place and without an SDK.
+func quayRows() []row {
+	rows := rowsOf("quay", nil, nil)
 	for i := range rows {
 		rows[i].dir = strings.Replace(rows[i].dir, "providers/", "test/", 1)
 		for j, local := range rows[i].local {
@@ -172,9 +172,9 @@ func quay() []row {
 	return rows
 }
 
-// tests are simulators and tools of the tests.
-func tests() []row {
-	return append(quay(), []row{
+// testRows are simulators and tools of the tests.
+func testRows() []row {
+	return append(quayRows(), []row{
 		{dir: "test/sim", others: []string{anything},
 			reason: "what all simulators share"},
 		{dir: "test/sim/*", others: []string{anything}, local: []string{"test/sim", "test/sim/*"},

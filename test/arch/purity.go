@@ -14,10 +14,10 @@ import (
 func clockUses() map[string]string {
 	return map[string]string{
 		"service/reconcile/reader.go Sleep":       "the first read of a batch waits some milliseconds for company; nothing is tested by how long",
-		"service/reconcile/reader.go NewTimer":    "a read that nobody waits for urgently waits longer; hurry ends it",
+		"service/reconcile/reader.go NewTimer":    "a read that no urgent caller waits for is delayed longer; an urgent one ends the delay",
 		"service/reconcile/reconciler.go Now":     "the default of an option that tests set",
 		"providers/aws/wire/session.go Now":       "the default of an option that tests set",
-		"providers/kit/bucket.go AfterFunc":       "the next token of a bucket comes with time; tests run it on a virtual clock",
+		"providers/kit/bucket.go AfterFunc":       "the next token of a bucket is added with time; tests run it on a virtual clock",
 		"providers/kit/wait.go NewTimer":          "the pause before a cloud is asked again about a change; tests run it on a virtual clock",
 		"providers/kit/settle.go NewTimer":        "the pause before a cloud is asked again how busy things are; tests run it on a virtual clock",
 		"providers/kit/settle.go Until":           "the pause is as long as is left of it",
@@ -27,19 +27,19 @@ func clockUses() map[string]string {
 		"providers/ibm/wire/session.go Now":       "the default of an option that tests set",
 		"providers/oci/wire/session.go Now":       "the default of an option that tests set",
 		"providers/azure/wire/session.go Now":     "the default of an option that tests set",
-		"providers/azure/wire/call.go NewTimer":   "the pause before a call without an answer is made again",
+		"providers/azure/wire/call.go NewTimer":   "the pause before a call without an answer is repeated",
 		"providers/gce/wire/call.go Sleep":        "the first of several rules made at the same time waits some milliseconds for the others to be read with",
 		"providers/gce/wire/session.go Now":       "the default of an option that tests set",
 		"providers/plugin/open.go Now":            "what a program gives the cloud; here the program is the stock one",
 		"providers/plugin/tell.go Now":            "the time of a condition, which the stock loop does not pass in",
 		"providers/plugin/drive.go NewTimer":      "the stock loop wants an answer from the call, so the call waits for the cloud",
 		"service/offline/plan.go Now":             "the program hands the clock to the provider that it opens",
-		"service/offline/orphans.go NewTimer":     "the cloud lets go of what was deleted slowly; looking again at once finds the same",
+		"service/offline/orphans.go NewTimer":     "the cloud releases deleted resources slowly; an immediate read finds the same",
 	}
 }
 
-// clock finds uses of the real time.
-func clock(s Source) []Finding {
+// findClocks finds uses of the real time.
+func findClocks(s Source) []Finding {
 	if !s.IsProduct() || s.IsMain() {
 		return nil
 	}
@@ -83,7 +83,7 @@ func packageVariables(s Source) []Finding {
 			continue
 		}
 		for _, spec := range group.Specs {
-			if v, ok := spec.(*ast.ValueSpec); ok && !harmless(s, group, v) {
+			if v, ok := spec.(*ast.ValueSpec); ok && !isReadOnly(s, group, v) {
 				out = append(out, Finding(fmt.Sprintf("%s: package variable %s", s.At(v.Pos()), v.Names[0].Name)))
 			}
 		}
@@ -91,9 +91,9 @@ func packageVariables(s Source) []Finding {
 	return out
 }
 
-// harmless reports whether a variable is of a kind that is never written.
-func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
-	if v.Names[0].Name == "_" || embedded(group.Doc) || embedded(v.Doc) {
+// isReadOnly reports whether a variable is of a kind that is never written.
+func isReadOnly(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
+	if v.Names[0].Name == "_" || isEmbedded(group.Doc) || isEmbedded(v.Doc) {
 		return true // a check by the compiler; a file, filled in by it
 	}
 	if s.Path == "test/sim/virtual/network.go" && v.Names[0].Name == "wires" {
@@ -105,15 +105,15 @@ func harmless(s Source, group *ast.GenDecl, v *ast.ValueSpec) bool {
 	if strings.HasPrefix(path.Base(s.Path), "annotations") && strings.HasSuffix(v.Names[0].Name, "Key") {
 		return true // a declared annotation, made by a helper of the declarations
 	}
-	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(x ast.Expr) bool { return !constant(x) })
+	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(x ast.Expr) bool { return !isConstant(x) })
 }
 
-func embedded(doc *ast.CommentGroup) bool {
+func isEmbedded(doc *ast.CommentGroup) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
-// constant tells values that cannot be changed once they are made.
-func constant(x ast.Expr) bool {
+// isConstant reports whether a value cannot be changed after its creation.
+func isConstant(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.UnaryExpr:
 		return x.Op == token.AND && typeName(x.X) == "annotations.Key"
@@ -149,17 +149,17 @@ func typeName(x ast.Expr) string {
 	return ""
 }
 
-// registrations are the files whose whole purpose is an init function: the registry
-// of k8s.io/cloud-provider is filled by blank imports, and a program that has only
-// one line for us must not need a second.
-func registrations() []string {
+// registrationFiles lists the files whose whole purpose is an init function: the
+// registry of k8s.io/cloud-provider is filled by blank imports, and a program that has
+// only one line for us must not need a second.
+func registrationFiles() []string {
 	return []string{"providers/plugin/alibaba/register.go", "providers/plugin/aws/register.go", "providers/plugin/azure/register.go", "providers/plugin/gce/register.go", "providers/plugin/ibm/register.go", "providers/plugin/oci/register.go", "providers/plugin/openstack/register.go"}
 }
 
 // noInit finds init functions, which only a program may have, and what exists to
 // be imported for one.
 func noInit(s Source) []Finding {
-	if slices.Contains(registrations(), s.Path) {
+	if slices.Contains(registrationFiles(), s.Path) {
 		return nil
 	}
 	var out []Finding
@@ -190,9 +190,9 @@ func noMocks(s Source) []Finding {
 	return out
 }
 
-// goroutines finds go statements in pure packages. The engine is the one that
-// may: running steps side by side is what it is for.
-func goroutines(s Source) []Finding {
+// findGoroutines finds go statements in pure packages. The engine may have them: it
+// runs steps side by side.
+func findGoroutines(s Source) []Finding {
 	r, ok := rowFor(s.Dir())
 	if !ok || !r.pure || s.IsTest() || s.Dir() == "stack/engine" {
 		return nil

@@ -20,19 +20,19 @@ type Example struct{ Path, Text string }
 func Rules() []Rule {
 	return []Rule{
 		{
-			Name: "imports", Check: imports,
+			Name: "imports", Check: checkImports,
 			Reason: "the folders are the architecture: an import that the table in layout.go does not have is a decision, not a detail",
 			Bad:    Example{"stack/bad.go", "package stack\n\nimport _ \"net/http\"\n"},
 		},
 		{
 			Name: "file size", Check: fileSize,
 			Reason: "a file is read in one sitting; only outliers rot",
-			Bad:    Example{"stack/long.go", "package stack\n" + lines(maxFile)},
+			Bad:    Example{"stack/long.go", "package stack\n" + formatLines(maxFile)},
 		},
 		{
 			Name: "function size", Check: functionSize,
 			Reason: "a function is read on one screen; a longer one says why right above: // long: <reason>",
-			Bad:    Example{"stack/long.go", "package stack\n\nfunc long() {\n" + lines(maxFunction+1) + "}\n"},
+			Bad:    Example{"stack/long.go", "package stack\n\nfunc long() {\n" + formatLines(maxFunction+1) + "}\n"},
 		},
 		{
 			Name: "no mocks", Check: noMocks,
@@ -40,7 +40,7 @@ func Rules() []Rule {
 			Bad:    Example{"stack/mock_test.go", "package stack\n\ntype MockCloud struct{}\n"},
 		},
 		{
-			Name: "clock", Check: clock,
+			Name: "clock", Check: findClocks,
 			Reason: "a clock that is passed in can be tested without waiting",
 			Bad:    Example{"stack/late.go", "package stack\n\nimport \"time\"\n\nvar Now = time.Now\n"},
 		},
@@ -50,7 +50,7 @@ func Rules() []Rule {
 			Bad:    Example{"stack/state.go", "package stack\n\nvar seen = map[string]bool{}\n"},
 		},
 		{
-			Name: "goroutines", Check: goroutines,
+			Name: "goroutines", Check: findGoroutines,
 			Reason: "pure code has answered when it returns",
 			Bad:    Example{"stack/race.go", "package stack\n\nfunc f() { go f() }\n"},
 		},
@@ -67,12 +67,12 @@ func Rules() []Rule {
 		{
 			Name: "licence header", Check: noHeader,
 			Reason: "the LICENSE file holds for all files; a header above the package clause becomes the package's documentation",
-			Bad:    Example{"stack/head.go", "// Copyright Somebody\n\npackage stack\n"},
+			Bad:    Example{"stack/head.go", "// Copyright The Authors\n\npackage stack\n"},
 		},
 	}
 }
 
-func lines(n int) string {
+func formatLines(n int) string {
 	out := make([]byte, 0, n)
 	for range n {
 		out = append(out, '\n')

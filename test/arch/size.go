@@ -30,7 +30,7 @@ func functionSize(s Source) []Finding {
 	var out []Finding
 	for _, d := range s.File.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil || excused(f.Doc) {
+		if !ok || f.Body == nil || hasExcuse(f.Doc) {
 			continue
 		}
 		n := s.span(f.Body)
@@ -44,8 +44,9 @@ func functionSize(s Source) []Finding {
 	return out
 }
 
-// excused reports whether a comment right above gives a reason for the function's length.
-func excused(doc *ast.CommentGroup) bool {
+// hasExcuse reports whether a comment right above gives a reason for the function's
+// length.
+func hasExcuse(doc *ast.CommentGroup) bool {
 	if doc == nil || len(doc.List) == 0 {
 		return false
 	}

@@ -81,7 +81,7 @@ func Walk(root string) ([]Text, error) {
 			return err
 		}
 		switch {
-		case entry.IsDir() && skipped(filepath.ToSlash(rel)):
+		case entry.IsDir() && isSkipped(filepath.ToSlash(rel)):
 			return filepath.SkipDir
 		case !entry.Type().IsRegular() || path.Base(rel) == ".git" || strings.HasPrefix(path.Base(rel), "coverage"):
 			return nil
@@ -96,7 +96,7 @@ func Walk(root string) ([]Text, error) {
 	return out, err
 }
 
-func skipped(dir string) bool {
+func isSkipped(dir string) bool {
 	switch path.Base(dir) {
 	case ".git", ".idea", ".vscode", "node_modules":
 		return true

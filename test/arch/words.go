@@ -185,11 +185,11 @@ func (p Phrase) inFunctions(s Source) []Offence {
 	return out
 }
 
-// code matches what stands in code quotes, which is not prose.
-func code() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") }
+// codeQuotes matches text in code quotes, which is not prose.
+func codeQuotes() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") }
 
-// sentence matches the end of a sentence.
-func sentence() *regexp.Regexp { return regexp.MustCompile(`[.:;!?](?:\s|$)`) }
+// sentenceEnd matches the end of a sentence.
+func sentenceEnd() *regexp.Regexp { return regexp.MustCompile(`[.:;!?](?:\s|$)`) }
 
 // inPage returns the offences of a page of Markdown, without its code blocks.
 func (p Phrase) inPage(t Text) []Offence {
@@ -197,8 +197,8 @@ func (p Phrase) inPage(t Text) []Offence {
 		return nil
 	}
 	var out []Offence
-	for _, paragraph := range paragraphs(string(t.Body)) {
-		text := code().ReplaceAllString(paragraph.text, "X")
+	for _, paragraph := range splitParagraphs(string(t.Body)) {
+		text := codeQuotes().ReplaceAllString(paragraph.text, "X")
 		if p.In == Prose {
 			for _, found := range p.pattern.FindAllString(text, -1) {
 				out = append(out, p.offence(t.Path, paragraph.line, found))
@@ -208,7 +208,7 @@ func (p Phrase) inPage(t Text) []Offence {
 		if strings.HasPrefix(paragraph.text, "|") { // a table has no sentences
 			continue
 		}
-		for _, one := range sentence().Split(text, -1) {
+		for _, one := range sentenceEnd().Split(text, -1) {
 			if words := strings.Fields(one); len(words) > maxSentence {
 				out = append(out, p.offence(t.Path, paragraph.line, strings.Join(words[:6], " ")+" ..."))
 			}
@@ -222,9 +222,9 @@ type paragraph struct {
 	text string
 }
 
-// paragraphs splits Markdown into paragraphs, items of lists and rows of tables;
+// splitParagraphs splits Markdown into paragraphs, items of lists and rows of tables;
 // code blocks are left out.
-func paragraphs(page string) []paragraph {
+func splitParagraphs(page string) []paragraph {
 	var out []paragraph
 	open, fenced := false, false
 	for i, line := range strings.Split(page, "\n") {

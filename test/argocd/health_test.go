@@ -14,19 +14,19 @@ import (
 
 const script = "../../integrations/argocd/health.lua"
 
-// table makes a Lua table of what a Service looks like in JSON.
-func table(l *lua.LState, value any) lua.LValue {
+// luaTable converts the JSON form of a Service to a Lua table.
+func luaTable(l *lua.LState, value any) lua.LValue {
 	switch v := value.(type) {
 	case map[string]any:
 		out := l.NewTable()
 		for key, one := range v {
-			out.RawSetString(key, table(l, one))
+			out.RawSetString(key, luaTable(l, one))
 		}
 		return out
 	case []any:
 		out := l.NewTable()
 		for _, one := range v {
-			out.Append(table(l, one))
+			out.Append(luaTable(l, one))
 		}
 		return out
 	case string:
@@ -37,8 +37,8 @@ func table(l *lua.LState, value any) lua.LValue {
 	return lua.LNil
 }
 
-// health runs the script as Argo CD does: obj is the object, the result a table.
-func health(t *testing.T, object map[string]any) (state, message string) {
+// runScript runs the script as Argo CD does: obj is the object, the result a table.
+func runScript(t *testing.T, object map[string]any) (state, message string) {
 	t.Helper()
 	body, err := os.ReadFile(script)
 	if err != nil {
@@ -46,7 +46,7 @@ func health(t *testing.T, object map[string]any) (state, message string) {
 	}
 	l := lua.NewState()
 	defer l.Close()
-	l.SetGlobal("obj", table(l, object))
+	l.SetGlobal("obj", luaTable(l, object))
 	if err := l.DoString(string(body)); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func health(t *testing.T, object map[string]any) (state, message string) {
 	return lua.LVAsString(result.RawGetString("status")), lua.LVAsString(result.RawGetString("message"))
 }
 
-func service(kind string, ingress bool, conditions ...any) map[string]any {
+func newService(kind string, ingress bool, conditions ...any) map[string]any {
 	of := map[string]any{"conditions": append([]any{map[string]any{"type": "example.com/Other", "status": "False"}}, conditions...)}
 	if ingress {
 		of["loadBalancer"] = map[string]any{"ingress": []any{map[string]any{"ip": "192.0.2.1"}}}
@@ -65,28 +65,28 @@ func service(kind string, ingress bool, conditions ...any) map[string]any {
 	return map[string]any{"kind": "Service", "spec": map[string]any{"type": kind}, "status": of}
 }
 
-func condition(kind, truth string, reason status.Reason, message string) any {
+func newCondition(kind, truth string, reason status.Reason, message string) any {
 	return map[string]any{"type": kind, "status": truth, "reason": string(reason), "message": message}
 }
 
 // TestHealth: a refused Service is degraded and says why, not under way for ever.
 func TestHealth(t *testing.T) {
-	accepted := condition(status.TypeAccepted, "True", status.ReasonAccepted, "")
+	accepted := newCondition(status.TypeAccepted, "True", status.ReasonAccepted, "")
 	for name, tc := range map[string]struct {
 		object         map[string]any
 		state, message string
 	}{
-		"another type":          {service("ClusterIP", false), "Healthy", ""},
+		"another type":          {newService("ClusterIP", false), "Healthy", ""},
 		"no status at all":      {map[string]any{"spec": map[string]any{"type": "LoadBalancer"}}, "Progressing", "waiting"},
-		"served by another":     {service("LoadBalancer", true), "Healthy", ""},
-		"refused":               {service("LoadBalancer", false, condition(status.TypeAccepted, "False", status.ReasonInvalidAnnotation, "x: is bad")), "Degraded", "InvalidAnnotation: x: is bad"},
-		"refused, still serves": {service("LoadBalancer", true, condition(status.TypeAccepted, "False", status.ReasonPolicyRefused, "no")), "Degraded", "PolicyRefused"},
-		"denied":                {service("LoadBalancer", false, accepted, condition(status.TypeProgrammed, "False", status.ReasonDenied, "m")), "Degraded", "Denied: m"},
-		"the cloud is busy":     {service("LoadBalancer", false, accepted, condition(status.TypeProgrammed, "False", status.ReasonPending, "m")), "Progressing", "Pending: m"},
-		"fine":                  {service("LoadBalancer", true, accepted, condition(status.TypeProgrammed, "True", status.ReasonProgrammed, "nlb a serves 80/TCP")), "Healthy", "nlb a serves"},
+		"served by another":     {newService("LoadBalancer", true), "Healthy", ""},
+		"refused":               {newService("LoadBalancer", false, newCondition(status.TypeAccepted, "False", status.ReasonInvalidAnnotation, "x: is bad")), "Degraded", "InvalidAnnotation: x: is bad"},
+		"refused, still serves": {newService("LoadBalancer", true, newCondition(status.TypeAccepted, "False", status.ReasonPolicyRefused, "no")), "Degraded", "PolicyRefused"},
+		"denied":                {newService("LoadBalancer", false, accepted, newCondition(status.TypeProgrammed, "False", status.ReasonDenied, "m")), "Degraded", "Denied: m"},
+		"the cloud is busy":     {newService("LoadBalancer", false, accepted, newCondition(status.TypeProgrammed, "False", status.ReasonPending, "m")), "Progressing", "Pending: m"},
+		"fine":                  {newService("LoadBalancer", true, accepted, newCondition(status.TypeProgrammed, "True", status.ReasonProgrammed, "nlb a serves 80/TCP")), "Healthy", "nlb a serves"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, message := health(t, tc.object)
+			state, message := runScript(t, tc.object)
 			if state != tc.state || !strings.Contains(message, tc.message) {
 				t.Errorf("got %s %q, want %s %q", state, message, tc.state, tc.message)
 			}
@@ -119,11 +119,11 @@ func compareHealth(t *testing.T, accepted metav1.ConditionStatus, programmed met
 	all := []any{map[string]any{"type": programmed.Type, "status": string(programmed.Status), "reason": programmed.Reason, "observedGeneration": programmed.ObservedGeneration}}
 	if accepted != "" {
 		svc.Status.Conditions = append(svc.Status.Conditions, metav1.Condition{Type: status.TypeAccepted, Status: accepted, Reason: "x"})
-		all = append(all, condition(status.TypeAccepted, string(accepted), "x", ""))
+		all = append(all, newCondition(status.TypeAccepted, string(accepted), "x", ""))
 	}
-	object := service("LoadBalancer", true, all...)
+	object := newService("LoadBalancer", true, all...)
 	object["metadata"] = map[string]any{"generation": svc.Generation}
-	if got, want := stateOf(health(t, object)), string(status.HealthOf(svc)); got != want {
+	if got, want := stateOf(runScript(t, object)), string(status.HealthOf(svc)); got != want {
 		t.Errorf("accepted %q, programmed %s %s about generation %d: the script reports %s, want %s",
 			accepted, programmed.Status, programmed.Reason, programmed.ObservedGeneration, got, want)
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/berth-lb/berth/test/sim"
 )
 
-// phases lists the phases that are measured under the documented rates, in order. Each kind
-// of load balancer has the phases that apply to it.
-func phases() []string {
+// limitedPhases lists the phases that are measured under the documented rates, in
+// order. Each kind of load balancer has the phases that apply to it.
+func limitedPhases() []string {
 	return []string{"create", "addnode", "delnode", "restart", rolled, one, "plan", "drift"}
 }
 
@@ -74,10 +74,10 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 	}
 	limited, _, err := runPass(ctx, c, s, n, s.delay.quiet(), wanted, free)
 	var rows []limitRow
-	for _, phase := range phases() {
+	for _, phase := range limitedPhases() {
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {
-			row := newLimitRow(s, n, phase, m, free[phase], ideal(rates, free[phase]))
-			row.ShareSeconds = ideal(atShare(rates, phase), free[phase]).Seconds()
+			row := newLimitRow(s, n, phase, m, free[phase], idealTime(rates, free[phase]))
+			row.ShareSeconds = idealTime(atShare(rates, phase), free[phase]).Seconds()
 			rows = append(rows, row)
 		}
 	}
@@ -87,8 +87,8 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 	return rows, err
 }
 
-// ideal is the time that the calls of the pass without rates need with them.
-func ideal(rates []sim.Bucket, free measured) time.Duration {
+// idealTime returns the time that the calls of the pass without rates need with them.
+func idealTime(rates []sim.Bucket, free measured) time.Duration {
 	var calls []sim.Call
 	for _, e := range free.calls {
 		calls = append(calls, e.Call())
@@ -126,7 +126,7 @@ func runPass(ctx context.Context, c *cluster.Cluster, s subject, n int, silence 
 		return nil, nil, err
 	}
 	watching, stop := context.WithCancel(ctx)
-	seer, wait, err := observe(watching, world.Client)
+	seer, wait, err := startObserver(watching, world.Client)
 	if err != nil {
 		stop()
 		return nil, nil, err

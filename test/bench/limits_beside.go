@@ -39,7 +39,7 @@ func (p *pass) amid(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		p.change <- change{err: ctx.Err()}
-	case <-time.After(ideal(p.rates, p.free["restart"]) / 2):
+	case <-time.After(idealTime(p.rates, p.free["restart"]) / 2):
 		p.change <- p.user(ctx)
 	}
 }

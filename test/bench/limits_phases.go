@@ -66,7 +66,7 @@ func (p *pass) limit(phase string) time.Duration {
 	if p.subject.delay != nil {
 		return 3 * limit
 	}
-	return patience*ideal(p.rates, p.free[phase]) + grace
+	return patience*idealTime(p.rates, p.free[phase]) + grace
 }
 
 // phase acts and waits until the effect is visible and no more calls arrive.
@@ -94,7 +94,7 @@ func (p *pass) phase(ctx context.Context, s step) error {
 	if m.calls, m.ended, err = p.settle(ctx, p.limit(s.name), p.silence, effect); err != nil {
 		return err
 	}
-	m.took = took(began, m)
+	m.took = phaseDuration(began, m)
 	if !m.ended && p.free == nil {
 		return fmt.Errorf("does not end: %w", effect(ctx))
 	}
@@ -118,8 +118,9 @@ func (p *pass) keep(phase string, m measured) {
 	fmt.Fprintf(os.Stderr, "%s of %d %s: %.1f s, %d calls, rates on: %v\n", phase, len(p.all), p.subject.kind, m.took.Seconds(), len(m.calls), p.limited(phase))
 }
 
-// took is how long a phase took: to its last call, or so far if it does not end.
-func took(began time.Time, m measured) time.Duration {
+// phaseDuration returns the duration of a phase: to its last call, or so far if it does
+// not end.
+func phaseDuration(began time.Time, m measured) time.Duration {
 	if !m.ended || len(m.calls) == 0 {
 		return time.Since(began)
 	}
@@ -218,7 +219,7 @@ func (p *pass) drift(ctx context.Context) error {
 	}
 	interval := 30*time.Second + time.Duration(len(p.all))*100*time.Millisecond
 	if p.free != nil {
-		interval += 2 * ideal(p.rates, p.free["drift"])
+		interval += 2 * idealTime(p.rates, p.free["drift"])
 	}
 	if err := p.start(ctx, []string{"drift"}, "--drift-interval="+interval.String()); err != nil {
 		return err
@@ -264,7 +265,7 @@ func (p *pass) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.took = took(began, m)
+	m.took = phaseDuration(began, m)
 	after, err := p.observer.tally(ctx)
 	m.tally = after.since(before)
 	p.keep("drift", m)

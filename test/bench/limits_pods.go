@@ -44,7 +44,7 @@ func (p *pass) podSteps() ([]step, error) {
 		return nil, err
 	}
 	if want := len(p.all)*p.subject.pods + replacedPods; len(p.spare) < want {
-		return nil, fmt.Errorf("%d addresses of pods are there, want %d", len(p.spare), want)
+		return nil, fmt.Errorf("%d addresses of pods exist, want %d", len(p.spare), want)
 	}
 	var olds, news []string
 	placed := func(ctx context.Context) error { return p.placed(ctx, olds, news) }

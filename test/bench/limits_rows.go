@@ -43,7 +43,7 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 	r := limitRow{
 		refusals: map[string]int{}, Cloud: s.cloud, Kind: s.kind, Services: n, Phase: phase, Seconds: m.took.Seconds(), IdealSeconds: needs.Seconds(),
 		Calls: len(m.calls), Refused: m.refused(), told: m.tally.warnings, Flips: m.tally.flips, ended: m.ended, writes: m.tally.writes,
-		more: beyond(m, free),
+		more: extraCalls(m, free),
 	}
 	for _, n := range r.told {
 		r.Warnings += n
@@ -62,8 +62,8 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 	return r
 }
 
-// beyond are the calls by operation that one has more than the other.
-func beyond(m, free measured) map[string]int {
+// extraCalls returns the calls by operation that one has more than the other.
+func extraCalls(m, free measured) map[string]int {
 	out := map[string]int{}
 	for _, e := range m.calls {
 		out[e.Service+"."+e.Operation]++
@@ -119,8 +119,9 @@ func limitHead() {
 		"cloud", "kind", "services", "phase", "seconds", "ideal", "ratio", "of share", "calls", "refused", "warnings", "flips", "writes", "bars")
 }
 
-// times is how many times as long as another one a time is, or a dash where there is no other.
-func times(took, other float64) string {
+// formatRatio returns how many times as long as another one a time is, or a dash
+// without another one.
+func formatRatio(took, other float64) string {
 	if other <= 0 {
 		return "-"
 	}
@@ -133,7 +134,7 @@ func (r limitRow) show() {
 		kind += " slow"
 	}
 	fmt.Printf("%-5s %-16s %8d %-8s %9.1f %9.1f %7s %8s %7d %8d %8d %6d %7d  %s\n",
-		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, times(r.Seconds, r.IdealSeconds), times(r.Seconds, r.ShareSeconds), r.Calls, r.Refused, r.Warnings, r.Flips, r.writes, r.missed())
+		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, formatRatio(r.Seconds, r.IdealSeconds), formatRatio(r.Seconds, r.ShareSeconds), r.Calls, r.Refused, r.Warnings, r.Flips, r.writes, r.missed())
 	if r.Delayed {
 		fmt.Printf("        %d calls where operations take no time\n", r.Prompt)
 	}

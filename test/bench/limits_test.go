@@ -28,7 +28,7 @@ func TestIdealOfShare(t *testing.T) {
 		for range c.calls {
 			m.calls = append(m.calls, sim.Entry{Service: "elbv2", Operation: "RegisterTargets"})
 		}
-		if full, share := ideal(rates, m), ideal(atShare(rates, c.phase), m).Round(time.Millisecond); full != c.full || share != c.share {
+		if full, share := idealTime(rates, m), idealTime(atShare(rates, c.phase), m).Round(time.Millisecond); full != c.full || share != c.share {
 			t.Errorf("%s of %d calls takes %v, and %v at the share; want %v and %v", c.phase, c.calls, full, share, c.full, c.share)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1:])
+	err := runCommand(ctx, os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
@@ -51,7 +51,7 @@ type choice struct {
 	services, slow, many          []int
 }
 
-func choose(args []string) (c choice, err error) {
+func parseChoice(args []string) (c choice, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
 	tables := list("tables", "calls,limits", "tables to measure")
@@ -59,7 +59,7 @@ func choose(args []string) (c choice, err error) {
 	crowds := list("many", "500", "numbers of Services of the table limits for what is measured with many: a user's change of one of them")
 	clouds := list("cloud", "", "clouds; empty for all")
 	kinds := list("kind", "", "kinds of load balancers; empty for all")
-	wanted := list("phases", strings.Join(phases(), ","), "phases of the table limits")
+	wanted := list("phases", strings.Join(limitedPhases(), ","), "phases of the table limits")
 	numbers := list("services", "1,10,100,300", "numbers of Services of the table limits")
 	if err := set.Parse(args); err != nil {
 		return c, err
@@ -67,10 +67,10 @@ func choose(args []string) (c choice, err error) {
 	if set.NArg() > 0 {
 		return c, fmt.Errorf("argument %q: not known", set.Arg(0))
 	}
-	c = choice{tables: split(*tables), clouds: split(*clouds), kinds: split(*kinds), phases: split(*wanted)}
+	c = choice{tables: splitList(*tables), clouds: splitList(*clouds), kinds: splitList(*kinds), phases: splitList(*wanted)}
 	for _, p := range c.phases {
-		if !slices.Contains(phases(), p) {
-			return c, fmt.Errorf("phase %q: want some of %v", p, phases())
+		if !slices.Contains(limitedPhases(), p) {
+			return c, fmt.Errorf("phase %q: want some of %v", p, limitedPhases())
 		}
 	}
 	if c.services, err = countsOf("services", *numbers); err != nil {
@@ -84,7 +84,7 @@ func choose(args []string) (c choice, err error) {
 }
 
 func countsOf(flag, text string) (out []int, err error) {
-	for _, part := range split(text) {
+	for _, part := range splitList(text) {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("%s %q: not a number from 1 on", flag, part)
@@ -94,7 +94,7 @@ func countsOf(flag, text string) (out []int, err error) {
 	return out, nil
 }
 
-func split(text string) []string {
+func splitList(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -108,17 +108,17 @@ func (c choice) of(all []subject) []subject {
 	})
 }
 
-func run(ctx context.Context, args []string) error {
-	c, err := choose(args)
+func runCommand(ctx context.Context, args []string) error {
+	c, err := parseChoice(args)
 	if err != nil {
 		return err
 	}
 	for _, table := range c.tables {
 		switch table {
 		case "calls":
-			err = calls(ctx, c)
+			err = measureCalls(ctx, c)
 		case "limits":
-			err = limits(ctx, c)
+			err = measureLimits(ctx, c)
 		default:
 			err = fmt.Errorf("table %q: want calls or limits", table)
 		}
@@ -129,13 +129,13 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-func calls(ctx context.Context, c choice) error {
+func measureCalls(ctx context.Context, c choice) error {
 	var rows []row
-	head()
-	for _, s := range c.of(subjects()) {
-		got, err := measure(ctx, s)
+	printHeader()
+	for _, s := range c.of(newSubjects()) {
+		got, err := measurePhases(ctx, s)
 		rows = append(rows, got...)
-		show(got) // at once: a kind takes a minute
+		printRows(got) // at once: a kind takes a minute
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
@@ -143,8 +143,9 @@ func calls(ctx context.Context, c choice) error {
 	return writeFile("bench.json", rows)
 }
 
-// limits continues with the next kind when one has failed, and returns the errors at the end.
-func limits(ctx context.Context, c choice) (failed error) {
+// measureLimits continues with the next kind when one has failed, and returns the
+// errors at the end.
+func measureLimits(ctx context.Context, c choice) (failed error) {
 	control, err := cluster.Start(ctx, cluster.Options{Progress: os.Stderr})
 	if err != nil {
 		return err
@@ -189,8 +190,8 @@ func limits(ctx context.Context, c choice) (failed error) {
 	return errors.Join(failed, writeFile("limits.json", rows))
 }
 
-// measure runs all phases for one kind of load balancer in a world of its own.
-func measure(ctx context.Context, s subject) (rows []row, err error) {
+// measurePhases runs all phases for one kind of load balancer in a world of its own.
+func measurePhases(ctx context.Context, s subject) (rows []row, err error) {
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.machines(), Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
 		return nil, err

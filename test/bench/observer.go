@@ -36,8 +36,8 @@ func (o *observer) changes(uid types.UID) {
 	o.fallen[uid] = map[string]bool{}
 }
 
-// observe starts to watch until the context ends; wait then returns when it has.
-func observe(ctx context.Context, client kubernetes.Interface) (o *observer, wait func(), err error) {
+// startObserver starts to watch until the context ends; wait then returns when it has.
+func startObserver(ctx context.Context, client kubernetes.Interface) (o *observer, wait func(), err error) {
 	o = newObserver(client)
 	w, err := client.CoreV1().Services(metav1.NamespaceAll).Watch(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -61,7 +61,7 @@ func (b *bench) life(ctx context.Context) error {
 		act, effect func(context.Context) error
 	}{
 		{"create", func(ctx context.Context) error { return b.world.Create(ctx, all...) }, programmed},
-		{"touch", func(ctx context.Context) error { return b.each(ctx, all, touch) }, programmed},
+		{"touch", func(ctx context.Context) error { return b.each(ctx, all, touchService) }, programmed},
 		{"port", func(ctx context.Context) error { return b.each(ctx, all, addPort) }, programmed},
 		{"delnode", func(ctx context.Context) error { return b.world.LeaveNode(ctx, gone.Name) }, programmed},
 		{"addnode", func(ctx context.Context) error { return b.world.JoinNode(ctx, &gone) }, programmed},
@@ -102,15 +102,15 @@ func (b *bench) each(ctx context.Context, all []corev1.Service, change func(*cor
 	return nil
 }
 
-// touch changes an annotation that has no meaning to any controller here.
-func touch(svc *corev1.Service) {
+// touchService changes an annotation that has no meaning to any controller here.
+func touchService(svc *corev1.Service) {
 	if svc.Annotations == nil {
 		svc.Annotations = map[string]string{}
 	}
 	svc.Annotations["example.com/touched"] = "yes"
 }
 
-func addPort(svc *corev1.Service) { svc.Spec.Ports = append(svc.Spec.Ports, port("third", 8443)) }
+func addPort(svc *corev1.Service) { svc.Spec.Ports = append(svc.Spec.Ports, newPort("third", 8443)) }
 
 // restart measures a restart with many Services in place and nothing to do.
 func (b *bench) restart(ctx context.Context) error {

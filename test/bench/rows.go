@@ -28,7 +28,7 @@ type row struct {
 func newRow(s subject, phase string, n int, c harness.Calls) row {
 	calls := c.All
 	for op, times := range c.ByOperation {
-		if besides(op) {
+		if isUncounted(op) {
 			calls -= times
 		}
 	}
@@ -45,10 +45,10 @@ func newRow(s subject, phase string, n int, c harness.Calls) row {
 	return r
 }
 
-// besides tells calls that are not counted: waiting for an operation belongs to
-// the write that began it, tokens come once an hour, and versions of APIs are asked for
+// isUncounted reports whether a call is not counted: waiting for an operation belongs
+// to the write that began it, tokens are requested once an hour, and versions of APIs
 // when the program starts.
-func besides(operation string) bool {
+func isUncounted(operation string) bool {
 	if strings.HasPrefix(operation, "identity.") || strings.HasSuffix(operation, ".ListVersions") {
 		return true
 	}
@@ -60,12 +60,12 @@ func (r row) met() bool {
 	return r.GoalCalls == nil || (r.CallsPerService <= *r.GoalCalls && r.WritesPerService <= *r.GoalWrites)
 }
 
-// head is the line above the rows.
-func head() {
+// printHeader prints the line above the rows.
+func printHeader() {
 	fmt.Printf("%-5s %-11s %-10s %8s %7s %7s %14s %14s  %s\n", "cloud", "kind", "phase", "services", "calls", "writes", "calls/service", "writes/service", "goal: calls (writes)")
 }
 
-func show(rows []row) {
+func printRows(rows []row) {
 	for _, r := range rows {
 		goal := ""
 		if r.GoalCalls != nil {

@@ -67,7 +67,7 @@ func (d *delay) quiet() time.Duration {
 	return d.time + quiet
 }
 
-func subjects() []subject {
+func newSubjects() []subject {
 	return []subject{
 		{cloud: "aws", kind: "clb", simArgs: awsQuotas(), goal: map[string][2]float64{
 			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
@@ -99,7 +99,7 @@ func limitSubjects() []subject {
 	hundred := pools("nic-100", "nodeIPConfiguration")
 	hundred.nodes, hundred.only, hundred.mostCreate = 100, []int{100}, 6
 	all := []subject{pools("nodeip", "nodeIP"), pools("nic", "nodeIPConfiguration"), hundred, podTargets()}
-	for _, s := range subjects() {
+	for _, s := range newSubjects() {
 		if s.cloud != "azure" {
 			all = append(all, s)
 		}
@@ -230,7 +230,7 @@ func (s subject) service(prefix string, i int) corev1.Service {
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeLoadBalancer,
 			Selector: map[string]string{"app": "bench"},
-			Ports:    []corev1.ServicePort{port("http", 80), port("https", 443)},
+			Ports:    []corev1.ServicePort{newPort("http", 80), newPort("https", 443)},
 		},
 	}
 	if s.class != "" {
@@ -247,6 +247,6 @@ func (s subject) services(prefix string, n int) []corev1.Service {
 	return out
 }
 
-func port(name string, number int32) corev1.ServicePort {
+func newPort(name string, number int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromInt32(8080)}
 }

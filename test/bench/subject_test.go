@@ -66,7 +66,7 @@ func TestMark(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := googleClient{t, cloud}
-			all := subjects()
+			all := newSubjects()
 			s := all[slices.IndexFunc(all, func(s subject) bool { return s.cloud == "gce" && s.kind == kind })]
 			g.do(http.MethodPost, project+calls[0], calls[1])
 			before := g.named(s.mark(node))

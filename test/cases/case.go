@@ -61,7 +61,7 @@ func (c Case) Service(t testing.TB) *corev1.Service {
 		t.Fatalf("%s has no %s", c.Path, servicePart)
 	}
 	out := &corev1.Service{}
-	decode(t, c.Path, text, out)
+	decodeYAML(t, c.Path, text, out)
 	return out
 }
 
@@ -71,5 +71,5 @@ func (c Case) Service(t testing.TB) *corev1.Service {
 func (c Case) World(t testing.TB, into any, appended ...string) {
 	t.Helper()
 	over, _ := c.Part(cloudPart)
-	overlay(t, c.Path, over, into, appended...)
+	overlayFields(t, c.Path, over, into, appended...)
 }

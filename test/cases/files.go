@@ -15,11 +15,11 @@ func Unmarshal(t testing.TB, file string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decode(t, file, string(text), into)
+	decodeYAML(t, file, string(text), into)
 }
 
-// decode reads the text of a YAML file.
-func decode(t testing.TB, file, text string, into any) {
+// decodeYAML reads the text of a YAML file.
+func decodeYAML(t testing.TB, file, text string, into any) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -35,15 +35,15 @@ func ReadWorld(t testing.TB, into any) {
 // worldFile is what stands around the cases of a cloud.
 const worldFile = "testdata/world.yaml"
 
-// overlay reads the surroundings of a case into a value: the fields of the world, overlaid
+// overlayFields reads the surroundings of a case into a value: the fields of the world, overlaid
 // with the fields that a text of the file replaces. Fields of facts are overlaid one by one.
 // In a field that appended names, the text is appended to the field of the world's "config".
 // The texts are merged, since decoding twice into one value would mix the members of lists.
-func overlay(t testing.TB, file, text string, into any, appended ...string) {
+func overlayFields(t testing.TB, file, text string, into any, appended ...string) {
 	t.Helper()
 	base, over := map[string]any{}, map[string]any{}
 	Unmarshal(t, worldFile, &base)
-	decode(t, file, text, &over)
+	decodeYAML(t, file, text, &over)
 	if facts, ok := over["facts"].(map[string]any); ok {
 		all, _ := base["facts"].(map[string]any)
 		maps.Copy(all, facts)
@@ -60,5 +60,5 @@ func overlay(t testing.TB, file, text string, into any, appended ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decode(t, file, string(merged), into)
+	decodeYAML(t, file, string(merged), into)
 }

@@ -100,7 +100,7 @@ func (z Fuzzer[C, F]) Largest(t *testing.T) {
 			t.Errorf("%s: planning takes %d MiB, more than %d", size, took>>20, ceiling>>20)
 		}
 		if asked < len(svc.Spec.Ports) {
-			t.Errorf("%s: Build asks %d times whether somebody waits", size, asked)
+			t.Errorf("%s: Build checks %d times whether a caller still waits", size, asked)
 		}
 		asked = 0
 		in, _ := c.Input(svc)

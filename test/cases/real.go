@@ -44,7 +44,7 @@ func RealServices[C, F any](t *testing.T, cloud *providers.Cloud[C, F], least in
 		svc := RealService(t, file)
 		fmt.Fprintf(&out, "== %s: ", filepath.Base(file))
 		if class := svc.Spec.LoadBalancerClass; class != nil && !slices.Contains(cloud.Classes, *class) {
-			fmt.Fprintf(&out, "of class %s, which never comes here\n", *class)
+			fmt.Fprintf(&out, "of class %s, which is never served here\n", *class)
 			continue
 		}
 		if c := cloud.Choose(svc); c.Elsewhere != "" {

@@ -13,10 +13,10 @@ import (
 // flags others, lists and maps shorter or nothing. What is not exported stays.
 func Scramble[T any](v T, data []byte) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
-	out.Set(copied(reflect.ValueOf(&v).Elem()))
+	out.Set(deepCopy(reflect.ValueOf(&v).Elem()))
 	for ; len(data) >= 2; data = data[2:] {
 		if places := placesIn(out, nil); len(places) > 0 {
-			scrambled(places[int(data[0])%len(places)], data[1])
+			scrambleField(places[int(data[0])%len(places)], data[1])
 		}
 	}
 	return out.Interface().(T)
@@ -48,38 +48,38 @@ func ScrambleStack(s *stack.Stack, data []byte) *stack.Stack {
 	return out
 }
 
-// copied is a deep copy. Structs whose fields are not exported are values.
-func copied(v reflect.Value) reflect.Value {
+// deepCopy returns a deep copy. Structs whose fields are not exported are values.
+func deepCopy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
 			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(copied(v.Elem()))
+			out.Elem().Set(deepCopy(v.Elem()))
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
-			out.Set(copied(v.Elem()))
+			out.Set(deepCopy(v.Elem()))
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			for i := range v.Len() {
-				out.Index(i).Set(copied(v.Index(i)))
+				out.Index(i).Set(deepCopy(v.Index(i)))
 			}
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for _, k := range v.MapKeys() {
-				out.SetMapIndex(k, copied(v.MapIndex(k)))
+				out.SetMapIndex(k, deepCopy(v.MapIndex(k)))
 			}
 		}
 	case reflect.Struct:
 		out.Set(v)
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(copied(v.Field(i)))
+				out.Field(i).Set(deepCopy(v.Field(i)))
 			}
 		}
 	default:
@@ -144,8 +144,8 @@ func sortedKeys(v reflect.Value) []reflect.Value {
 	return keys
 }
 
-// scrambled writes something else into a place.
-func scrambled(p place, how byte) {
+// scrambleField writes another value into a place.
+func scrambleField(p place, how byte) {
 	to := reflect.New(p.is.Type()).Elem()
 	switch p.is.Kind() {
 	case reflect.String:
@@ -163,7 +163,7 @@ func scrambled(p place, how byte) {
 		}
 	case reflect.Map:
 		if keys := sortedKeys(p.is); how%2 > 0 && len(keys) > 0 {
-			to.Set(copied(p.is))
+			to.Set(deepCopy(p.is))
 			to.SetMapIndex(keys[int(how)%len(keys)], reflect.Value{})
 		}
 	default: // the zero value

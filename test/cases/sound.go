@@ -16,11 +16,11 @@ func Sound(p plan.Plan) error {
 	done := map[plan.StepID]bool{}
 	for _, s := range p.Steps {
 		if done[s.ID] {
-			return fmt.Errorf("%s is there twice", s.ID)
+			return fmt.Errorf("%s occurs twice", s.ID)
 		}
 		for _, need := range s.Needs {
 			if !done[need] {
-				return fmt.Errorf("%s comes before %s, which it needs (held: %t)", s.ID, need, known[need])
+				return fmt.Errorf("%s is ordered before %s, which it needs (held: %t)", s.ID, need, known[need])
 			}
 		}
 		done[s.ID] = true

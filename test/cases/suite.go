@@ -117,7 +117,7 @@ func (s Suite[C, F]) Cases(t *testing.T) {
 			r := c.Run(t)
 			out := Told(r.Problems)
 			if r.Want == nil {
-				c.Check(t, "stack.golden", out+"nothing is built; what is there stays\n")
+				c.Check(t, "stack.golden", out+"nothing is built; existing resources stay\n")
 				return
 			}
 			c.Check(t, "stack.golden", out+Text(r.Want, s.Field))

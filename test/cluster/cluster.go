@@ -62,7 +62,7 @@ type info struct {
 // context bounds the start, which compiles the programs when the machine has none
 // yet; the control plane then runs until Stop or the end of this process.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	path, err := command(ctx)
+	path, err := planeCommand(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { plane.Main(m) }
 // soon is far more than anything here takes on a busy machine.
 const soon = 30 * time.Second
 
-func client(t *testing.T, c *Cluster) kubernetes.Interface {
+func newClient(t *testing.T, c *Cluster) kubernetes.Interface {
 	t.Helper()
 	api, err := c.Client()
 	if err != nil {
@@ -74,7 +74,7 @@ func TestNodesKeepTheirStatus(t *testing.T) {
 		}.Object())
 	}
 	c.Nodes(t, want...)
-	nodes, err := client(t, c).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	nodes, err := newClient(t, c).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestNodesKeepTheirStatus(t *testing.T) {
 	if err := c.SetNodeReady(t.Context(), "node-07", false); err != nil {
 		t.Fatal(err)
 	}
-	node, err := client(t, c).CoreV1().Nodes().Get(t.Context(), "node-07", metav1.GetOptions{})
+	node, err := newClient(t, c).CoreV1().Nodes().Get(t.Context(), "node-07", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestNodesKeepTheirStatus(t *testing.T) {
 
 func TestServiceGetsWhatTheServerAllocates(t *testing.T) {
 	c := plane.Cluster(t)
-	api := client(t, c).CoreV1().Services(c.Namespace(t))
+	api := newClient(t, c).CoreV1().Services(c.Namespace(t))
 	wish := loadBalancer("", "web")
 	dual := corev1.IPFamilyPolicyRequireDualStack
 	wish.Spec.IPFamilyPolicy = &dual
@@ -138,7 +138,7 @@ func TestServiceGetsWhatTheServerAllocates(t *testing.T) {
 
 func TestEndpointSliceControllerRuns(t *testing.T) {
 	c := plane.Cluster(t)
-	api, namespace := client(t, c), c.Namespace(t)
+	api, namespace := newClient(t, c), c.Namespace(t)
 	if _, err := api.CoreV1().Services(namespace).Create(t.Context(), loadBalancer("", "web"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestNamespaceLeavesNoServices(t *testing.T) {
 			held := loadBalancer("", "held")
 			held.Finalizers = []string{"service.kubernetes.io/load-balancer-cleanup"}
 			for _, service := range []*corev1.Service{held, loadBalancer("", "free")} {
-				if _, err := client(t, c).CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+				if _, err := newClient(t, c).CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -173,7 +173,7 @@ func TestNamespaceLeavesNoServices(t *testing.T) {
 		t.Errorf("want two namespaces, got %s twice", namespaces[0])
 	}
 	for _, namespace := range namespaces {
-		services, err := client(t, c).CoreV1().Services(namespace).List(t.Context(), metav1.ListOptions{})
+		services, err := newClient(t, c).CoreV1().Services(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestImpersonateHasOnlyBoundRights(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "services"},
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"list"}}},
 	}
-	if _, err := client(t, c).RbacV1().Roles(namespace).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+	if _, err := newClient(t, c).RbacV1().Roles(namespace).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	binding := &rbacv1.RoleBinding{
@@ -204,7 +204,7 @@ func TestImpersonateHasOnlyBoundRights(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "services"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "viewer-" + namespace}},
 	}
-	if _, err := client(t, c).RbacV1().RoleBindings(namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+	if _, err := newClient(t, c).RbacV1().RoleBindings(namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	Eventually(t, soon, func() error {
@@ -258,7 +258,7 @@ func TestOptionsAndStop(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	for name, pid := range processes {
-		if running(pid) {
+		if isRunning(pid) {
 			t.Errorf("%s still runs after stop", name)
 		}
 	}
@@ -280,7 +280,7 @@ func TestKilledCommandLeavesNoProcess(t *testing.T) {
 	}
 	Eventually(t, soon, func() error {
 		for name, pid := range c.Processes() {
-			if running(pid) {
+			if isRunning(pid) {
 				return fmt.Errorf("%s still runs", name)
 			}
 		}
@@ -318,9 +318,9 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// running reports whether a process runs; one that has ended and waits to be collected does
-// not.
-func running(pid int) bool {
+// isRunning reports whether a process runs; one that has ended and waits to be
+// collected does not.
+func isRunning(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

@@ -17,9 +17,9 @@ import (
 // modulePath is the module whose root holds test/controlplane.
 const modulePath = "github.com/berth-lb/berth"
 
-// command returns the path of the control plane command and builds it when the
+// planeCommand returns the path of the control plane command and builds it when the
 // cache has none for its present source.
-func command(ctx context.Context) (string, error) {
+func planeCommand(ctx context.Context) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func moduleRoot() (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && declares(text, modulePath) {
+		if err == nil && declaresModule(text, modulePath) {
 			return dir, nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +111,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// declares reports whether a go.mod declares the module.
-func declares(goMod []byte, module string) bool {
+// declaresModule reports whether a go.mod declares the module.
+func declaresModule(goMod []byte, module string) bool {
 	for line := range bytes.Lines(goMod) {
 		if fields := bytes.Fields(line); len(fields) >= 2 && string(fields[0]) == "module" {
 			return string(fields[1]) == module

@@ -13,7 +13,7 @@ type Options struct {
 	// created when missing and stays. Empty means a temporary folder that Stop
 	// removes.
 	Dir string
-	// Progress receives progress messages, above all that a program is being compiled. Nil
+	// Progress receives progress messages, mainly about programs being compiled. Nil
 	// means standard error.
 	Progress io.Writer
 	// Tokens are users besides the administrator. For a user that needs no

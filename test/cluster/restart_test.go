@@ -19,7 +19,7 @@ func TestRestartAPIServer(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	api := client(t, c)
+	api := newClient(t, c)
 	if _, err := api.CoreV1().Services(metav1.NamespaceDefault).Create(t.Context(), loadBalancer(metav1.NamespaceDefault, "kept"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestRestartAPIServer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if after := c.Processes()["kube-apiserver"]; after == before || running(before) || !running(after) {
+	if after := c.Processes()["kube-apiserver"]; after == before || isRunning(before) || !isRunning(after) {
 		t.Errorf("process %d before, %d after the restart", before, after)
 	}
 	if c.URL() != url {

@@ -34,9 +34,9 @@ func TestVersionsOfTheProduct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := requirements(GoMod())
+	ours := requiredVersions(GoMod())
 	both := 0
-	for module, version := range requirements(string(product)) {
+	for module, version := range requiredVersions(string(product)) {
 		if got := ours[module]; got != "" && got != version {
 			t.Errorf("%s: the product requires %s, the control plane %s", module, version, got)
 		} else if got != "" {
@@ -48,8 +48,8 @@ func TestVersionsOfTheProduct(t *testing.T) {
 	}
 }
 
-// requirements are the versions in a go.mod, by module.
-func requirements(text string) map[string]string {
+// requiredVersions returns the versions in a go.mod, by module.
+func requiredVersions(text string) map[string]string {
 	required := regexp.MustCompile(`(?m)^(?:require)?\s*([a-z][^\s]*\.[^\s]*) (v[^\s]+)`)
 	out := map[string]string{}
 	for _, m := range required.FindAllStringSubmatch(text, -1) {

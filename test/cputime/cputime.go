@@ -14,15 +14,15 @@ func Least(t testing.TB, work func()) time.Duration {
 	t.Helper()
 	least := time.Hour
 	for range runs {
-		before := spent(t)
+		before := cpuTime(t)
 		work()
-		least = min(least, spent(t)-before)
+		least = min(least, cpuTime(t)-before)
 	}
 	return least
 }
 
-// spent is the processor time of this process so far.
-func spent(t testing.TB) time.Duration {
+// cpuTime returns the processor time of this process so far.
+func cpuTime(t testing.TB) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

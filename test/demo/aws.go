@@ -46,7 +46,7 @@ func lookClassic(ctx context.Context, c *elb.Client) ([]string, error) {
 			listeners = append(listeners, fmt.Sprintf("%s:%d->%d", *l.Listener.Protocol, l.Listener.LoadBalancerPort, *l.Listener.InstancePort))
 		}
 		lines = append(lines, fmt.Sprintf("classic %s %-15s %s, %d instances, check %s",
-			short(*lb.LoadBalancerName), *lb.Scheme, strings.Join(listeners, " "), len(lb.Instances), *lb.HealthCheck.Target))
+			shortName(*lb.LoadBalancerName), *lb.Scheme, strings.Join(listeners, " "), len(lb.Instances), *lb.HealthCheck.Target))
 	}
 	return lines, nil
 }
@@ -66,7 +66,7 @@ func lookNetwork(ctx context.Context, c *elbv2.Client) ([]string, error) {
 		for _, l := range listeners.Listeners {
 			ports = append(ports, fmt.Sprintf("%s:%d", l.Protocol, *l.Port))
 		}
-		lines = append(lines, fmt.Sprintf("network %s %-15s %s", short(*lb.LoadBalancerName), lb.Scheme, strings.Join(ports, " ")))
+		lines = append(lines, fmt.Sprintf("network %s %-15s %s", shortName(*lb.LoadBalancerName), lb.Scheme, strings.Join(ports, " ")))
 	}
 	groups, err := c.DescribeTargetGroups(ctx, &elbv2.DescribeTargetGroupsInput{})
 	if err != nil {
@@ -92,13 +92,13 @@ func lookGroups(ctx context.Context, c *ec2.Client) ([]string, error) {
 	}
 	var lines []string
 	for _, g := range out.SecurityGroups {
-		lines = append(lines, fmt.Sprintf("security group %s, %d permissions", short(*g.GroupName), len(g.IpPermissions)))
+		lines = append(lines, fmt.Sprintf("security group %s, %d permissions", shortName(*g.GroupName), len(g.IpPermissions)))
 	}
 	return lines, nil
 }
 
-// short shows the beginning of a long name.
-func short(name string) string {
+// shortName returns the beginning of a long name.
+func shortName(name string) string {
 	const shown = 20
 	if len(name) <= shown {
 		return name

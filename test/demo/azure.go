@@ -109,7 +109,7 @@ func lookBalancers(ctx context.Context, client *arm.Client) ([]string, error) {
 			if f.Properties.Private != "" {
 				place = f.Properties.Private
 			}
-			out = append(out, fmt.Sprintf("load balancer %s: frontend %s %s, %d rules", lb.Name, short(f.Name), place, len(f.Properties.Rules)))
+			out = append(out, fmt.Sprintf("load balancer %s: frontend %s %s, %d rules", lb.Name, shortName(f.Name), place, len(f.Properties.Rules)))
 		}
 		for _, p := range lb.Properties.Pools {
 			out = append(out, fmt.Sprintf("load balancer %s: pool %s of %d addresses", lb.Name, p.Name, len(p.Properties.Addresses)))
@@ -125,7 +125,7 @@ func lookPublicIPs(ctx context.Context, client *arm.Client) ([]string, error) {
 	var out []string
 	for _, ip := range list {
 		if owner := ip.Tags["k8s-azure-service"]; owner != "" { // the others are the users' own
-			out = append(out, fmt.Sprintf("public IP %s %s for %s", short(ip.Name), ip.Properties.Address, owner))
+			out = append(out, fmt.Sprintf("public IP %s %s for %s", shortName(ip.Name), ip.Properties.Address, owner))
 		}
 	}
 	return out, err
@@ -151,7 +151,7 @@ func lookSecurity(ctx context.Context, client *arm.Client) ([]string, error) {
 	for _, group := range list {
 		for _, r := range group.Properties.Rules {
 			if strings.HasPrefix(r.Name, "k8s-azure-lb_") {
-				out = append(out, fmt.Sprintf("security rule %s %s %d destinations", short(r.Name), r.Properties.Access, max(1, len(r.Properties.Destinations))))
+				out = append(out, fmt.Sprintf("security rule %s %s %d destinations", shortName(r.Name), r.Properties.Access, max(1, len(r.Properties.Destinations))))
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func lookRules(ctx context.Context, options []option.ClientOption) ([]string, er
 		if f.GetAllPorts() {
 			ports = "all"
 		}
-		return fmt.Sprintf("rule %s %-8s %-15s %s:%s > %s%s", short(f.GetName()), f.GetLoadBalancingScheme(), f.GetIPAddress(),
+		return fmt.Sprintf("rule %s %-8s %-15s %s:%s > %s%s", shortName(f.GetName()), f.GetLoadBalancingScheme(), f.GetIPAddress(),
 			f.GetIPProtocol(), ports, kindAndName(f.GetTarget()+f.GetBackendService()), madeFor(f.GetDescription()))
 	})
 }
@@ -76,7 +76,7 @@ func kindAndName(url string) string {
 	if len(parts) < 2 {
 		return url
 	}
-	return parts[len(parts)-2] + "/" + short(parts[len(parts)-1])
+	return parts[len(parts)-2] + "/" + shortName(parts[len(parts)-1])
 }
 
 // madeFor says which Service a description names, since names of things do so by
@@ -99,7 +99,7 @@ func lookBackends(ctx context.Context, options []option.ClientOption) ([]string,
 	}
 	it := client.List(ctx, &computepb.ListRegionBackendServicesRequest{Project: gceProject, Region: gceRegion})
 	return listAll(it.Next, func(b *computepb.BackendService) string {
-		return fmt.Sprintf("backend service %s %s %s, %d groups, check %s%s", short(b.GetName()), b.GetLoadBalancingScheme(), b.GetProtocol(),
+		return fmt.Sprintf("backend service %s %s %s, %d groups, check %s%s", shortName(b.GetName()), b.GetLoadBalancingScheme(), b.GetProtocol(),
 			len(b.GetBackends()), kindAndName(strings.Join(b.GetHealthChecks(), " ")), madeFor(b.GetDescription()))
 	})
 }
@@ -111,7 +111,7 @@ func lookPools(ctx context.Context, options []option.ClientOption) ([]string, er
 	}
 	it := client.List(ctx, &computepb.ListTargetPoolsRequest{Project: gceProject, Region: gceRegion})
 	return listAll(it.Next, func(p *computepb.TargetPool) string {
-		return fmt.Sprintf("target pool %s %d instances, check %s%s", short(p.GetName()), len(p.GetInstances()), kindAndName(strings.Join(p.GetHealthChecks(), " ")), madeFor(p.GetDescription()))
+		return fmt.Sprintf("target pool %s %d instances, check %s%s", shortName(p.GetName()), len(p.GetInstances()), kindAndName(strings.Join(p.GetHealthChecks(), " ")), madeFor(p.GetDescription()))
 	})
 }
 
@@ -139,7 +139,7 @@ func lookNEGs(ctx context.Context, options []option.ClientOption) ([]string, err
 	return listAll(it.Next, func(p compute.NetworkEndpointGroupsScopedListPair) string {
 		var lines []string
 		for _, g := range p.Value.GetNetworkEndpointGroups() {
-			lines = append(lines, fmt.Sprintf("endpoint group %s in %s, %d endpoints", short(g.GetName()), p.Key, g.GetSize()))
+			lines = append(lines, fmt.Sprintf("endpoint group %s in %s, %d endpoints", shortName(g.GetName()), p.Key, g.GetSize()))
 		}
 		return strings.Join(lines, "\n")
 	})
@@ -164,7 +164,7 @@ func lookFirewalls(ctx context.Context, options []option.ClientOption) ([]string
 		if to == "" {
 			to = "all nodes"
 		}
-		return fmt.Sprintf("firewall %s %s from %d ranges to %s%s", short(f.GetName()), strings.Join(open, " "), len(f.GetSourceRanges()), to, madeFor(f.GetDescription()))
+		return fmt.Sprintf("firewall %s %s from %d ranges to %s%s", shortName(f.GetName()), strings.Join(open, " "), len(f.GetSourceRanges()), to, madeFor(f.GetDescription()))
 	})
 }
 
@@ -174,5 +174,5 @@ func lookAddresses(ctx context.Context, options []option.ClientOption) ([]string
 		return nil, err
 	}
 	it := client.List(ctx, &computepb.ListAddressesRequest{Project: gceProject, Region: gceRegion})
-	return listAll(it.Next, func(a *computepb.Address) string { return "address " + short(a.GetName()) + " " + a.GetAddress() })
+	return listAll(it.Next, func(a *computepb.Address) string { return "address " + shortName(a.GetName()) + " " + a.GetAddress() })
 }

@@ -20,7 +20,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := runDemo(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
@@ -29,14 +29,14 @@ func main() {
 // nodes is how many machines the cloud has; the last one joins the cluster late.
 const nodes = 4
 
-func run(ctx context.Context) error {
+func runDemo(ctx context.Context) error {
 	cloud := os.Getenv("CLOUD")
 	if cloud == "" {
 		cloud = "aws"
 	}
-	stage, ok := stages()[cloud]
+	stage, ok := demoStages()[cloud]
 	if !ok {
-		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: %s", cloud, strings.Join(slices.Sorted(maps.Keys(stages())), ", "))
+		return fmt.Errorf("CLOUD=%q: there is no demo for it; legal: %s", cloud, strings.Join(slices.Sorted(maps.Keys(demoStages())), ", "))
 	}
 	began := time.Now()
 	show := &show{stage: stage}
@@ -57,7 +57,7 @@ func run(ctx context.Context) error {
 
 // keep leaves everything running until the user has had enough.
 func (s *show) keep(ctx context.Context) {
-	s.title("KEEP=1: everything goes on running until you press Ctrl-C")
+	s.title("KEEP=1: everything keeps running until you press Ctrl-C")
 	fmt.Println("    export KUBECONFIG=" + s.world.Cluster.Kubeconfig(""))
 	fmt.Println("    kubectl apply -f examples/" + s.world.Cloud + "/" + s.stage.spare + ".yaml")
 	fmt.Println("    kubectl get services; kubectl describe service " + s.stage.spare)

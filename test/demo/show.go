@@ -32,7 +32,7 @@ type stage struct {
 	sim     []string // flags of the simulator
 }
 
-func stages() map[string]stage {
+func demoStages() map[string]stage {
 	return map[string]stage{
 		"aws": {lookAWS, "classic-tls", "nlb", nil},
 		// Azure's own default, which private links need.
@@ -89,8 +89,9 @@ const (
 	secret   = "service.beta.kubernetes.io/oci-load-balancer-tls-secret"
 )
 
-// beyond says why a Service is none for the demonstration; empty if it is one.
-func beyond(svc corev1.Service) string {
+// unsuitedReason returns why a Service cannot be part of the demonstration; empty if it
+// can.
+func unsuitedReason(svc corev1.Service) string {
 	if class := svc.Spec.LoadBalancerClass; class != nil && *class == optional {
 		return "whose class " + optional + " is served only where the configuration says so"
 	}
@@ -119,8 +120,8 @@ func (s *show) load() error {
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(services, func(svc corev1.Service) bool { return beyond(svc) != "" }); i >= 0 {
-			fmt.Printf("left out: %s, %s\n", filepath.Base(f), beyond(services[i]))
+		if i := slices.IndexFunc(services, func(svc corev1.Service) bool { return unsuitedReason(svc) != "" }); i >= 0 {
+			fmt.Printf("left out: %s, %s\n", filepath.Base(f), unsuitedReason(services[i]))
 			continue
 		}
 		if name := filepath.Base(f); strings.HasPrefix(name, "misspelt") || strings.HasPrefix(name, "value-") {
@@ -241,7 +242,7 @@ func (s *show) warnings(ctx context.Context, svc corev1.Service) ([]corev1.Event
 
 // complaints shows the reported mistakes of the invalid Services.
 func (s *show) complaints(ctx context.Context) error {
-	s.title("what the wrong ones were told (kubectl describe service)")
+	s.title("events of the invalid Services (kubectl describe service)")
 	for _, b := range s.bad {
 		events, err := s.warnings(ctx, b)
 		if err != nil {
@@ -306,7 +307,7 @@ func (s *show) port(ctx context.Context) error {
 		return harness.Eventually(ctx, limit, func(ctx context.Context) error {
 			calls, err := meter.Read(ctx)
 			if err == nil && calls.Writes == 0 {
-				err = fmt.Errorf("the port is not there yet")
+				err = fmt.Errorf("the port does not exist yet")
 			}
 			return err
 		})

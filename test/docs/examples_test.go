@@ -16,9 +16,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// bad lists the examples of mistakes, with the severity of the message to the user. Every
-// other example is valid.
-func bad() map[string]plan.Severity {
+// mistakenExamples lists the examples of mistakes, with the severity of the message to
+// the user. Every other example is valid.
+func mistakenExamples() map[string]plan.Severity {
 	return map[string]plan.Severity{
 		"misspelt-key.yaml":       plan.Error,
 		"value-out-of-range.yaml": plan.Error,
@@ -36,16 +36,16 @@ func TestExamples(t *testing.T) {
 		}
 		for _, file := range files {
 			t.Run(cloud.Name+"/"+filepath.Base(file), func(t *testing.T) {
-				complete(t, file)
-				judged(t, cloud, file)
+				checkForm(t, file)
+				checkExample(t, cloud, file)
 			})
 		}
 	}
 }
 
-// complete holds an example against the form that all have: a comment that says
-// what it shows, then one Service that has the name of the file.
-func complete(t *testing.T, file string) {
+// checkForm checks the form of an example: a comment that states its purpose, then one
+// Service that has the name of the file.
+func checkForm(t *testing.T, file string) {
 	t.Helper()
 	body, err := os.ReadFile(file)
 	if err != nil {
@@ -63,8 +63,8 @@ func complete(t *testing.T, file string) {
 	}
 }
 
-// judged asks what `berth check` says of the example.
-func judged(t *testing.T, cloud providers.Entry, file string) {
+// checkExample runs `berth check` on the example.
+func checkExample(t *testing.T, cloud providers.Entry, file string) {
 	t.Helper()
 	checked, err := offline.Check(t.Context(), offline.Input{Files: []string{file}}, offline.Checks{Cloud: cloud, Classes: service.Classes{Default: true, Names: cloud.Classes}})
 	if err != nil {
@@ -74,7 +74,7 @@ func judged(t *testing.T, cloud providers.Entry, file string) {
 		t.Fatalf("is not one Service that is served: %+v", checked.Services)
 	}
 	problems := checked.Services[0].Problems
-	severity, wrong := bad()[filepath.Base(file)]
+	severity, wrong := mistakenExamples()[filepath.Base(file)]
 	switch {
 	case !wrong && len(problems) > 0:
 		t.Errorf("has problems: %v", problems)

@@ -19,8 +19,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// pages visits every page that people write, and the texts that Helm prints.
-func pages(t *testing.T, visit func(path, text string)) {
+// visitPages visits every page that people write, and the texts that Helm prints.
+func visitPages(t *testing.T, visit func(path, text string)) {
 	t.Helper()
 	seen := 0
 	for _, dir := range []string{"docs", "charts", "examples", "integrations", "README.md", "CONTRIBUTING.md"} {
@@ -42,13 +42,13 @@ func pages(t *testing.T, visit func(path, text string)) {
 	}
 }
 
-// programs maps each program named in the pages to its flags. Flags of Go programs are the
-// names in their calls of pflag, and those that libraries add.
-func programs(t *testing.T) map[string]map[string]bool {
+// programFlags maps each program named in the pages to its flags. Flags of Go programs
+// are the names in their calls of pflag, and the ones that libraries add.
+func programFlags(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	berth, controller := map[string]bool{"help": true}, map[string]bool{"help": true}
 	registers := regexp.MustCompile(`^(String|Bool|Int|Float64|Duration)[A-Za-z]*VarP?$`)
-	production(t, func(path string, f *ast.File) {
+	visitProduction(t, func(path string, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) < 2 {
@@ -149,7 +149,7 @@ func wrongFlags(code string, ours map[string]map[string]bool) []string {
 
 // TestPagesNameRealFlags: a page that shows a flag shows one that its program has.
 func TestPagesNameRealFlags(t *testing.T) {
-	ours := programs(t)
+	ours := programFlags(t)
 	if !ours["berth"]["summary"] || !ours["controller"]["dry-run"] || !ours["controller"]["leader-elect-resource-name"] || ours["berth"]["tracing-ratio"] {
 		t.Fatal("the test does not see the flags of the programs")
 	}
@@ -157,7 +157,7 @@ func TestPagesNameRealFlags(t *testing.T) {
 		t.Errorf("got %q: the test does not see flags that are not there", got)
 	}
 	shown := 0
-	pages(t, func(path, text string) {
+	visitPages(t, func(path, text string) {
 		if filepath.Ext(path) != ".md" || strings.HasPrefix(path, "docs/reference/") {
 			return // generated pages are derived from the code
 		}
@@ -181,7 +181,7 @@ func TestPagesNameRealMetrics(t *testing.T) {
 		real[d.Name] = true
 	}
 	named, name := 0, regexp.MustCompile(`\bberth_[a-z_]+[a-z]`)
-	pages(t, func(path, text string) {
+	visitPages(t, func(path, text string) {
 		for _, m := range name.FindAllString(text, -1) {
 			named++
 			base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(m, "_bucket"), "_count"), "_sum")
@@ -198,7 +198,7 @@ func TestPagesNameRealMetrics(t *testing.T) {
 // TestPagesNameRealConditions: so are conditions.
 func TestPagesNameRealConditions(t *testing.T) {
 	named, name := 0, regexp.MustCompile(regexp.QuoteMeta(status.Prefix)+`[A-Z][A-Za-z]+`)
-	pages(t, func(path, text string) {
+	visitPages(t, func(path, text string) {
 		for _, m := range name.FindAllString(text, -1) {
 			named++
 			if !slices.Contains(status.Types(), m) {

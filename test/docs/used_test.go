@@ -15,8 +15,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// production visits every file of the product's own folders that is no test.
-func production(t *testing.T, visit func(path string, f *ast.File)) {
+// visitProduction visits every file of the product's own folders that is no test.
+func visitProduction(t *testing.T, visit func(path string, f *ast.File)) {
 	t.Helper()
 	for _, dir := range []string{"annotations", "cmd", "providers", "service", "stack", "status"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
@@ -35,12 +35,12 @@ func production(t *testing.T, visit func(path string, f *ast.File)) {
 	}
 }
 
-// uses counts the names of a package that production code outside of the files
+// usedNames counts the names of a package that production code outside of the files
 // that declare and list them uses.
-func uses(t *testing.T, pkg string, lists ...string) map[string]bool {
+func usedNames(t *testing.T, pkg string, lists ...string) map[string]bool {
 	t.Helper()
 	out, inside := map[string]bool{}, map[string][]string{}
-	production(t, func(path string, f *ast.File) {
+	visitProduction(t, func(path string, f *ast.File) {
 		if slices.Contains(lists, path) {
 			return
 		}
@@ -67,8 +67,8 @@ func uses(t *testing.T, pkg string, lists ...string) map[string]bool {
 	return out
 }
 
-// constants maps the names of the string constants in a file to their values.
-func constants(t *testing.T, path string) map[string]string {
+// stringConstants maps the names of the string constants in a file to their values.
+func stringConstants(t *testing.T, path string) map[string]string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, 0)
 	if err != nil {
@@ -101,8 +101,8 @@ func TestEverythingDocumentedIsSaid(t *testing.T) {
 	for _, list := range []struct{ pkg, file string }{
 		{"status", "status/events.go"}, {"status", "status/reasons.go"}, {"annotations", "annotations/code.go"},
 	} {
-		used := uses(t, list.pkg, "status/events.go", "status/reasons.go", "annotations/code_docs.go")
-		names := constants(t, list.file)
+		used := usedNames(t, list.pkg, "status/events.go", "status/reasons.go", "annotations/code_docs.go")
+		names := stringConstants(t, list.file)
 		if len(names) < 10 {
 			t.Errorf("%s: found %d constants: the test does not see the file", list.file, len(names))
 		}
@@ -133,7 +133,7 @@ func TestPagesNameRealReasons(t *testing.T) {
 	reason := regexp.MustCompile("`((?:[A-Z][a-z]+)*(?:LoadBalancer|Annotation|Spec|ByPolicy|ForSafety|NodePort|MatchingNodes)[A-Za-z]*)`")
 	told := regexp.MustCompile(`(?m)^\s*(?:Warning +|Normal +)?([A-Z][a-z]+(?:[A-Z][a-z]+)+): `) // as shown in an answer of kubectl
 	seen := 0
-	pages(t, func(path, body string) {
+	visitPages(t, func(path, body string) {
 		if strings.Contains(path, "reference") {
 			return // generated pages are derived from the code
 		}

@@ -12,7 +12,7 @@ import (
 func TestTextsNameWhoActs(t *testing.T) {
 	vague := regexp.MustCompile(`(?i)\b(somebody|someone|nobody|whoever|anybody)\b`)
 	texts := 0
-	production(t, func(path string, f *ast.File) {
+	visitProduction(t, func(path string, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				if texts++; vague.MatchString(lit.Value) {

@@ -28,7 +28,7 @@ func Read(t testing.TB, path string) *File {
 	return &File{Path: path, Comment: string(archive.Comment), archive: archive}
 }
 
-// Part returns the text of a part; there tells whether the file has it.
+// Part returns the text of a part; there reports whether the file has it.
 func (f *File) Part(name string) (text string, there bool) {
 	i := f.index(name)
 	if i < 0 {
@@ -47,20 +47,20 @@ func (f *File) Check(t testing.TB, name, got string) {
 	t.Helper()
 	if *update {
 		f.put(name, got)
-		write(t, f.Path, string(txtar.Format(f.archive)))
+		writeGolden(t, f.Path, string(txtar.Format(f.archive)))
 		return
 	}
 	want, there := f.Part(name)
 	if !there {
 		t.Fatalf("%s has no %s (run the test with -update and read what it writes)", f.Path, name)
 	}
-	if diff := cmp.Diff(want, written(name, got)); diff != "" {
+	if diff := cmp.Diff(want, withNewline(name, got)); diff != "" {
 		t.Errorf("%s: %s differs (-want +got):\n%s", f.Path, name, diff)
 	}
 }
 
-// written returns a text as a part of a file has it: with a newline at its end.
-func written(name, text string) string {
+// withNewline returns a text as a part of a file has it: with a newline at its end.
+func withNewline(name, text string) string {
 	file := txtar.Archive{Files: []txtar.File{{Name: name, Data: []byte(text)}}}
 	return string(txtar.Parse(txtar.Format(&file)).Files[0].Data)
 }

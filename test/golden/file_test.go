@@ -12,7 +12,7 @@ import (
 // is put there changes no other.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "case.txt")
-	write(t, path, "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\n-- three --\nb")
+	writeGolden(t, path, "Says what it is about.\n-- one --\na\n--- no heading\n\n-- two --\n-- three --\nb")
 	f := Read(t, path)
 	f.Check(t, "three", "b")
 	f.Check(t, "two", "")

@@ -13,7 +13,7 @@ import (
 // package understands the same flag.
 var update = flag.Bool("update", false, "rewrite the golden files with what the tests got")
 
-// Updating tells whether the run rewrites golden files instead of comparing.
+// Updating reports whether the run rewrites golden files instead of comparing.
 func Updating() bool { return *update }
 
 // Check compares got with the file at path. A missing file is a failure, not an
@@ -21,7 +21,7 @@ func Updating() bool { return *update }
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
-		write(t, path, got)
+		writeGolden(t, path, got)
 		return
 	}
 	want, err := os.ReadFile(path)
@@ -33,7 +33,7 @@ func Check(t testing.TB, path, got string) {
 	}
 }
 
-func write(t testing.TB, path, got string) {
+func writeGolden(t testing.TB, path, got string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

@@ -23,15 +23,15 @@ type Binaries struct {
 // Build compiles the programs of this repository into its bin folder. What Go
 // has in its cache costs a second.
 func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
-	out, err := binaries()
+	out, err := binaryPaths()
 	if err != nil {
 		return Binaries{}, err
 	}
-	return out, build(ctx, progress, out.Cloudsim, out.Berth, out.Controller)
+	return out, buildPrograms(ctx, progress, out.Cloudsim, out.Berth, out.Controller)
 }
 
-// binaries are where the programs are built.
-func binaries() (Binaries, error) {
+// binaryPaths returns where the programs are built.
+func binaryPaths() (Binaries, error) {
 	root, err := Root()
 	if err != nil {
 		return Binaries{}, err
@@ -43,9 +43,10 @@ func binaries() (Binaries, error) {
 	}, nil
 }
 
-// build compiles programs of the repository to these paths of its bin folder. Their debugging
-// tables are left out: they take half of the linker's time and are not needed here.
-func build(ctx context.Context, progress io.Writer, paths ...string) error {
+// buildPrograms compiles programs of the repository to these paths of its bin folder.
+// Their debugging tables are left out: they take half of the linker's time and are not
+// needed here.
+func buildPrograms(ctx context.Context, progress io.Writer, paths ...string) error {
 	root, err := Root()
 	if err != nil {
 		return err

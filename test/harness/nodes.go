@@ -35,7 +35,7 @@ func (w *World) SeedNodes() ([]corev1.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode[corev1.Node](body)
+	return decodeDocuments[corev1.Node](body)
 }
 
 // Pods are the addresses that the simulator's machines have for pods, machine by machine.
@@ -72,8 +72,8 @@ func (w *World) LeaveNode(ctx context.Context, name string) error {
 	return w.Client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-// decode reads the YAML documents of one type.
-func decode[T any](body []byte) ([]T, error) {
+// decodeDocuments reads the YAML documents of one type.
+func decodeDocuments[T any](body []byte) ([]T, error) {
 	reader := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(body), 4096)
 	var out []T
 	for {

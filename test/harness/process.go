@@ -23,9 +23,9 @@ type Process struct {
 	err  error         // how it ended; read after done
 }
 
-// start runs a program with its output in dir/name.log. If first is not nil it
-// gets the first line of standard output.
-func start(name, dir string, env []string, first chan<- string, program string, args ...string) (*Process, error) {
+// startProcess runs a program with its output in dir/name.log. If first is not nil it
+// receives the first line of standard output.
+func startProcess(name, dir string, env []string, first chan<- string, program string, args ...string) (*Process, error) {
 	p := &Process{Name: name, Log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
 	out, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -118,9 +118,9 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
-// await returns the value, or what is wrong when the process ends before, or
-// the context does.
-func await(ctx context.Context, p *Process, line <-chan string) (string, error) {
+// awaitLine returns the line, or an error when the process ends before, or the context
+// does.
+func awaitLine(ctx context.Context, p *Process, line <-chan string) (string, error) {
 	select {
 	case l := <-line:
 		if l == "" {

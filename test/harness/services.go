@@ -22,7 +22,7 @@ func ReadServices(path string) ([]corev1.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	services, err := decode[corev1.Service](body)
+	services, err := decodeDocuments[corev1.Service](body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -58,7 +58,7 @@ func (w *World) Change(ctx context.Context, namespace, name string, change func(
 			return err
 		}
 		change(svc)
-		err = patiently(func() error {
+		err = retryTransient(func() error {
 			_, err := w.Client.CoreV1().Services(namespace).Update(ctx, svc, metav1.UpdateOptions{})
 			return err
 		})
@@ -70,16 +70,16 @@ func (w *World) Change(ctx context.Context, namespace, name string, change func(
 
 // Get reads a Service, again if the API server could not do it just now.
 func (w *World) Get(ctx context.Context, namespace, name string) (svc *corev1.Service, err error) {
-	err = patiently(func() error {
+	err = retryTransient(func() error {
 		svc, err = w.Client.CoreV1().Services(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
 	return svc, err
 }
 
-// patiently repeats what the API server of a busy machine could not do just now: a
-// request that may be repeated, and that is no matter of the test.
-func patiently(do func() error) error {
+// retryTransient repeats requests that the API server of a busy machine could not serve
+// just now: requests that may be repeated, and whose failure does not concern the test.
+func retryTransient(do func() error) error {
 	hurried := func(err error) bool {
 		return apierrors.IsInternalError(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 			apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
@@ -110,13 +110,13 @@ func (w *World) Delete(ctx context.Context, services ...corev1.Service) error {
 // Eventually asks until the answer is nil, or returns the last answer when the
 // time is over.
 func Eventually(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
-	return poll(ctx, limit, func(time.Duration) time.Duration { return often }, ask)
+	return pollUntil(ctx, limit, func(time.Duration) time.Duration { return often }, ask)
 }
 
-// Patiently is Eventually for what may take minutes: the longer it has waited, the less
-// often it asks, every half second at the least, and a twentieth of the wait apart at the most.
-func Patiently(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
-	return poll(ctx, limit, func(waited time.Duration) time.Duration {
+// EventuallySlow is Eventually for states that may take minutes: the pauses grow with the
+// time that it has waited, to a twentieth of it and at most half a second.
+func EventuallySlow(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	return pollUntil(ctx, limit, func(waited time.Duration) time.Duration {
 		return min(max(waited/20, often), 10*often)
 	}, ask)
 }
@@ -124,8 +124,9 @@ func Patiently(ctx context.Context, limit time.Duration, ask func(context.Contex
 // often is the pause between two questions.
 const often = 50 * time.Millisecond
 
-// poll asks until the answer is nil, with pauses by how long it has waited.
-func poll(ctx context.Context, limit time.Duration, pause func(waited time.Duration) time.Duration, ask func(context.Context) error) error {
+// pollUntil polls until ask returns nil, with pauses that depend on how long it has
+// waited.
+func pollUntil(ctx context.Context, limit time.Duration, pause func(waited time.Duration) time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last error // what the answer was before the time was over
@@ -192,7 +193,7 @@ func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
 		}
 		for _, s := range services {
 			if svc, ok := there[s.Namespace+"/"+s.Name]; ok {
-				return fmt.Errorf("%s/%s is still there, with the finalizers %v: %s", s.Namespace, s.Name, svc.Finalizers, Conditions(&svc))
+				return fmt.Errorf("%s/%s still exists, with the finalizers %v: %s", s.Namespace, s.Name, svc.Finalizers, Conditions(&svc))
 			}
 		}
 		return nil

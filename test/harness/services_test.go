@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// TestPatiently: a condition that becomes true is noticed soon, however long it took, with a
+// TestEventuallySlow: a condition that becomes true is noticed soon, however long it took, with a
 // small part of the requests that constant polling takes.
-func TestPatiently(t *testing.T) {
+func TestEventuallySlow(t *testing.T) {
 	for _, after := range []time.Duration{0, 300 * time.Millisecond, 4 * time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			began, asked := time.Now(), 0
-			err := Patiently(t.Context(), time.Hour, func(context.Context) error {
+			err := EventuallySlow(t.Context(), time.Hour, func(context.Context) error {
 				asked++
 				if time.Since(began) < after {
 					return errors.New("not yet")
@@ -32,11 +32,11 @@ func TestPatiently(t *testing.T) {
 	}
 }
 
-// TestPatientlyEnds: when the time is over the last answer is returned.
-func TestPatientlyEnds(t *testing.T) {
+// TestEventuallySlowEnds: when the time is over the last answer is returned.
+func TestEventuallySlowEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, not := time.Now(), errors.New("never")
-		err := Patiently(t.Context(), time.Minute, func(context.Context) error { return not })
+		err := EventuallySlow(t.Context(), time.Minute, func(context.Context) error { return not })
 		if !errors.Is(err, not) || time.Since(began) != time.Minute {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}

@@ -24,10 +24,10 @@ type Sim struct {
 }
 
 // Configure changes the cloud configuration, before a program reads it.
-func (s *Sim) Configure(change func(string) string) error { return edit(s.Dir, change) }
+func (s *Sim) Configure(change func(string) string) error { return editConfig(s.Dir, change) }
 
-// edit changes the cloud configuration in a folder.
-func edit(dir string, change func(string) string) error {
+// editConfig changes the cloud configuration in a folder.
+func editConfig(dir string, change func(string) string) error {
 	file := filepath.Join(dir, "cloud.conf")
 	conf, err := os.ReadFile(file)
 	if err != nil {
@@ -46,11 +46,11 @@ func startSim(ctx context.Context, bin, cloud, dir string, nodes int, more []str
 	}
 	args := append([]string{"--cloud", cloud, "--listen", "127.0.0.1:0", "--nodes", strconv.Itoa(nodes), "--out", seed}, more...)
 	first := make(chan string, 1)
-	p, err := start("cloudsim", dir, nil, first, bin, args...)
+	p, err := startProcess("cloudsim", dir, nil, first, bin, args...)
 	if err != nil {
 		return nil, err
 	}
-	line, err := await(ctx, p, first)
+	line, err := awaitLine(ctx, p, first)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func Identify(cloud, dir string) error {
 	if cloud != "gce" && cloud != "azure" {
 		return nil
 	}
-	return edit(dir, func(conf string) string {
+	return editConfig(dir, func(conf string) string {
 		if cloud == "azure" {
 			return strings.Replace(conf, "{", `{"useManagedIdentityExtension": true,`, 1)
 		}

@@ -36,11 +36,11 @@ func (p *Process) Usage() (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("%s: usage: %w", p.Name, err)
 	}
-	return Usage{Resident: kibibytes(status, "VmRSS:"), Peak: kibibytes(status, "VmHWM:"), Own: kibibytes(status, "RssAnon:"), CPU: time.Duration(ticks) * clockTick}, nil
+	return Usage{Resident: parseKibibytes(status, "VmRSS:"), Peak: parseKibibytes(status, "VmHWM:"), Own: parseKibibytes(status, "RssAnon:"), CPU: time.Duration(ticks) * clockTick}, nil
 }
 
-// kibibytes reads a line such as "VmRSS:   1234 kB" and returns bytes.
-func kibibytes(status []byte, field string) int64 {
+// parseKibibytes reads a line such as "VmRSS: 1234 kB" and returns bytes.
+func parseKibibytes(status []byte, field string) int64 {
 	for line := range strings.Lines(string(status)) {
 		words := strings.Fields(line)
 		if len(words) == 3 && words[0] == field {

@@ -72,10 +72,10 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 	w.Binaries = o.Binaries
 	unbuilt := w.Binaries == (Binaries{})
 	if unbuilt {
-		if w.Binaries, err = binaries(); err != nil {
+		if w.Binaries, err = binaryPaths(); err != nil {
 			return err
 		}
-		if err := build(ctx, o.Progress, w.Binaries.Cloudsim, w.Binaries.Berth); err != nil {
+		if err := buildPrograms(ctx, o.Progress, w.Binaries.Cloudsim, w.Binaries.Berth); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (w *World) start(ctx context.Context, o Options) (err error) {
 	// The programs that Early does not need are built after it, and the controller before the
 	// control plane: in parallel both would compile their shared packages.
 	if unbuilt {
-		if err := build(ctx, o.Progress, w.Binaries.Controller); err != nil {
+		if err := buildPrograms(ctx, o.Progress, w.Binaries.Controller); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (w *World) launch(name, program string, env, flags []string) (*Process, err
 		"--kubeconfig=" + w.Cluster.Kubeconfig(""),
 		"--leader-elect=false", "--secure-port=0", "--controllers=service", "-v=1",
 	}, flags...)
-	p, err := start(w.numbered(name), w.Dir, env, nil, program, args...)
+	p, err := startProcess(w.numbered(name), w.Dir, env, nil, program, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ const (
 // update says that what is compared is written instead.
 var update = flag.Bool("update", false, "write what is made from the chart")
 
-// clouds returns the names of the clouds in the schema of values.yaml.
-func clouds(t *testing.T, values []value) []string {
+// schemaClouds returns the names of the clouds in the schema of values.yaml.
+func schemaClouds(t *testing.T, values []value) []string {
 	t.Helper()
 	for _, v := range values {
 		if v.key != "provider" {
@@ -43,8 +43,8 @@ func clouds(t *testing.T, values []value) []string {
 	return nil
 }
 
-// tool runs a program of this module's tool lines in the chart's surroundings.
-func tool(t *testing.T, args ...string) []byte {
+// runTool runs a program of this module's tool lines in the chart's surroundings.
+func runTool(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var said bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool"}, args...)...)
@@ -58,8 +58,8 @@ func tool(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// same compares a file of the repository with what it should be.
-func same(t *testing.T, file string, want []byte) {
+// compareFile compares a file of the repository with its expected text.
+func compareFile(t *testing.T, file string, want []byte) {
 	t.Helper()
 	path := filepath.Join(root, file)
 	if *update {
@@ -80,7 +80,7 @@ func same(t *testing.T, file string, want []byte) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	body, err := os.ReadFile(path)
 	if err != nil {
@@ -92,21 +92,21 @@ func read(t *testing.T, path string) []byte {
 // TestGenerated compares everything generated from the chart with the repository. The
 // parts are ordered: a stale schema refuses the manifests.
 func TestGenerated(t *testing.T) {
-	values, err := readValues(read(t, chart+"/values.yaml"))
+	values, err := readValues(readFile(t, chart+"/values.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("schema", func(t *testing.T) {
-		whole := schema(values)
+		whole := valuesSchema(values)
 		whole["$schema"] = "http://json-schema.org/draft-07/schema#"
 		text, err := json.MarshalIndent(whole, "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "charts/berth/values.schema.json", append(text, '\n'))
+		compareFile(t, "charts/berth/values.schema.json", append(text, '\n'))
 	})
 	t.Run("page", func(t *testing.T) {
-		rows, err := table("", values)
+		rows, err := valuesTable("", values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,16 +118,16 @@ func TestGenerated(t *testing.T) {
 		if err := page.Execute(&out, map[string]string{"Values": rows}); err != nil {
 			t.Fatal(err)
 		}
-		same(t, "charts/berth/README.md", out.Bytes())
+		compareFile(t, "charts/berth/README.md", out.Bytes())
 	})
-	manifests, all := map[string][]byte{}, clouds(t, values)
+	manifests, all := map[string][]byte{}, schemaClouds(t, values)
 	for _, cloud := range all {
-		manifests[cloud] = tool(t, "helm", "template", "berth", chart, "--namespace", "kube-system", "--values", chart+"/ci/"+cloud+".yaml")
+		manifests[cloud] = runTool(t, "helm", "template", "berth", chart, "--namespace", "kube-system", "--values", chart+"/ci/"+cloud+".yaml")
 	}
 	t.Run("manifests", func(t *testing.T) {
 		for _, cloud := range all {
 			head := fmt.Sprintf("# Made by `make docs` from charts/berth with the values of charts/berth/ci/%s.yaml.\n", cloud)
-			same(t, "charts/manifests/"+cloud+".yaml", append([]byte(head), manifests[cloud]...))
+			compareFile(t, "charts/manifests/"+cloud+".yaml", append([]byte(head), manifests[cloud]...))
 		}
 	})
 	t.Run("rights", func(t *testing.T) {
@@ -136,13 +136,13 @@ func TestGenerated(t *testing.T) {
 			t.Fatal(err)
 		}
 		const begin, end = "<!-- rights: made from the chart -->\n", "<!-- end of rights -->\n"
-		body := string(read(t, root+"/docs/security.md"))
+		body := string(readFile(t, root+"/docs/security.md"))
 		before, rest, found := strings.Cut(body, begin)
 		_, after, ended := strings.Cut(rest, end)
 		if !found || !ended {
 			t.Fatal("docs/security.md: the marks around the table of rights are gone")
 		}
-		same(t, "docs/security.md", []byte(before+begin+"\n"+rows+"\n"+end+after))
+		compareFile(t, "docs/security.md", []byte(before+begin+"\n"+rows+"\n"+end+after))
 	})
 }
 
@@ -154,12 +154,12 @@ func TestLint(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			tool(t, "helm", "lint", "--strict", "--values", file, chart)
+			runTool(t, "helm", "lint", "--strict", "--values", file, chart)
 		})
 	}
 }
 
 // TestUnit runs the chart's unit tests.
 func TestUnit(t *testing.T) {
-	t.Logf("%s", tool(t, "helm-unittest", "--strict", chart))
+	t.Logf("%s", runTool(t, "helm-unittest", "--strict", chart))
 }

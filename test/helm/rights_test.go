@@ -41,8 +41,8 @@ func (r *rule) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// roles picks the roles out of rendered manifests.
-func roles(manifests []byte) ([]role, error) {
+// parseRoles returns the roles in rendered manifests.
+func parseRoles(manifests []byte) ([]role, error) {
 	var out []role
 	docs := yaml.NewDecoder(bytes.NewReader(manifests))
 	for {
@@ -83,14 +83,14 @@ func (r rule) row(where, only string) string {
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", text, where, strings.Join(r.Verbs, ", "), why)
 }
 
-// rightsTable lists the rules of every cloud; those that not all have say whose
-// they are. A rule without a comment goes on with that of the one above.
+// rightsTable lists the rules of every cloud; a rule that not every cloud has names its
+// clouds. A rule without a comment has the comment of the one above.
 func rightsTable(clouds []string, manifests map[string][]byte) (string, error) {
 	var order []string
 	found := map[string][]string{}
 	rows := map[string]func(only string) string{}
 	for _, cloud := range clouds {
-		all, err := roles(manifests[cloud])
+		all, err := parseRoles(manifests[cloud])
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", cloud, err)
 		}

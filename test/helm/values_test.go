@@ -69,9 +69,9 @@ func (v *value) readComment(comment string) error {
 	return nil
 }
 
-// schema is the JSON schema of values: what is not declared is an error, since it
-// would be ignored.
-func schema(values []value) map[string]any {
+// valuesSchema returns the JSON schema of values: what is not declared is an error,
+// since it would be ignored.
+func valuesSchema(values []value) map[string]any {
 	properties := map[string]any{
 		// Helm adds it where the chart is a part of another one.
 		"global": map[string]any{"type": "object"},
@@ -84,7 +84,7 @@ func schema(values []value) map[string]any {
 
 func (v *value) schema() map[string]any {
 	if v.doc == "" {
-		out := schema(v.sections)
+		out := valuesSchema(v.sections)
 		delete(out["properties"].(map[string]any), "global")
 		return out
 	}
@@ -109,13 +109,13 @@ func typeOf(node *yaml.Node) string {
 	return "string"
 }
 
-// table is the table of values for the chart's page.
-func table(path string, values []value) (string, error) {
+// valuesTable returns the table of values for the chart's page.
+func valuesTable(path string, values []value) (string, error) {
 	var out strings.Builder
 	for _, v := range values {
 		where := strings.TrimPrefix(path+"."+v.key, ".")
 		if v.doc == "" {
-			below, err := table(where, v.sections)
+			below, err := valuesTable(where, v.sections)
 			if err != nil {
 				return "", err
 			}

@@ -1,8 +1,8 @@
 // Package mutate lets every plain run of the tests fuzz for a moment.
 //
-// `go test -fuzz` compiles all that a package imports anew, which takes minutes for
-// clients of clouds. Here a fuzz test tries each of its seeds changed at random as well,
-// so many times whatever the machine can do; `make fuzz` goes on from there.
+// `go test -fuzz` recompiles every package that the test imports, which takes minutes for
+// clients of clouds. Here a fuzz test also tries each of its seeds with random changes, a
+// fixed number of times on any machine; `make fuzz` continues from there.
 //
 // Start with Add.
 package mutate

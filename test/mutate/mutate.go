@@ -28,7 +28,7 @@ func Add(f *testing.F, n int, args ...any) {
 	for range n {
 		changed := make([]any, len(args))
 		for i, a := range args {
-			changed[i] = change(chance, a)
+			changed[i] = mutateArgument(chance, a)
 		}
 		f.Add(changed...)
 	}
@@ -48,8 +48,8 @@ func chanceOf(t testing.TB, args []any) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// change returns an argument of a fuzz test changed, or now and then as it is.
-func change(chance *rand.Rand, arg any) any {
+// mutateArgument returns an argument of a fuzz test changed, or now and then as it is.
+func mutateArgument(chance *rand.Rand, arg any) any {
 	switch v := arg.(type) {
 	case string:
 		return string(Bytes(chance, []byte(v)))
@@ -58,14 +58,14 @@ func change(chance *rand.Rand, arg any) any {
 	case bool:
 		return chance.IntN(2) == 0
 	case int:
-		return number(chance, v)
+		return mutateInt(chance, v)
 	case int32:
-		return int32(number(chance, int(v)))
+		return int32(mutateInt(chance, int(v)))
 	}
 	return arg
 }
 
-func number(chance *rand.Rand, v int) int {
+func mutateInt(chance *rand.Rand, v int) int {
 	return []int{v, 0, -1, v + 1, -v, 1 << 31, chance.IntN(1 << 17), chance.Int()}[chance.IntN(8)]
 }
 
@@ -86,7 +86,7 @@ func Bytes(chance *rand.Rand, data []byte) []byte {
 		case 2:
 			out = slices.Insert(out, at, slices.Clone(out[at:to])...)
 		case 3:
-			out = slices.Insert(out, at, []byte(word(chance))...)
+			out = slices.Insert(out, at, []byte(oddWord(chance))...)
 		case 4:
 			out = slices.Insert(out, at, byte(chance.IntN(256)), byte(chance.IntN(256)))
 		}
@@ -94,8 +94,8 @@ func Bytes(chance *rand.Rand, data []byte) []byte {
 	return out
 }
 
-// word is something that parsers stumble over.
-func word(chance *rand.Rand) string {
+// oddWord returns a text that is hard to parse.
+func oddWord(chance *rand.Rand) string {
 	words := []string{
 		"\x00", "\xff", "\n", ",", "=", ":", "{", "}", "[", "]", "\"", "'", "%", "*", "-", "\\", "/0", "/129", "::", "0x", "1e999", "null", "true",
 		"99999999999999999999", "-1", "0.0.0.0/0", "::/0", "&a", "*a", "---\n", "\u202e", "ä",

@@ -56,8 +56,8 @@ func AWS() Cloud {
 			"elb.CreateLoadBalancer":                {firstBalancer(), tagged + "; Elastic Load Balancing user guide, service-linked role; kubernetes-sigs/aws-load-balancer-controller, IAM policy"},
 			"elbv2.CreateLoadBalancer":              {firstBalancer(), tagged + "; the same"},
 			"elbv2.CreateListener":                  {[]string{elbActions + "AddTags" + atCreation}, tagged},
-			"elb.RegisterInstancesWithLoadBalancer": {quotas(), "providers/aws/wire/read_limits.go: clusters of more than 500 nodes"},
-			"elbv2.RegisterTargets":                 {quotas(), "the same"},
+			"elb.RegisterInstancesWithLoadBalancer": {quotaActions(), "providers/aws/wire/read_limits.go: clusters of more than 500 nodes"},
+			"elbv2.RegisterTargets":                 {quotaActions(), "the same"},
 			"elbv2.CreateTargetGroup":               {[]string{elbActions + "AddTags" + atCreation}, tagged},
 		},
 		rare: map[string]string{
@@ -80,8 +80,8 @@ func firstBalancer() []string {
 	}
 }
 
-// quotas is the right to ask how many members a load balancer may have.
-func quotas() []string { return []string{elbActions + "DescribeAccountLimits"} }
+// quotaActions returns the right to read how many members a load balancer may have.
+func quotaActions() []string { return []string{elbActions + "DescribeAccountLimits"} }
 
 // awsStatement is one of an IAM policy, with its fields in the usual order.
 type awsStatement struct {
@@ -92,11 +92,11 @@ type awsStatement struct {
 	When     any      `json:"Condition,omitempty"`
 }
 
-// anywhere lists the writing actions that cannot be limited to what carries the
+// unlimitedActions lists the writing actions that cannot be limited to what carries the
 // cluster's tag: what is about to be made has none yet, listeners that were taken over
 // have none either, and the rules of groups are also written in the nodes' groups, which are the
 // user's.
-func anywhere() []string {
+func unlimitedActions() []string {
 	return []string{
 		ec2Actions + "AuthorizeSecurityGroupIngress", ec2Actions + "CreateSecurityGroup", ec2Actions + "RevokeSecurityGroupIngress",
 		elbActions + "CreateLoadBalancer", elbActions + "CreateTargetGroup", elbActions + "DeleteListener", elbActions + "ModifyListener",
@@ -126,7 +126,7 @@ func awsPolicy(needs []string, tag string) ([]byte, error) {
 			at = &balancers
 		case strings.HasPrefix(name, "Describe"):
 			at = &read
-		case slices.Contains(anywhere(), action):
+		case slices.Contains(unlimitedActions(), action):
 			at = &free
 		}
 		at.Action = append(at.Action, action)
@@ -138,14 +138,14 @@ func awsPolicy(needs []string, tag string) ([]byte, error) {
 			all = append(all, s)
 		}
 	}
-	return indented(struct {
+	return indentJSON(struct {
 		Version   string         `json:"Version"`
 		Statement []awsStatement `json:"Statement"`
 	}{"2012-10-17", all})
 }
 
-// indented is JSON for people.
-func indented(v any) ([]byte, error) {
+// indentJSON returns JSON for readers.
+func indentJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

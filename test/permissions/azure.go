@@ -45,7 +45,7 @@ func Azure() Cloud {
 			"network.LoadBalancers.MigrateToIPBased": "a cluster whose pools held network interfaces and are to hold addresses",
 		},
 		free: map[string]string{
-			"metadata": "tells the addresses of a cloud's APIs to everybody",
+			"metadata": "returns the addresses of a cloud's APIs to every client",
 		},
 		file: azureRole("Berth load balancers", "Load balancers for the Services of a Kubernetes cluster."),
 	}
@@ -72,7 +72,7 @@ func AzurePods() Cloud {
 			"ServiceGateways.UpdateAddressLocations": {[]string{operations}, "Azure permissions for Networking, locations/operations"},
 		},
 		free: map[string]string{
-			"metadata": "tells the addresses of a cloud's APIs to everybody",
+			"metadata": "returns the addresses of a cloud's APIs to every client",
 		},
 		file: azureRole("Berth load balancers to pods", "Load balancers of the SKU Service for the Services of a Kubernetes cluster."),
 	}
@@ -109,7 +109,7 @@ func azureAction(service, collection, operation string) (string, bool) {
 // azureRole is a custom role as the tools of Azure read it.
 func azureRole(name, description string) func(needs []string) ([]byte, error) {
 	return func(needs []string) ([]byte, error) {
-		return indented(struct {
+		return indentJSON(struct {
 			Name             string   `json:"Name"`
 			IsCustom         bool     `json:"IsCustom"`
 			Description      string   `json:"Description"`

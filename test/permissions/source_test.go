@@ -23,7 +23,7 @@ func TestAWSSource(t *testing.T) {
 		}
 		wanted = append(wanted, service+m[2])
 	}
-	compare(t, []string{"aws.json", "aws-controller.json"}, wanted, regexp.MustCompile(`"((?:ec2|elasticloadbalancing):[A-Z]\w+)"`), regexp.MustCompile(`CreateAction|Describe(?:AccountAttributes|Addresses|InternetGateways)$`))
+	comparePermissions(t, []string{"aws.json", "aws-controller.json"}, wanted, regexp.MustCompile(`"((?:ec2|elasticloadbalancing):[A-Z]\w+)"`), regexp.MustCompile(`CreateAction|Describe(?:AccountAttributes|Addresses|InternetGateways)$`))
 }
 
 // TestGCESource does the same for methods: what they need by themselves.
@@ -51,7 +51,7 @@ func TestGCESource(t *testing.T) {
 		wanted = append(wanted, permission)
 	}
 	implied := regexp.MustCompile(`\.(use\w*|updatePolicy|createInternal|deleteInternal)$`)
-	compare(t, []string{"gce.yaml"}, wanted, regexp.MustCompile(`(compute\.\w+\.\w+)`), implied)
+	comparePermissions(t, []string{"gce.yaml"}, wanted, regexp.MustCompile(`(compute\.\w+\.\w+)`), implied)
 }
 
 // forPeople is the file with calls that are made when people ask, with their own
@@ -82,9 +82,9 @@ func inSource(t *testing.T, cloud string, call *regexp.Regexp) [][]string {
 	return out
 }
 
-// compare wants the granted permissions of the files to equal the wanted ones, except for
-// implied ones.
-func compare(t *testing.T, files []string, wanted []string, granted, implied *regexp.Regexp) {
+// comparePermissions requires the granted permissions of the files to equal the wanted
+// ones, except for implied ones.
+func comparePermissions(t *testing.T, files []string, wanted []string, granted, implied *regexp.Regexp) {
 	t.Helper()
 	var got []string
 	for _, file := range files {

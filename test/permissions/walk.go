@@ -87,7 +87,7 @@ func (w Walk) walk(t *testing.T, seen map[string]bool, role []byte) {
 		if o, ok := subject.(props.Referring); ok {
 			job.Objects = o.Objects()
 		}
-		converge(t, r, job)
+		convergeService(t, r, job)
 	}
 	converge(t, begin(), reconcile.Job{Service: neighbour, NeverProvisioned: true})
 	for i, c := range w.Cases {
@@ -107,7 +107,7 @@ func (w Walk) walk(t *testing.T, seen map[string]bool, role []byte) {
 	}
 	converge(t, begin(), reconcile.Job{Service: w.Cases[0].Service, Release: true})
 	converge(t, begin(), reconcile.Job{Service: neighbour, Release: true})
-	count(subject, seen)
+	countOperations(subject, seen)
 }
 
 // others lets others do what they do after a case.
@@ -116,7 +116,7 @@ func (w Walk) others(t *testing.T, subject props.Subject, c props.Case, seen map
 	if w.Then == nil {
 		return
 	}
-	count(subject, seen)
+	countOperations(subject, seen)
 	if judged, ok := subject.(props.Roled); ok {
 		judged.SetRole(t, nil)
 	}
@@ -124,8 +124,8 @@ func (w Walk) others(t *testing.T, subject props.Subject, c props.Case, seen map
 	subject.Control().Journal.Reset()
 }
 
-// count notes which operations were called.
-func count(subject props.Subject, seen map[string]bool) {
+// countOperations records which operations were called.
+func countOperations(subject props.Subject, seen map[string]bool) {
 	for _, e := range subject.Control().Journal.Entries() {
 		if e.Committed || !e.Write {
 			seen[e.Service+"."+e.Operation] = true
@@ -133,7 +133,7 @@ func count(subject props.Subject, seen map[string]bool) {
 	}
 }
 
-func converge(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) {
+func convergeService(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) {
 	t.Helper()
 	var last reconcile.Result
 	for range rounds {
@@ -146,5 +146,5 @@ func converge(t *testing.T, r *reconcile.Reconciler, job reconcile.Job) {
 			return
 		}
 	}
-	t.Fatalf("%s is not there after %d rounds: %v, %s", job.Service.Name, rounds, last.Err, strings.Join(last.Draft.Problems.Strings(), "; "))
+	t.Fatalf("%s is not complete after %d rounds: %v, %s", job.Service.Name, rounds, last.Err, strings.Join(last.Draft.Problems.Strings(), "; "))
 }

@@ -42,9 +42,9 @@ func (s subject) Nodes() []nodeports.Node {
 
 func (s subject) Control() *sim.Control { return &s.Harbour.Control }
 
-// fresh returns a cloud whose load balancers are busy for two seconds after each change, and
-// whose lists have two items on a page.
-func fresh(t testing.TB) props.Subject {
+// newSubject returns a cloud whose load balancers are busy for two seconds after each
+// change, and whose lists have two items on a page.
+func newSubject(t testing.TB) props.Subject {
 	h := simquay.New()
 	h.Busy, h.PageSize = 2*time.Second, 2
 	return subject{virtual.Start(t, h), h}
@@ -53,7 +53,7 @@ func fresh(t testing.TB) props.Subject {
 // TestProperties holds the cloud against everything that every cloud must be: it
 // converges, it finishes what a crash began, it leaves nothing behind.
 func TestProperties(t *testing.T) {
-	props.Run(t, fresh, []props.Case{
+	props.Run(t, newSubject, []props.Case{
 		props.Service("plain", nil),
 		props.Service("internal", map[string]string{"quay.example/internal": "true"}),
 		props.Service("mixed", nil, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }),
@@ -61,7 +61,7 @@ func TestProperties(t *testing.T) {
 }
 
 // TestRenumbered: an old port is deleted only once its replacement exists.
-func TestRenumbered(t *testing.T) { props.Renumbered(t, fresh, props.Service("plain", nil)) }
+func TestRenumbered(t *testing.T) { props.Renumbered(t, newSubject, props.Service("plain", nil)) }
 
 // TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.
 func TestBesideTheOthers(t *testing.T) {

@@ -36,7 +36,7 @@ type mover struct {
 // TestFlowsAreForwards: after every step of every move between two cases, the flows of the
 // observed stacks are the ones that the simulator passes on.
 func TestFlowsAreForwards(t *testing.T) {
-	list, seen := moves(), 0
+	list, seen := moveCases(), 0
 	for i, from := range list {
 		virtual.Run(t, from.Name, func(t *testing.T) {
 			m := newMover(t)
@@ -57,8 +57,8 @@ func TestFlowsAreForwards(t *testing.T) {
 	}
 }
 
-// moves returns the Services that are changed into each other.
-func moves() []props.Case {
+// moveCases returns the Services that are changed into each other.
+func moveCases() []props.Case {
 	return []props.Case{
 		props.Service("plain", nil),
 		props.Service("internal", map[string]string{"quay.example/internal": "true"}),

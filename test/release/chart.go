@@ -65,7 +65,7 @@ func (r Release) pack(archive *tar.Writer, file, name string) error {
 		return err
 	}
 	if name == "Chart.yaml" {
-		body = stamp(body, r.Version)
+		body = setVersion(body, r.Version)
 	}
 	header := &tar.Header{Name: path.Join(filepath.Base(r.Chart), name), Mode: 0o644, Size: int64(len(body)), ModTime: r.Time, Format: tar.FormatPAX}
 	if err := archive.WriteHeader(header); err != nil {
@@ -75,8 +75,8 @@ func (r Release) pack(archive *tar.Writer, file, name string) error {
 	return err
 }
 
-// stamp puts the version into Chart.yaml.
-func stamp(body []byte, version string) []byte {
+// setVersion writes the version into Chart.yaml.
+func setVersion(body []byte, version string) []byte {
 	body = regexp.MustCompile(`(?m)^version: .*$`).ReplaceAll(body, []byte("version: "+strings.TrimPrefix(version, "v")))
 	return regexp.MustCompile(`(?m)^appVersion: .*$`).ReplaceAll(body, []byte("appVersion: "+version))
 }

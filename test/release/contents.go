@@ -64,7 +64,7 @@ func (r Release) contents(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := describe(info, filepath.Base(path), r.Version, sum, r.Time)
+	doc := describeProgram(info, filepath.Base(path), r.Version, sum, r.Time)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -73,20 +73,20 @@ func (r Release) contents(path string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func describe(info *debug.BuildInfo, name, version, sum string, at time.Time) document {
-	program := component{Type: "application", Name: name, Version: version, PURL: purl(info.Main.Path, version), Hashes: []hash{{"SHA-256", sum}}}
+func describeProgram(info *debug.BuildInfo, name, version, sum string, at time.Time) document {
+	program := component{Type: "application", Name: name, Version: version, PURL: packageURL(info.Main.Path, version), Hashes: []hash{{"SHA-256", sum}}}
 	program.Ref = program.PURL + "#" + strings.TrimPrefix(info.Path, info.Main.Path+"/")
 	doc := document{
 		Format: "CycloneDX", SpecVersion: "1.5", Version: 1,
 		Serial:   "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(sum)).String(), // follows from the program: the same bytes, the same list
 		Metadata: metadata{Timestamp: at.Format(time.RFC3339), Component: program},
 	}
-	libraries := []component{library("stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
+	libraries := []component{libraryOf("stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		libraries = append(libraries, library(m.Path, m.Version))
+		libraries = append(libraries, libraryOf(m.Path, m.Version))
 	}
 	slices.SortFunc(libraries, func(a, b component) int { return cmp.Compare(a.Ref, b.Ref) })
 	doc.Components = libraries
@@ -98,13 +98,13 @@ func describe(info *debug.BuildInfo, name, version, sum string, at time.Time) do
 	return doc
 }
 
-func library(path, version string) component {
-	p := purl(path, version)
+func libraryOf(path, version string) component {
+	p := packageURL(path, version)
 	return component{Type: "library", Ref: p, Name: path, Version: version, PURL: p}
 }
 
-// purl names a module for all tools alike.
-// Source: github.com/package-url/purl-spec, type golang.
-func purl(path, version string) string {
+// packageURL names a module for all tools alike. Source:
+// github.com/package-url/purl-spec, type golang.
+func packageURL(path, version string) string {
 	return fmt.Sprintf("pkg:golang/%s@%s", path, url.QueryEscape(version))
 }

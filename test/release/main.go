@@ -14,15 +14,15 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := runCommand(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string) error {
-	r := Release{Module: ".", Programs: programs(), Progress: os.Stderr}
+func runCommand(ctx context.Context, args []string) error {
+	r := Release{Module: ".", Programs: releasePrograms(), Progress: os.Stderr}
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	set.StringVar(&r.Out, "out", "bin/release", "folder for the results; what is in it is removed")
 	set.StringVar(&r.Version, "version", "", "version, as v1.2.3 (required)")
@@ -40,9 +40,9 @@ func run(ctx context.Context, args []string) error {
 	return r.Build(ctx)
 }
 
-// programs are those of a release: the controller for the machines of clusters, and the
-// command line for those of people as well.
-func programs() []Program {
+// releasePrograms returns the programs of a release: the controller for the machines of
+// clusters, and the command line for machines of users as well.
+func releasePrograms() []Program {
 	clusters := []Platform{{"linux", "amd64"}, {"linux", "arm64"}}
 	people := []Platform{{"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 	return []Program{{"./cmd/cloud-controller-manager", clusters}, {"./cmd/berth", slices.Concat(clusters, people)}}

@@ -21,8 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// source is a module with a program, in a folder of its own.
-func source(t *testing.T) string {
+// writeSource returns a module with a program, in a folder of its own.
+func writeSource(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "deep", t.Name())
 	for name, body := range map[string]string{
@@ -43,12 +43,12 @@ func source(t *testing.T) string {
 	return dir
 }
 
-func build(t *testing.T) map[string][]byte {
+func buildRelease(t *testing.T) map[string][]byte {
 	t.Helper()
-	dir, out := source(t), t.TempDir()
+	dir, out := writeSource(t), t.TempDir()
 	var progress bytes.Buffer
 	r := Release{
-		Module: dir, Programs: []Program{{"./cmd/toy", programs()[1].Platforms}}, Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
+		Module: dir, Programs: []Program{{"./cmd/toy", releasePrograms()[1].Platforms}}, Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
 		Chart: filepath.Join(dir, "chart"), Time: time.Unix(1_700_000_000, 0).UTC(), Out: out, Progress: &progress,
 	}
 	if err := r.Build(t.Context()); err != nil {
@@ -70,8 +70,8 @@ func build(t *testing.T) map[string][]byte {
 // TestSameBytes builds the same source twice, in two folders.
 func TestSameBytes(t *testing.T) {
 	var first, second map[string][]byte
-	t.Run("one", func(t *testing.T) { first = build(t) })
-	t.Run("another", func(t *testing.T) { second = build(t) })
+	t.Run("one", func(t *testing.T) { first = buildRelease(t) })
+	t.Run("another", func(t *testing.T) { second = buildRelease(t) })
 	want := []string{"SHA256SUMS", "chart-1.2.3.tgz"}
 	for _, name := range []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64", "windows-amd64.exe", "windows-arm64.exe"} {
 		want = append(want, "toy-"+name, "toy-"+name+".cdx.json")
@@ -86,9 +86,9 @@ func TestSameBytes(t *testing.T) {
 		}
 	}
 	for name, machine := range map[string]elf.Machine{"toy-linux-amd64": elf.EM_X86_64, "toy-linux-arm64": elf.EM_AARCH64} {
-		program(t, first[name], machine)
+		checkProgram(t, first[name], machine)
 	}
-	sums(t, first)
+	checkSums(t, first)
 }
 
 // madeFor wants the program of a file to be for the platform of its name.
@@ -117,7 +117,7 @@ func madeFor(t *testing.T, name string, body []byte) {
 // for those of clusters alone.
 func TestPrograms(t *testing.T) {
 	got := map[string]int{}
-	for _, p := range programs() {
+	for _, p := range releasePrograms() {
 		for _, platform := range p.Platforms {
 			got[filepath.Base(p.Package)+" "+platform.OS]++
 		}
@@ -128,8 +128,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// program wants a static program with the version and no path of this machine.
-func program(t *testing.T, body []byte, machine elf.Machine) {
+// checkProgram requires a static program with the version and no path of this machine.
+func checkProgram(t *testing.T, body []byte, machine elf.Machine) {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(body))
 	if err != nil {
@@ -151,7 +151,7 @@ func program(t *testing.T, body []byte, machine elf.Machine) {
 	}
 }
 
-func sums(t *testing.T, files map[string][]byte) {
+func checkSums(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	line := regexp.MustCompile(`^([0-9a-f]{64})  (\S+)$`)
 	n := 0
@@ -175,7 +175,7 @@ func sums(t *testing.T, files map[string][]byte) {
 }
 
 func TestChart(t *testing.T) {
-	files := build(t)
+	files := buildRelease(t)
 	zip, err := gzip.NewReader(bytes.NewReader(files["chart-1.2.3.tgz"]))
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestContents(t *testing.T) {
 		refs[c.Ref] = true
 	}
 	for _, m := range info.Deps {
-		if !refs[purl(m.Path, m.Version)] {
+		if !refs[packageURL(m.Path, m.Version)] {
 			t.Errorf("%s is linked and not listed", m.Path)
 		}
 	}

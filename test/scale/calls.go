@@ -62,10 +62,10 @@ func (s *scale) settle(ctx context.Context) (calls, error) {
 	}
 }
 
-// eventually asks until the answer is nil. It asks seldom: the API server and the
-// simulator are on the same machine as what is measured, and an answer of theirs
-// is large.
-func eventually(ctx context.Context, ask func(context.Context) error) error {
+// pollUntil polls until ask returns nil. It polls seldom: the API server and the
+// simulator are on the same machine as the measured process, and their answers are
+// large.
+func pollUntil(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(look)

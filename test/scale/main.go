@@ -20,38 +20,38 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := runCommand(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func runCommand(ctx context.Context) error {
 	var done []result
-	for _, s := range subjects() {
+	for _, s := range newSubjects() {
 		if only := os.Getenv("ONLY"); only != "" && only != s.cloud && only != s.kind {
 			continue
 		}
 		var err error
-		if s.services, err = number("SERVICES", s.services); err != nil {
+		if s.services, err = envNumber("SERVICES", s.services); err != nil {
 			return err
 		}
-		if s.nodes, err = number("NODES", s.nodes); err != nil {
+		if s.nodes, err = envNumber("NODES", s.nodes); err != nil {
 			return err
 		}
-		got, err := measure(ctx, s)
+		got, err := measurePhases(ctx, s)
 		got.show(os.Stdout) // at once: the next one takes minutes
 		done = append(done, got)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.cloud, s.kind, err)
 		}
 	}
-	return write(done)
+	return writeResults(done)
 }
 
-// measure runs all phases in a world of its own. What was measured before an
+// measurePhases runs all phases in a world of its own. What was measured before an
 // error is returned with it.
-func measure(ctx context.Context, s subject) (got result, err error) {
+func measurePhases(ctx context.Context, s subject) (got result, err error) {
 	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes, Pods: s.pods, GoalMiB: s.goalMiB}
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.nodes, Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
@@ -67,8 +67,8 @@ func measure(ctx context.Context, s subject) (got result, err error) {
 	return got, err
 }
 
-// number reads a number of at least one from the environment.
-func number(name string, otherwise int) (int, error) {
+// envNumber reads a number of at least one from the environment.
+func envNumber(name string, otherwise int) (int, error) {
 	text := os.Getenv(name)
 	if text == "" {
 		return otherwise, nil

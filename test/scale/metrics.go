@@ -31,7 +31,7 @@ func (s *scale) cpuProfile(ctx context.Context, phase string) func() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := eventually(ctx, func(ctx context.Context) error { // it may have been started just now
+		err := pollUntil(ctx, func(ctx context.Context) error { // it may have been started just now
 			body, err := s.page.Fetch(ctx, "/debug/pprof/profile?seconds=20")
 			if err != nil {
 				return err

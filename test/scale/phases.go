@@ -88,7 +88,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 	}
 	defer s.cpuProfile(ctx, name)()
 	if effect != nil {
-		if err := eventually(ctx, func(ctx context.Context) error { return effect(ctx, before.calls) }); err != nil {
+		if err := pollUntil(ctx, func(ctx context.Context) error { return effect(ctx, before.calls) }); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 		if _, err := s.settle(ctx); err != nil {
 			return err
 		}
-	} else { // it goes on to read what it has only looked at, and began at zero
+	} else { // it continues with full reads after presence checks, and began at zero
 		before.usage = harness.Usage{}
 	}
 	after, err := s.state(ctx)
@@ -110,7 +110,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 	made := after.calls.since(before.calls)
 	s.rows = append(s.rows, row{
 		Phase: name, Seconds: took.Seconds(), CPUSeconds: (after.usage.CPU - before.usage.CPU).Seconds(), CloudCPU: (after.cloud - before.cloud).Seconds(),
-		ResidentMiB: mebibytes(after.usage.Resident), OwnMiB: mebibytes(after.usage.Own), PeakMiB: mebibytes(after.usage.Peak), Calls: made.All, Writes: made.Writes,
+		ResidentMiB: toMebibytes(after.usage.Resident), OwnMiB: toMebibytes(after.usage.Own), PeakMiB: toMebibytes(after.usage.Peak), Calls: made.All, Writes: made.Writes,
 	})
 	return nil
 }

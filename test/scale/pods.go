@@ -28,14 +28,14 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 		return err
 	}
 	if len(addresses) < s.subject.pods {
-		return fmt.Errorf("%d addresses of pods are there, want %d", len(addresses), s.subject.pods)
+		return fmt.Errorf("%d addresses of pods exist, want %d", len(addresses), s.subject.pods)
 	}
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(clients)
 	for _, svc := range all {
 		n := 0
 		for some := range slices.Chunk(addresses[:s.subject.pods], sliceEndpoints) {
-			one := described(harness.ReadyPods(svc, fmt.Sprintf("%s-%d", svc.Name, n), manager, some))
+			one := describeEndpoints(harness.ReadyPods(svc, fmt.Sprintf("%s-%d", svc.Name, n), manager, some))
 			group.Go(func() error {
 				_, err := s.world.Client.DiscoveryV1().EndpointSlices(svc.Namespace).Create(within, one, metav1.CreateOptions{})
 				return err
@@ -49,8 +49,9 @@ func (s *scale) createWithPods(ctx context.Context, all []corev1.Service) error 
 	return s.create(ctx, all)
 }
 
-// described says of endpoints what Kubernetes says of pods besides, for it takes memory.
-func described(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
+// describeEndpoints adds to endpoints what Kubernetes adds about pods, because it takes
+// memory.
+func describeEndpoints(s *discoveryv1.EndpointSlice) *discoveryv1.EndpointSlice {
 	zone, ending := "zone-a", false
 	for i := range s.Endpoints {
 		e := &s.Endpoints[i]

@@ -34,7 +34,7 @@ type row struct {
 	Writes      int     `json:"writes"`
 }
 
-func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
+func toMebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 // show prints the table for people.
 func (r result) show(out io.Writer) {
@@ -54,8 +54,8 @@ func (r result) show(out io.Writer) {
 	}
 }
 
-// write puts what was measured into bin/scale.json.
-func write(all []result) error {
+// writeResults writes the measurements to bin/scale.json.
+func writeResults(all []result) error {
 	root, err := harness.Root()
 	if err != nil {
 		return err

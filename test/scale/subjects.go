@@ -26,7 +26,7 @@ type subject struct {
 
 // The sizes that the goals are for: the largest cluster that Kubernetes supports,
 // and a large one.
-func subjects() []subject {
+func newSubjects() []subject {
 	// Accounts of these sizes have had their quotas raised.
 	quotas := []string{"--quota-factor=1000"}
 	const goal, prefix = 500, "service.beta.kubernetes.io/aws-load-balancer-"

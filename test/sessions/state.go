@@ -25,11 +25,11 @@ func State(t testing.TB, c *sim.Control, id func(object map[string]any) string) 
 	}
 	props.Drop(tree, "etag")
 	out := map[string]string{}
-	collect(tree, id, out)
+	collectObjects(tree, id, out)
 	return out
 }
 
-func collect(tree any, id func(map[string]any) string, out map[string]string) {
+func collectObjects(tree any, id func(map[string]any) string, out map[string]string) {
 	switch v := tree.(type) {
 	case map[string]any:
 		if key := id(v); key != "" {
@@ -38,11 +38,11 @@ func collect(tree any, id func(map[string]any) string, out map[string]string) {
 			}
 		}
 		for _, more := range v {
-			collect(more, id, out)
+			collectObjects(more, id, out)
 		}
 	case []any:
 		for _, more := range v {
-			collect(more, id, out)
+			collectObjects(more, id, out)
 		}
 	}
 }

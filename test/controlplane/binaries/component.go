@@ -37,7 +37,7 @@ func APIServer() Component {
 		Name:    "kube-apiserver",
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-apiserver",
-		Own:     kubernetes(),
+		Own:     kubernetesPatterns(),
 		Takes:   "1 to 2 minutes",
 	}
 }
@@ -48,14 +48,14 @@ func ControllerManager() Component {
 		Name:    "kube-controller-manager",
 		Module:  "k8s.io/kubernetes",
 		Package: "k8s.io/kubernetes/cmd/kube-controller-manager",
-		Own:     kubernetes(),
+		Own:     kubernetesPatterns(),
 		Takes:   "1 minute",
 	}
 }
 
-// kubernetes are patterns of the packages of Kubernetes that are not made for other
-// programs.
-func kubernetes() []string {
+// kubernetesPatterns returns patterns of the packages of Kubernetes that are not made
+// for other programs.
+func kubernetesPatterns() []string {
 	return []string{"k8s.io/kubernetes/...", "k8s.io/apiextensions-apiserver/...", "k8s.io/kube-aggregator/..."}
 }
 

@@ -65,7 +65,7 @@ func (s *Store) ensure(ctx context.Context, work *module, component Component, g
 	}
 	name := fmt.Sprintf("%s-%s-%s-%s-%s", component.Name, version, goVersion, runtime.GOOS, runtime.GOARCH)
 	path := filepath.Join(s.Dir, name)
-	if ok, err := exists(path); ok || err != nil {
+	if ok, err := fileExists(path); ok || err != nil {
 		return path, err
 	}
 	lock, err := filelock.Wait(ctx, path+".lock", func() {
@@ -76,7 +76,7 @@ func (s *Store) ensure(ctx context.Context, work *module, component Component, g
 	}
 	defer lock.Unlock()
 	// The process that held the lock before may have built it.
-	if ok, err := exists(path); ok || err != nil {
+	if ok, err := fileExists(path); ok || err != nil {
 		return path, err
 	}
 	s.say("building %s %s, about %s, once", component.Name, version, component.Takes)
@@ -103,7 +103,7 @@ func (s *Store) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Progress, format+"\n", args...)
 }
 
-func exists(path string) (bool, error) {
+func fileExists(path string) (bool, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

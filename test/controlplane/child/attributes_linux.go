@@ -2,6 +2,6 @@ package child
 
 import "syscall"
 
-func attributes(whenOrphaned syscall.Signal) *syscall.SysProcAttr {
+func processAttributes(whenOrphaned syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: whenOrphaned}
 }

@@ -4,8 +4,8 @@ package child
 
 import "syscall"
 
-// attributes cannot ask for a signal here: only Linux and FreeBSD have one, and
+// processAttributes cannot ask for a signal here: only Linux and FreeBSD have one, and
 // FreeBSD is not a platform that the tests run on.
-func attributes(syscall.Signal) *syscall.SysProcAttr {
+func processAttributes(syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -30,7 +30,7 @@ func (s *Spawner) serve() {
 // terminal reaches only this process, which then stops its children in order. On
 // Linux the child receives the signal when this process ends before it.
 func (s *Spawner) Start(cmd *exec.Cmd, whenOrphaned syscall.Signal) error {
-	cmd.SysProcAttr = attributes(whenOrphaned)
+	cmd.SysProcAttr = processAttributes(whenOrphaned)
 	result := make(chan error)
 	s.requests <- func() { result <- cmd.Start() }
 	return <-result

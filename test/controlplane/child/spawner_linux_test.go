@@ -46,23 +46,23 @@ func TestChildDiesWithAKilledParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !running(pid) {
+	if !isRunning(pid) {
 		t.Fatal("the child does not run while its parent lives")
 	}
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	for deadline := time.Now().Add(10 * time.Second); running(pid); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); isRunning(pid); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d outlived its parent by 10 seconds", pid)
 		}
 	}
 }
 
-// running reports whether the process runs. One that ended but whose new parent has not
-// collected it yet does not.
-func running(pid int) bool {
+// isRunning reports whether the process runs. One that ended but whose new parent has
+// not collected it yet does not.
+func isRunning(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return false

@@ -225,7 +225,7 @@ func (c *ControlPlane) writeKubeconfigs(out string, credentials []credential) er
 		} else {
 			c.info.Kubeconfigs[each.Name] = path
 		}
-		if err := writeJSON(path, kubeconfig(c.info.URL, ca, each)); err != nil {
+		if err := writeJSON(path, clientConfig(c.info.URL, ca, each)); err != nil {
 			return err
 		}
 	}

@@ -67,8 +67,8 @@ func auditPolicy() map[string]any {
 	}
 }
 
-// kubeconfig is a client configuration; its YAML form may as well be JSON.
-func kubeconfig(url string, ca []byte, c credential) map[string]any {
+// clientConfig returns a client configuration; its YAML form may as well be JSON.
+func clientConfig(url string, ca []byte, c credential) map[string]any {
 	const name = "berth-test"
 	return map[string]any{
 		"apiVersion":      "v1",

@@ -109,7 +109,7 @@ func etcdReady(data string) func(context.Context) error {
 			return dialSocket(ctx, data, etcdSocket)
 		},
 	}}
-	return func(ctx context.Context) error { return get(ctx, client, "http://etcd/health", "") }
+	return func(ctx context.Context) error { return getURL(ctx, client, "http://etcd/health", "") }
 }
 
 func dialSocket(ctx context.Context, data, name string) (net.Conn, error) {
@@ -133,11 +133,11 @@ func apiServerReady(data, url string, c credential) func(context.Context) error 
 			DisableKeepAlives: true,
 			TLSClientConfig:   &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		}}
-		return get(ctx, client, url+"/readyz", c.secret)
+		return getURL(ctx, client, url+"/readyz", c.secret)
 	}
 }
 
-func get(ctx context.Context, client *http.Client, url, token string) error {
+func getURL(ctx context.Context, client *http.Client, url, token string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

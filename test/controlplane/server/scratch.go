@@ -24,7 +24,7 @@ type scratch struct {
 // newScratch makes the folder under a name that sweep does not look at, locks it
 // and only then gives it its name: a folder that sweep sees has had a lock.
 func newScratch() (*scratch, error) {
-	sweep()
+	removeLeftovers()
 	hidden, err := os.MkdirTemp("", "new-"+scratchPrefix)
 	if err != nil {
 		return nil, err
@@ -49,9 +49,9 @@ func (s *scratch) remove() {
 	s.lock.Unlock()
 }
 
-// sweep removes the data of control planes whose process was killed. Their
+// removeLeftovers removes the data of control planes whose process was killed. Their
 // programs died with them, see package child.
-func sweep() {
+func removeLeftovers() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*"))
 	for _, dir := range dirs {
 		path := filepath.Join(dir, scratchLock)

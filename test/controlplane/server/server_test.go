@@ -68,7 +68,7 @@ func TestReservedPortIsNotGivenAway(t *testing.T) {
 	_ = listener.Close()
 }
 
-func TestSweepTakesOnlyWhatNobodyOwns(t *testing.T) {
+func TestSweepTakesOnlyOrphans(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	orphan, err := newScratch()
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSweepTakesOnlyWhatNobodyOwns(t *testing.T) {
 	if _, err := os.Stat(orphan.dir); !os.IsNotExist(err) {
 		t.Errorf("orphaned folder: want it removed, got %v", err)
 	}
-	sweep()
+	removeLeftovers()
 	if _, err := os.Stat(owned.dir); err != nil {
 		t.Errorf("owned folder: %v", err)
 	}

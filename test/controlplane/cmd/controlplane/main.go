@@ -19,11 +19,11 @@ const usage = `usage:
         print one line of JSON when it is ready (see controlplane up --help)
 `
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(runCommand(os.Args[1:])) }
 
-// run returns the exit status: 0 after an orderly end, 1 when something failed, 2
-// when the command line is wrong.
-func run(args []string) int {
+// runCommand returns the exit status: 0 after an orderly end, 1 when something failed,
+// 2 when the command line is wrong.
+func runCommand(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, usage)
 		return 2
@@ -31,9 +31,9 @@ func run(args []string) int {
 	var err error
 	switch verb, rest := args[0], args[1:]; verb {
 	case "build":
-		err = build(rest)
+		err = buildBinaries(rest)
 	case "up":
-		err = up(rest)
+		err = startPlane(rest)
 	default:
 		fmt.Fprint(os.Stderr, usage)
 		return 2
@@ -56,7 +56,7 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-func parse(flags *flag.FlagSet, args []string) error {
+func parseFlags(flags *flag.FlagSet, args []string) error {
 	flags.SetOutput(os.Stderr)
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -71,20 +71,20 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-func build(args []string) error {
-	if err := parse(flag.NewFlagSet("controlplane build", flag.ContinueOnError), args); err != nil {
+func buildBinaries(args []string) error {
+	if err := parseFlags(flag.NewFlagSet("controlplane build", flag.ContinueOnError), args); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
-	paths, err := ensure(ctx, binaries.All())
+	paths, err := ensureBinaries(ctx, binaries.All())
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(paths)
 }
 
-func ensure(ctx context.Context, components []binaries.Component) (map[string]string, error) {
+func ensureBinaries(ctx context.Context, components []binaries.Component) (map[string]string, error) {
 	dir, err := binaries.DefaultDir()
 	if err != nil {
 		return nil, err

@@ -17,12 +17,12 @@ import (
 	"github.com/berth-lb/berth/test/controlplane/server"
 )
 
-func up(args []string) error {
+func startPlane(args []string) error {
 	options, err := upOptions(args)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	ctx, orders := ordersFrom(ctx, os.Stdin)
 
@@ -30,7 +30,7 @@ func up(args []string) error {
 	if options.EndpointSlices {
 		components = append(components, binaries.ControllerManager())
 	}
-	options.Binaries, err = ensure(ctx, components)
+	options.Binaries, err = ensureBinaries(ctx, components)
 	if err != nil {
 		return err
 	}
@@ -39,15 +39,15 @@ func up(args []string) error {
 		return err
 	}
 	defer plane.Stop()
-	return serve(ctx, plane, orders)
+	return serveOrders(ctx, plane, orders)
 }
 
 // restartOrder is the line on standard input that kills the API server and starts
 // it again. What is printed at the start is printed again when it is ready.
 const restartOrder = "restart"
 
-// serve follows orders until the context ends or a program does.
-func serve(ctx context.Context, plane *server.ControlPlane, orders <-chan string) error {
+// serveOrders follows orders until the context ends or a program does.
+func serveOrders(ctx context.Context, plane *server.ControlPlane, orders <-chan string) error {
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(plane.Info()); err != nil {
 		return err
@@ -86,7 +86,7 @@ func upOptions(args []string) (server.Options, error) {
 		o.Tokens = append(o.Tokens, token)
 		return err
 	})
-	if err := parse(flags, args); err != nil {
+	if err := parseFlags(flags, args); err != nil {
 		return o, err
 	}
 	if o.Out == "" {
@@ -109,8 +109,8 @@ func parseToken(text string) (server.Token, error) {
 	return token, nil
 }
 
-// interruptible returns a context that ends with the first signal to stop.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilSignal returns a context that ends with the first signal to stop.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	// A disconnected reader must not kill this process before it has stopped its children: once
 	// a handler is registered, a write to a broken pipe is an error.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
