@@ -11,7 +11,7 @@ import (
 // TestMistakes: the conditions of a Service that an application developer got wrong name the
 // cause and the next step.
 func TestMistakes(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	const lb = "aws-load-balancer-"
 	with := func(pairs ...string) map[string]string {
 		out := map[string]string{}

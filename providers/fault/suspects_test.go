@@ -115,7 +115,7 @@ func TestUndecidedSaysNothingOfOthers(t *testing.T) {
 		t.Fatalf("%v, %v", err, refused)
 	}
 	for _, r := range refused {
-		if got := r.Err.Error(); !fault.Is(r.Err, fault.Pending) || got != "not decided yet: it went out in one call with others, which was refused, and is tried again apart from them" {
+		if got := r.Err.Error(); !fault.Is(r.Err, fault.Pending) || got != "not decided yet: it was sent in one call with others, which was refused, and is retried separately" {
 			t.Errorf("got %q", got)
 		}
 	}

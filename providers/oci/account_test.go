@@ -145,7 +145,7 @@ func TestServiceAccountGone(t *testing.T) {
 	svc := serviceWithAccount("web", "balancers", 0)
 	runUntilDone(t, s, r, reconcile.Job{Service: svc})
 	missing := serviceWithAccount("missing", "other", 5)
-	if _, err := r.Draft(t.Context(), reconcile.Job{Service: missing}); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "service account shop/other is not there, which "+accountKey+" names") {
+	if _, err := r.Draft(t.Context(), reconcile.Job{Service: missing}); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "service account shop/other is not found, which "+accountKey+" names") {
 		t.Errorf("told %v", err)
 	}
 	second := serviceWithAccount("second", "balancers", 10)
@@ -193,7 +193,7 @@ func TestServiceAccountGoesMeanwhile(t *testing.T) {
 		now = now.Add(c.after)
 		c.change()
 		err := try()
-		if gone := fault.Is(err, fault.Denied) && strings.Contains(err.Error(), "service account shop/balancers is not there"); gone != c.gone || err != nil && !gone {
+		if gone := fault.Is(err, fault.Denied) && strings.Contains(err.Error(), "service account shop/balancers is not found"); gone != c.gone || err != nil && !gone {
 			t.Errorf("%s: told %v", c.when, err)
 		}
 		if len(a.asked) != c.asked || logins() != c.logins {

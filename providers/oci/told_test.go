@@ -31,7 +31,7 @@ func TestRefused(t *testing.T) {
 		"two node ports": {annotationPairs(kind, nlb), func(s *corev1.ServiceSpec) {
 			s.Ports[1].Port, s.Ports[1].Protocol = s.Ports[0].Port, corev1.ProtocolUDP
 		}, "the same nodePort for TCP and UDP"},
-		"preserve":   {annotationPairs(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "goes with externalTrafficPolicy Local only"},
+		"preserve":   {annotationPairs(kind, nlb, netPrefix+"is-preserve-source", "true"), nil, "requires externalTrafficPolicy Local"},
 		"bandwidth":  {annotationPairs(oldPrefix+"shape", "flexible"), nil, "a flexible shape needs it"},
 		"subnet":     {annotationPairs(oldPrefix+"subnet1", "ocid1.subnet.oc1..none"), nil, "is not found, or not visible with these credentials"},
 		"no OCID":    {annotationPairs(oldPrefix+"subnet1", "<OCID of the private subnet>"), nil, `subnet1: "<OCID of the private subnet>" is no OCID; legal is the OCID of a subnet, as in ocid1.subnet.oc1.iad.`},

@@ -14,19 +14,19 @@ func TestMistakes(t *testing.T) {
 	const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer"
 	const nowhere = "11111111-2222-3333-4444-555555555555"
 	props.Mistakes(t, func(t testing.TB) props.Subject {
-		s, ok := fresh("")(t).(subject)
+		s, ok := newSubject("")(t).(subject)
 		s.beside = ok
 		return s
 	}, []props.Mistake{
-		{Name: "internal under the other prefix", Annotations: keys("internal-load-balancer", "true"), Says: []string{"would be open to the internet", "write " + internal + `: "true"`}},
+		{Name: "internal under the other prefix", Annotations: prefixedKeys("internal-load-balancer", "true"), Says: []string{"would be open to the internet", "write " + internal + `: "true"`}},
 		{Name: "internal with a capital letter", Annotations: map[string]string{internal: "True"}, Says: []string{`"True" is not legal`, `"true"`}},
-		{Name: "a subnet by its name", Annotations: keys("subnet-id", "private"), Says: []string{"Subnet private not found", "change " + prefix + "subnet-id"}},
-		{Name: "a subnet that does not exist", Annotations: keys("subnet-id", nowhere), Says: []string{nowhere + " not found", "change " + prefix + "subnet-id"}},
-		{Name: "an external network that does not exist", Annotations: keys("floating-network-id", nowhere), Says: []string{nowhere, "the id of an external network"}},
-		{Name: "an algorithm with a hyphen", Annotations: keys("lb-method", "round-robin"), Says: []string{`"round-robin" is not`, `"ROUND_ROBIN"`}},
-		{Name: "the PROXY protocol beside the header", Annotations: keys("x-forwarded-for", "true", "proxy-protocol", "v2"), Says: []string{"proxy-protocol", "one of the two"}},
-		{Name: "a flavor that does not exist", Annotations: keys("flavor-id", nowhere), Says: []string{"Invalid flavor_id", "change " + prefix + "flavor-id"}},
+		{Name: "a subnet by its name", Annotations: prefixedKeys("subnet-id", "private"), Says: []string{"Subnet private not found", "change " + prefix + "subnet-id"}},
+		{Name: "a subnet that does not exist", Annotations: prefixedKeys("subnet-id", nowhere), Says: []string{nowhere + " not found", "change " + prefix + "subnet-id"}},
+		{Name: "an external network that does not exist", Annotations: prefixedKeys("floating-network-id", nowhere), Says: []string{nowhere, "the id of an external network"}},
+		{Name: "an algorithm with a hyphen", Annotations: prefixedKeys("lb-method", "round-robin"), Says: []string{`"round-robin" is not`, `"ROUND_ROBIN"`}},
+		{Name: "the PROXY protocol beside the header", Annotations: prefixedKeys("x-forwarded-for", "true", "proxy-protocol", "v2"), Says: []string{"proxy-protocol", "one of the two"}},
+		{Name: "a flavor that does not exist", Annotations: prefixedKeys("flavor-id", nowhere), Says: []string{"Invalid flavor_id", "change " + prefix + "flavor-id"}},
 		{Name: "a floating IP of another project", Spec: func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.99" }, Says: []string{"203.0.113.99 is no floating IP of this project", "allocate it first"}},
-		{Name: "a connection limit that is a word", Annotations: keys("connection-limit", "many"), Says: []string{`"many" is not a whole number`, "from -1"}},
+		{Name: "a connection limit that is a word", Annotations: prefixedKeys("connection-limit", "many"), Says: []string{`"many" is not a whole number`, "from -1"}},
 	})
 }

@@ -29,12 +29,12 @@ func TestAdoptRefused(t *testing.T) {
 		"does not exist":          {value: "other", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}},
 		"of the type application": {value: "edge", there: Given{ARN: edgeARN, Type: "application", VPC: vpc}},
 		"in vpc-9, but":           {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: "vpc-9"}},
-		"is gone: what has its name now is arn:other": {value: edgeARN, there: Given{ARN: "arn:other", Type: "network", VPC: vpc}},
-		"made for Service shop/api, which would":      {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc, Maker: MadeElsewhere + "for Service shop/api"}},
-		"is no ARN of a Network Load Balancer":        {value: strings.Replace(edgeARN, "/net/", "/app/", 1)},
-		"contradicts " + TagGroup:                     {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{TagGroup: "shop"}},
-		"is possible with load balancers of kind":     {value: "edge", values: map[string]string{typeKey.Name: "nlb"}},
-		"decide about clients":                        {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{rangesKey.Name: "192.0.2.0/24"}, groups: []stack.Ref{stack.RefID("sg-1")}},
+		"names a deleted load balancer: the one that now has its name is arn:other": {value: edgeARN, there: Given{ARN: "arn:other", Type: "network", VPC: vpc}},
+		"made for Service shop/api, which would":                                    {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc, Maker: MadeElsewhere + "for Service shop/api"}},
+		"is no ARN of a Network Load Balancer":                                      {value: strings.Replace(edgeARN, "/net/", "/app/", 1)},
+		"contradicts " + TagGroup:                                                   {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{TagGroup: "shop"}},
+		"is possible with load balancers of kind":                                   {value: "edge", values: map[string]string{typeKey.Name: "nlb"}},
+		"decide about clients":                                                      {value: "edge", there: Given{ARN: edgeARN, Type: "network", VPC: vpc}, values: map[string]string{rangesKey.Name: "192.0.2.0/24"}, groups: []stack.Ref{stack.RefID("sg-1")}},
 	} {
 		svc := suite().Open(t, "lbc-instances").Service.DeepCopy()
 		svc.Annotations = map[string]string{typeKey.Name: typeExternal, targetTypeKey.Name: targetInstance, adoptKey.Name: c.value}
