@@ -45,7 +45,7 @@ func newExplain() *cobra.Command {
 	f.services.input.RegisterConnection(set)
 	f.targetFlags.register(cmd)
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
-	complete(cmd, map[string][]string{"output": offline.Explained{}.Formats()})
+	completeFlags(cmd, map[string][]string{"output": offline.Explained{}.Formats()})
 	completeNames(cmd, &f.services.input)
 	cmd.RunE = f.run
 	return cmd
@@ -68,12 +68,12 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	say(cmd, explained.Notes)
+	printNotes(cmd, explained.Notes)
 	text, err := explained.Render(f.look.format, f.look.options(cmd))
 	if err != nil {
 		return err
 	}
-	return show(cmd, text)
+	return printResult(cmd, text)
 }
 
 // isService reports whether an argument names a Service, as svc/web.

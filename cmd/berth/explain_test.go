@@ -14,10 +14,10 @@ const explainedKeys = "    service.beta.kubernetes.io/aws-load-balancer-internal
 // TestExplain: the origins of a Service of a file, of one field with everything that is known of
 // it, and the errors for a part or a Service that does not exist.
 func TestExplain(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	file := write(t, "web.yaml", strings.Replace(serviceYAML("web", ""), "  annotations:\n", "  annotations:\n"+explainedKeys, 1))
+	flags, nodes := startAWS(t, 2)
+	file := writeFile(t, "web.yaml", strings.Replace(serviceYAML("web", ""), "  annotations:\n", "  annotations:\n"+explainedKeys, 1))
 	args := append([]string{"--nodes", nodes, "-f", file}, flags...)
-	explain := func(of ...string) result { return berth(t, "", append(append([]string{"explain"}, of...), args...)...) }
+	explain := func(of ...string) result { return runBerth(t, "", append(append([]string{"explain"}, of...), args...)...) }
 
 	hide := strings.NewReplacer(file, "web.yaml")
 	golden.Check(t, "testdata/forms/explain.golden", hide.Replace(explain("svc/web").out))

@@ -21,15 +21,15 @@ type targetFlags struct {
 func (f *targetFlags) register(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
-	set.StringVar(&f.provider, "provider", "", "cloud to plan for: "+strings.Join(names(), ", "))
+	set.StringVar(&f.provider, "provider", "", "cloud to plan for: "+strings.Join(cloudNames(), ", "))
 	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
 	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
 	f.target.Settings.Register(set)
 	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsOneRequired("provider", "release")
 	cmd.MarkFlagsMutuallyExclusive("provider", "release")
-	complete(cmd, map[string][]string{"provider": names()})
-	complete(cmd, settings.Values())
+	completeFlags(cmd, map[string][]string{"provider": cloudNames()})
+	completeFlags(cmd, settings.Values())
 }
 
 // open completes the target. The caller closes what it returns after the last use.
@@ -42,7 +42,7 @@ func (f *targetFlags) open(cmd *cobra.Command, in offline.Input) (closeRelease f
 		}
 		closeRelease = func() { _ = release.Close() } // a temporary folder that stays harms no one
 		release.Share = f.target.Share
-		say(cmd, release.Notes)
+		printNotes(cmd, release.Notes)
 		f.target, f.provider = release.Target, release.Provider
 	}
 	f.target.Cloud, err = all.Find(f.provider)

@@ -12,7 +12,7 @@ import (
 
 // TestExplained: the explanation of every case is complete and right.
 func TestExplained(t *testing.T) {
-	for _, c := range good(t) {
+	for _, c := range buildableCases(t) {
 		a, _ := c.arm(t)
 		facts, have := a.read(), a.have(c.tenant(c.service).in.Owner)
 		rebuild := func(svc *corev1.Service) (*stack.Stack, annotations.Problems, error) {
@@ -20,7 +20,7 @@ func TestExplained(t *testing.T) {
 			if tn.problems.Errors() {
 				return nil, tn.problems, nil
 			}
-			return build(tn.in, facts, have)
+			return buildStack(tn.in, facts, have)
 		}
 		want, _, err := rebuild(c.service)
 		if err != nil {
