@@ -17,7 +17,9 @@ func TestExplain(t *testing.T) {
 	flags, nodes := startAWS(t, 2)
 	file := writeFile(t, "web.yaml", strings.Replace(serviceYAML("web", ""), "  annotations:\n", "  annotations:\n"+explainedKeys, 1))
 	args := append([]string{"--nodes", nodes, "-f", file}, flags...)
-	explain := func(of ...string) result { return runBerth(t, "", append(append([]string{"explain"}, of...), args...)...) }
+	explain := func(of ...string) result {
+		return runBerth(t, "", append(append([]string{"explain"}, of...), args...)...)
+	}
 
 	hide := strings.NewReplacer(file, "web.yaml")
 	golden.Check(t, "testdata/forms/explain.golden", hide.Replace(explain("svc/web").out))
