@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -186,7 +187,7 @@ func forecastOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(
 func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service) Scope {
 	return func(o stack.Owner, svc *corev1.Service) Scope {
 		id := identity(o)
-		id.Places = placesOf(svc, cloud.OnDelete)
+		id.Places = placesOf(svc, cloud.OnDelete, cloud.Outputs)
 		if svc != nil {
 			id.Ports = nodeports.Ports(svc)
 		}
@@ -204,17 +205,25 @@ func beforeDeleteOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Iden
 	}
 }
 
-// placesOf returns the annotations of a Service that locate its resources.
-func placesOf(svc *corev1.Service, keys []string) map[string]string {
+// placesOf returns the annotations of a Service, and the labels that the provider has written
+// on it, that locate its resources.
+func placesOf(svc *corev1.Service, keys []string, written Outputs) map[string]string {
 	var out map[string]string
 	for _, key := range keys {
-		if svc == nil || svc.Annotations[key] == "" {
+		if svc == nil {
+			continue
+		}
+		value := svc.Annotations[key]
+		if slices.Contains(written.Labels, key) {
+			value = svc.Labels[key]
+		}
+		if value == "" {
 			continue
 		}
 		if out == nil {
 			out = map[string]string{}
 		}
-		out[key] = svc.Annotations[key]
+		out[key] = value
 	}
 	return out
 }

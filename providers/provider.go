@@ -255,9 +255,9 @@ type Cloud[C, F any] struct {
 	// alone, is attributed by namespace and name, without the UID: a later Service of the same
 	// name finds it as well. Nil: UIDs identify the owner of every resource.
 	FoundByName func(stack.Owner, stack.Resource) bool
-	// OnDelete are the keys of annotations that place resources of a Service where its
-	// identity does not lead, such as in a resource group of the user. OwnedScope gets
-	// their raw values, unchecked.
+	// OnDelete are the keys of annotations, and of labels in Outputs, that place resources of
+	// a Service where its identity does not lead, such as in a resource group of the user.
+	// OwnedScope gets their raw values, unchecked.
 	OnDelete []string
 	// BeforeDelete returns observed resources with the values that they need before the release
 	// deletes them, such as a deletion protection that the user has switched off; svc is nil

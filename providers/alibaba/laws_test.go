@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/alibaba/model"
@@ -22,21 +23,41 @@ const configText = `Global:
   vswitchid: "cn-hangzhou-h:vsw-1,cn-hangzhou-i:vsw-2"
 `
 
-// lawsSubject returns the cloud as the laws see it.
+// lawsSubject returns the cloud as the laws see it, with load balancers of its own.
 func lawsSubject(t testing.TB) *laws.Subject {
+	s := subjectOf(t, lawCases(), lawList("acl-1", "203.0.113.0/24"), lawList("acl-2", "10.0.0.0/8"))
+	s.Known = knownViolations()
+	return s
+}
+
+// subjectOf returns the cloud with some Services and with what exists before them.
+func subjectOf(t testing.TB, list []props.Case, existing ...stack.Resource) *laws.Subject {
 	cloud := alibaba.Cloud()
 	services := laws.Services[model.Config, *model.Facts]{
-		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
-		Facts: func(*laws.World, model.Input) *model.Facts {
-			return &model.Facts{Lists: map[string]model.List{"acl-1": {Entries: []string{"203.0.113.0/24"}}, "acl-2": {Entries: []string{"10.0.0.0/8"}}}}
+		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf, Slices: podsOf,
+		Facts: func(_ *laws.World, in model.Input) *model.Facts {
+			facts := &model.Facts{Lists: map[string]model.List{"acl-1": {Entries: []string{"203.0.113.0/24"}}, "acl-2": {Entries: []string{"10.0.0.0/8"}}}, Interfaces: map[string]string{}}
+			for _, p := range in.Backends.Endpoints.ByPort {
+				for _, e := range p.List {
+					facts.Interfaces[model.InterfaceKey(e.Pod, e.Addr)] = "eni-" + e.Addr.String()
+				}
+			}
+			return facts
 		},
 	}
-	s := &laws.Subject{Name: "alibaba", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveAddress, Known: knownViolations()}
-	s.Existing = []stack.Resource{lawList("acl-1", "203.0.113.0/24"), lawList("acl-2", "10.0.0.0/8")}
-	for _, c := range lawCases() {
+	s := &laws.Subject{Name: "alibaba", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveAddress, Existing: existing}
+	for _, c := range list {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
 	}
 	return s
+}
+
+// podsOf returns two pods of a Service on a day; on the second day another one has replaced the second.
+func podsOf(svc *corev1.Service, day laws.Day) common.Around {
+	node := corev1.Node{}
+	node.Name = "node-1"
+	slice := podSlice(svc, props.Project([]corev1.Node{node}), "10.1.0.1", fmt.Sprint("10.1.0.", 2+int(day)))
+	return common.Around{Slices: []*discoveryv1.EndpointSlice{slice}}
 }
 
 // lawCases returns the Services that are changed into each other.
@@ -79,11 +100,34 @@ func TestLaws(t *testing.T) {
 	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 60, Pairs: 6})
 }
 
+// TestLawsReused holds the rules against the laws about traffic for a load balancer of the user.
+func TestLawsReused(t *testing.T) {
+	const id = "lb-users"
+	reused := func(pairs ...string) map[string]string {
+		return withKeys(append([]string{"id", id, "force-override-listeners", "true"}, pairs...)...)
+	}
+	s := subjectOf(t, append(props.PortChanges(reused()), props.Service("tuned", reused("scheduler", "wlc")), props.Service("by http", reused("protocol-port", "http:80"))),
+		stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: id, Ownership: stack.External, Spec: model.Balancer{Name: "users", AddressType: "internet", IPVersion: "ipv4", Address: "47.97.0.1"}})
+	s.Known = append(unansweredCreations(), laws.Known{Law: laws.Settles, To: "(none)", Reason: "what a Service has set on a load balancer of the user stays"})
+	laws.Check(t, s, laws.Bounds{Moves: 30, Pairs: 6})
+}
+
+// TestLawsPods holds the rules against the laws about traffic for pods as backends, and for moves from nodes to pods.
+func TestLawsPods(t *testing.T) {
+	laws.Check(t, subjectOf(t, append(props.PortChanges(podKeys()), props.Service("nodes", nil), props.Service("light", podKeys("default-weight", "20")))), laws.Bounds{Moves: 30, Pairs: 6})
+}
+
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
-	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
-	return []laws.Known{
-		{Law: laws.NothingLost, To: "redirected", Refused: on(plan.Create, model.KindListener), Quota: true, Reason: "deletions make room for a listener that a quota refuses, and the restored one needs the deleted server group"},
-		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
-	}
+	return append(unansweredCreations(), laws.Known{
+		Law: laws.NothingLost, To: "redirected", Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Quota: true,
+		Reason: "deletions make room for a listener that a quota refuses, and the restored one needs the deleted server group",
+	})
+}
+
+func unansweredCreations() []laws.Known {
+	return []laws.Known{{
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Unanswered: true,
+		Reason: "a listener is restored only after a definite refusal of the new one",
+	}}
 }

@@ -87,7 +87,7 @@ func TestPods(t *testing.T) {
 			t.Errorf("problems %q, want %q", text, want)
 		}
 		for _, f := range w.Sim.Cloud.Forwards() {
-			if len(f.Servers) != 3 || !strings.HasPrefix(f.Servers[0], "eni-") {
+			if len(f.Servers) != 3 || !strings.HasPrefix(f.Servers[0], "192.168.64.") {
 				t.Errorf("%+v", f)
 			}
 		}

@@ -185,6 +185,11 @@ func TestLeave(t *testing.T) {
 		if d := cmp.Diff(before, w.Sim.Cloud.Forwards()); d != "" {
 			t.Error(d)
 		}
+		w.Restart(svc)
+		w.Release(svc)
+		if left := w.Sim.Cloud.Forwards(); len(left) != 0 || len(w.Sim.Cloud.GroupIDs("k8s/30080/web/shop/berthdemo")) != 0 {
+			t.Errorf("left %+v", left)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ func listenerFlow(s *stack.Stack, r, lb stack.Resource, balancer Balancer, liste
 		group, _ := g.Spec.(VServerGroup)
 		for _, m := range group.Servers {
 			if m.Weight > 0 {
-				f.To = append(f.To, traffic.Backend{Name: m.ID, Port: uint16(m.Port)})
+				f.To = append(f.To, traffic.Backend{Name: cmp.Or(m.Address, m.ID), Port: uint16(m.Port)})
 			}
 		}
 	}

@@ -59,26 +59,30 @@ func followNodes(in Input, port string, found []Server) []Server {
 	return out
 }
 
-// followPods returns today's pods in place of the found ones, which keep their weights. Where pods
-// or interfaces are not known, the found ones stay.
+// followPods returns today's pods in place of the found ones, which keep their weights, at the port
+// of the group. Where pods or interfaces are not known, the found ones stay.
 func followPods(in Input, facts *Facts, port string, found []Server) []Server {
-	if facts == nil || !usesPods(in) {
+	if facts == nil {
 		return found
 	}
-	for _, p := range in.Backends.Ports {
-		if backendPort(in, p) != port {
+	for i, p := range in.Backends.Ports {
+		named := usesPods(in) && backendPort(in, p) == port
+		if last := i == len(in.Backends.Ports)-1; !named && !last {
 			continue
 		}
 		pods := podsOf(in, facts, p)
 		for i := range pods {
+			if !named { // the port is not the Service's any more, and all ports have the same pods
+				pods[i].Port = found[0].Port
+			}
 			if at := slices.IndexFunc(found, func(s Server) bool { return sameServer(s, pods[i]) }); at >= 0 {
 				pods[i].Weight = found[at].Weight
 			}
 		}
-		if len(pods) == 0 && len(in.Backends.Endpoints.For(familyOf(in), p.Name)) > 0 {
-			return found
+		if len(pods) > 0 || len(in.Backends.Endpoints.For(familyOf(in), p.Name)) == 0 && named {
+			return pods
 		}
-		return pods
+		return found
 	}
 	return found
 }

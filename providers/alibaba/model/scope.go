@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
@@ -42,7 +43,11 @@ func OwnedScope(id Identity) providers.Scope {
 		return s
 	}
 	s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByName, Value: name})
-	if lb := placeOf(id.Places, idName); lb != "" {
+	lb := placeOf(id.Places, idName)
+	if last := id.Places[labelBalancer]; last != "" && last != lb {
+		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByLabel, Value: last})
+	}
+	if lb != "" {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: lb})
 		groups, _ := parseGroupPorts(placeOf(id.Places, groupPortsName)) // what is wrong was never applied
 		for _, p := range id.Ports {
@@ -88,9 +93,9 @@ func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 	return out
 }
 
-// OnDelete are the annotations that decide what is deleted with a Service.
+// OnDelete are the annotations, and the label, that decide what is deleted with a Service.
 func OnDelete() []string {
-	return []string{prefix + preserveName, oldPrefix + preserveName, prefix + idName, oldPrefix + idName, prefix + groupPortsName, oldPrefix + groupPortsName}
+	return []string{prefix + preserveName, oldPrefix + preserveName, prefix + idName, oldPrefix + idName, prefix + groupPortsName, oldPrefix + groupPortsName, labelBalancer}
 }
 
 // Scope returns what to look up for a Service that is served.
@@ -131,8 +136,8 @@ func factsFor(in Input) []providers.Lookup {
 	for _, id := range SplitIDs(listsKey.Get(in.Values)) {
 		out = append(out, providers.Lookup{Kind: FactList, Value: id})
 	}
-	if !usesPods(in) {
-		return out
+	if !usesPods(in) && nodeports.LocalOnly(in.Service) {
+		return out // pods are only counted
 	}
 	asked := map[providers.Lookup]bool{}
 	for _, p := range in.Backends.Ports {

@@ -174,14 +174,16 @@ func (f *finder) details(ctx context.Context) []kit.Detail {
 	return out
 }
 
-// finish removes what was read only to find parts of the Service: a former load balancer without
-// any.
+// finish removes what was read only to find parts of the Service on a former load balancer. A
+// Service that is released has these parts.
 func (f *finder) finish() {
 	key := stack.Key{Kind: model.KindBalancer, Name: model.FormerBalancer}
 	if f.former == "" {
 		return
 	}
 	own := slices.ContainsFunc(f.out.Resources, func(r stack.Resource) bool { return r.In == key && r.Proof != stack.None })
-	f.out.Resources = slices.DeleteFunc(slices.Clone(f.out.Resources), func(r stack.Resource) bool { return r.In == key || r.Key == key && !own })
+	f.out.Resources = slices.DeleteFunc(slices.Clone(f.out.Resources), func(r stack.Resource) bool {
+		return r.In == key && (f.served || r.Proof == stack.None) || r.Key == key && !own
+	})
 	f.out = f.out.Clone()
 }

@@ -15,7 +15,7 @@ type Forward struct {
 	Public   bool
 	Port     int
 	Protocol string   // tcp, udp, http or https
-	Servers  []string // instance:port, or redirect:port
+	Servers  []string // instance:port, address of a pod:port, or redirect:port
 	// Admits and Denies are the entries of access control lists; none: all clients are admitted.
 	Admits, Denies []string
 }
@@ -51,7 +51,11 @@ func (c *Cloud) forwardOf(lb, l rest.Object) Forward {
 	for _, s := range g.Objects("servers") {
 		port, _ := s.Number("Port")
 		if weight, _ := s.Number("Weight"); weight > 0 {
-			f.Servers = append(f.Servers, fmt.Sprintf("%s:%d", s.Text("ServerId"), port))
+			name := s.Text("ServerId")
+			if s.Text("Type") == "eni" { // an interface may have the addresses of several pods
+				name = s.Text("ServerIp")
+			}
+			f.Servers = append(f.Servers, fmt.Sprintf("%s:%d", name, port))
 		}
 	}
 	slices.Sort(f.Servers)
