@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,8 @@ func TestCredentials(t *testing.T) {
 	id, secret := simalibaba.AccessKey()
 	role := map[string]string{"ALIBABA_CLOUD_ROLE_ARN": simalibaba.RoleARN, "ALIBABA_CLOUD_OIDC_PROVIDER_ARN": simalibaba.ProviderARN, "ALIBABA_CLOUD_OIDC_TOKEN_FILE": write("token", simalibaba.AccountToken+"\n")}
 	wrong := map[string]string{"ALIBABA_CLOUD_ROLE_ARN": simalibaba.RoleARN, "ALIBABA_CLOUD_OIDC_PROVIDER_ARN": simalibaba.ProviderARN, "ALIBABA_CLOUD_OIDC_TOKEN_FILE": write("wrong", "hidden-token")}
+	at := map[string]string{"ALIBABA_CLOUD_STS_ENDPOINT": strings.TrimPrefix(w.Sim.URL, "http://"), "ALICLOUD_CLIENT_SCHEME": "HTTP"}
+	maps.Copy(at, role)
 	files := 0
 	addon := func(text string) []byte {
 		files++
@@ -92,6 +95,7 @@ func TestCredentials(t *testing.T) {
 	}{
 		{"access key of the environment", plain, map[string]string{"ACCESS_KEY_ID": id, "ACCESS_KEY_SECRET": secret}, ""},
 		{"role of the ServiceAccount", plain, role, ""},
+		{"host of STS", bytes.ReplaceAll(plain, []byte("  stsEndpoint: "+w.Sim.URL+"\n"), nil), at, ""},
 		{"wrong token", plain, wrong, "role " + simalibaba.RoleARN + ": This JWT token is illegal."},
 		{"role of the instance", plain, nil, ""},
 		{"no metadata server", plain, map[string]string{"METADATA_ENDPOINT": w.Sim.URL + "/elsewhere"}, "role of the instance"},

@@ -69,6 +69,7 @@ func (d *delay) quiet() time.Duration {
 
 func newSubjects() []subject {
 	return []subject{
+		{cloud: "alibaba", kind: "clb", simArgs: []string{"--load-balancers=1000"}, together: []int{1, 100}, goal: alibabaGoal()},
 		{cloud: "aws", kind: "clb", simArgs: awsQuotas(), goal: map[string][2]float64{
 			"create": {7.5, 6}, "touch": {0, 0}, "port": {2.5, 2}, "delnode": {1, 1}, "addnode": {1, 1}, "delete": {4, 3},
 		}},
@@ -125,6 +126,9 @@ func slowSubjects() []subject {
 func (s subject) mark(n corev1.Node) string {
 	_, id, _ := strings.Cut(n.Spec.ProviderID, "://")
 	switch {
+	case s.cloud == "alibaba":
+		_, id, _ = strings.Cut(n.Spec.ProviderID, ".")
+		return `"` + id + `"`
 	case s.cloud == "aws":
 		return path.Base(id)
 	case s.kind == "ilb-neg": // an endpoint has the name of its machine, not the path
@@ -162,6 +166,15 @@ func gceGoal(made, gone, node float64) map[string][2]float64 {
 
 // gceQuotas raises what a project with hundreds of load balancers has to have raised.
 func gceQuotas() []string { return []string{"--quota-factor=100"} }
+
+// alibabaGoal: a creation is the load balancer, two server groups, and two listeners, each of which
+// is created and started. A deletion is the protection and the load balancer. A port is a server
+// group and a listener, a node one write for each server group.
+func alibabaGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {7.5, 7}, "touch": {0, 0}, "port": {3.2, 3}, "delnode": {3.1, 3}, "addnode": {3.1, 3}, "delete": {2.3, 2}, "delete 1": {3, 2},
+	}
+}
 
 // openstackGoal: a creation is two writes, the tree and the floating IP, and a deletion
 // as many; a port that is added is pool, members and listener, a node one write for each

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -90,6 +91,10 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	return s, c, nil
 }
 
+// envSTS is the host of STS, as the webhook of ACK sets it.
+// Source: Alibaba Cloud, "ack-pod-identity-webhook".
+const envSTS = "ALIBABA_CLOUD_STS_ENDPOINT"
+
 // metadataTimeout bounds the call of a machine that may be no instance.
 const metadataTimeout = 5 * time.Second
 
@@ -119,7 +124,11 @@ func endpointsOf(c model.Config) map[string]string {
 			continue
 		}
 		host := api + "-vpc." + c.Region + ".aliyuncs.com"
-		if given := os.Getenv(strings.ToUpper(api) + "_ENDPOINT"); given != "" {
+		given := os.Getenv(strings.ToUpper(api) + "_ENDPOINT")
+		if api == model.APIToken {
+			given = cmp.Or(given, os.Getenv(envSTS))
+		}
+		if given != "" {
 			if _, rest, ok := strings.Cut(given, "://"); ok {
 				given = rest
 			}
