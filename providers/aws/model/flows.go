@@ -29,7 +29,17 @@ func computeFlows(world []*stack.Stack) []traffic.Flow {
 		for _, r := range s.Of(KindListener) {
 			out = append(out, v.networkFlows(s, r)...)
 		}
-		out = append(out, v.doors(s)...)
+	}
+	serving := map[traffic.ID]bool{}
+	for _, f := range out {
+		serving[f.ID()] = serving[f.ID()] || f.Serves()
+	}
+	for _, s := range world {
+		for _, f := range v.doors(s) {
+			if !serving[f.ID()] { // else the nodes decide on its clients, too
+				out = append(out, f)
+			}
+		}
 	}
 	return traffic.Merge(out)
 }
@@ -220,9 +230,7 @@ func (v *flowView) admitBackends(s *stack.Stack, f traffic.Flow, groups []stack.
 	for _, ref := range groups {
 		sources = append(sources, securityGroupName(s, ref))
 	}
-	open := f
-	open.To = nil
-	out := []traffic.Flow{open} // the port is open, even if no node admits its traffic
+	var out []traffic.Flow
 	for _, b := range f.To {
 		for _, r := range v.nodes {
 			if !r.admits(f.Protocol, b.Port) || r.source != "" && !slices.Contains(sources, r.source) {
@@ -238,6 +246,10 @@ func (v *flowView) admitBackends(s *stack.Stack, f traffic.Flow, groups []stack.
 			}
 		}
 	}
+	if len(out) == 0 && len(groups) > 0 {
+		f.To = nil
+		return []traffic.Flow{f} // the load balancer admits clients, even though no node does
+	}
 	return out
 }
 
@@ -246,7 +258,7 @@ func (p Permission) admits(protocol string, port uint16) bool {
 	return p.Protocol == "-1" || p.Protocol == strings.ToLower(protocol) && p.FromPort <= int32(port) && int32(port) <= p.ToPort
 }
 
-// doors are the ports that a load balancer's own security group opens without a listener.
+// doors are the ports that a load balancer's own security group opens, with or without a listener.
 func (v *flowView) doors(s *stack.Stack) (out []traffic.Flow) {
 	for _, kind := range []stack.Kind{KindClassic, KindNetwork} {
 		for _, lb := range s.Of(kind) {
