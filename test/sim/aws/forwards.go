@@ -126,7 +126,7 @@ func (f *fabric) edges() []netip.Addr {
 					continue
 				}
 				out = append(out, p.Masked().Addr())
-				if next := behind(p); next.IsValid() {
+				if next := addressAfter(p); next.IsValid() {
 					out = append(out, next)
 				}
 			}
@@ -135,8 +135,8 @@ func (f *fabric) edges() []netip.Addr {
 	return out
 }
 
-// behind returns the address that follows the last one of a range; invalid: there is none.
-func behind(p netip.Prefix) netip.Addr {
+// addressAfter returns the address that follows the last one of a range; invalid: there is none.
+func addressAfter(p netip.Prefix) netip.Addr {
 	b := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
 		b[i/8] |= 1 << (7 - i%8)
