@@ -28,7 +28,7 @@ import (
 // TestFlowsAreForwards: after every call of every move between two cases, the flows of what a
 // new process reads are the packets that pass in the simulated account.
 func TestFlowsAreForwards(t *testing.T) {
-	credentials(t)
+	setCredentials(t)
 	ranges := func(s *corev1.ServiceSpec) {
 		s.LoadBalancerSourceRanges = []string{"10.0.0.0/8", "192.0.2.0/25"}
 	}
