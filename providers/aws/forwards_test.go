@@ -38,13 +38,13 @@ func TestFlowsAreForwards(t *testing.T) {
 	bare := map[string]string{"aws-load-balancer-disable-nlb-sg": "true"}
 	barePods := map[string]string{"aws-load-balancer-disable-nlb-sg": "true", "aws-load-balancer-nlb-target-type": "ip"}
 	compareMoves(t, "\n[Global]\nNLBSecurityGroupMode = Managed\n", []props.Case{
-		service("clb", nil, nil),
-		service("clb ranges", nil, func(s *corev1.ServiceSpec) { ranges(s); others(s) }),
-		service("nlb", nlb, nil),
-		service("nlb ranges", nlb, func(s *corev1.ServiceSpec) { ranges(s); others(s) }),
+		serviceCase("clb", nil, nil),
+		serviceCase("clb ranges", nil, func(s *corev1.ServiceSpec) { ranges(s); others(s) }),
+		serviceCase("nlb", nlb, nil),
+		serviceCase("nlb ranges", nlb, func(s *corev1.ServiceSpec) { ranges(s); others(s) }),
 	})
 	compareMoves(t, controllerConfig, []props.Case{
-		service("nlb without groups", nlb, ranges),
+		serviceCase("nlb without groups", nlb, ranges),
 		controllerService("lbc", nil, nil),
 		controllerService("lbc ranges", nil, func(s *corev1.ServiceSpec) { ranges(s); others(s) }),
 		controllerService("lbc pods", ip, udp),
