@@ -8,7 +8,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// slimSlice drops unused fields of endpoints. What many of them say is kept once.
+// slimSlice drops unused fields of endpoints, and stores equal values once.
 func slimSlice(obj any) (any, error) {
 	s, ok := obj.(*discoveryv1.EndpointSlice)
 	if !ok {
@@ -22,7 +22,7 @@ func slimSlice(obj any) (any, error) {
 		e.Hostname, e.DeprecatedTopology, e.Hints = nil, nil, nil
 		e.NodeName, e.Zone = sharedText(texts, e.NodeName), sharedText(texts, e.Zone)
 		if ref := e.TargetRef; ref != nil {
-			e.TargetRef = &corev1.ObjectReference{Kind: unique.Make(ref.Kind).Value(), UID: ref.UID}
+			e.TargetRef = &corev1.ObjectReference{Kind: unique.Make(ref.Kind).Value(), Name: ref.Name, UID: ref.UID}
 		}
 		c := &e.Conditions
 		c.Ready, c.Serving, c.Terminating = internValue(flags, c.Ready), internValue(flags, c.Serving), internValue(flags, c.Terminating)
