@@ -36,7 +36,7 @@ func main() {
 	os.Exit(cli.Run(command))
 }
 
-// openCloud is what every program of this sort has.
+// openCloud creates the cloud that the flags name, as in every cloud-controller-manager.
 func openCloud(c *config.CompletedConfig) cloudprovider.Interface {
 	flags := c.ComponentConfig.KubeCloudShared.CloudProvider
 	cloud, err := cloudprovider.InitCloudProvider(flags.Name, flags.CloudConfigFile)

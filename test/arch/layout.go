@@ -25,12 +25,12 @@ const (
 	anything   = "*"
 )
 
-// importTable is the table of allowed imports. docs/architecture.md explains it.
+// importTable returns the allowed imports. docs/architecture.md explains it.
 func importTable() []row {
 	return slices.Concat(coreRows(), cloudRows(), loopRows(), testRows())
 }
 
-// coreRows is the pure middle of the program, from the bottom up.
+// coreRows returns the rows of the pure core of the program, from the bottom up.
 func coreRows() []row {
 	return []row{
 		{dir: "stack", pure: true,
@@ -63,7 +63,7 @@ func coreRows() []row {
 	}
 }
 
-// cloudRows is the contract's other side: packages that call clouds.
+// cloudRows returns the rows of packages that call clouds.
 func cloudRows() []row {
 	shared := []row{
 		{dir: "providers/all", local: []string{"providers", "providers/*"},
@@ -103,7 +103,7 @@ func rowsOf(name string, values, sdk []string) []row {
 	}
 }
 
-// loopRows is what does I/O besides: the loop and the programs.
+// loopRows returns the rows of other packages with I/O: the loop and the programs.
 func loopRows() []row {
 	return []row{
 		{dir: "service/reconcile", others: []string{corev1, "k8s.io/api/discovery/v1"},
@@ -172,7 +172,7 @@ func quayRows() []row {
 	return rows
 }
 
-// testRows are simulators and tools of the tests.
+// testRows returns the rows of simulators and tools of the tests.
 func testRows() []row {
 	return append(quayRows(), []row{
 		{dir: "test/sim", others: []string{anything},

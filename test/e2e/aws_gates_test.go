@@ -90,8 +90,8 @@ func (k *kubelet) begin(n int) []corev1.Pod {
 	return out
 }
 
-// eventuallyRead is eventually for states that take several reads of the cloud, at one in
-// ten seconds.
+// eventuallyRead is like eventually, for states that take several reads of the cloud, at
+// one in ten seconds.
 func (w *world) eventuallyRead(what string, ask func() error) {
 	w.t.Helper()
 	if err := harness.Eventually(w.t.Context(), 3*limit, func(context.Context) error { return ask() }); err != nil {

@@ -66,7 +66,7 @@ func onGCE() *place {
 	}
 }
 
-// mistakeOf is a mistake in the value of an annotation.
+// mistakeOf returns a mistake in the value of an annotation.
 func mistakeOf(name, kind, key, value string, legal ...string) mistake {
 	return mistake{name: name, kind: kind, bad: []change{setAnnotation(key, value)}, fix: []change{setAnnotation(key, "")},
 		words: append([]string{key, fmt.Sprintf("%q", value)}, legal...)}

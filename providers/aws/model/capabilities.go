@@ -20,9 +20,9 @@ const (
 // Source: Amazon VPC user guide, quotas for security groups.
 const rulesAtMost = 1000
 
-// kindCapabilities are what the kinds can do. Load balancers made here have IPv4
-// addresses and send to nodes over IPv4, whatever the Service says; the official
-// controller says nothing of that. Source:
+// kindCapabilities returns what the kinds support. Load balancers have IPv4 addresses and
+// send to nodes over IPv4, regardless of the Service; the official controller does not
+// report that. Source:
 // kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go.
 func kindCapabilities() []providers.Capability {
 	const unserved = " and send over IPv4, where this Service has no node ports, so it gets no traffic"

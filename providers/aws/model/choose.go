@@ -21,10 +21,10 @@ const (
 	targetIP       = "ip"
 )
 
-// chooseKind says which kind a Service asks for. A class of the AWS Load Balancer Controller
-// wins over the annotations. The comparison of texts is exact, as that of the official
-// controllers: every one that is not known means a Classic Load Balancer, which a check
-// of the annotations then tells the user.
+// chooseKind returns the kind that a Service requests. A class of the AWS Load Balancer
+// Controller prevails over the annotations. Texts are compared exactly, as by the official
+// controllers: every unknown one means a Classic Load Balancer, and a check of the
+// annotations warns the user.
 func chooseKind(service *corev1.Service) providers.Choice {
 	if class := service.Spec.LoadBalancerClass; class != nil && *class == classLBC {
 		return providers.Choice{Kind: LBC}

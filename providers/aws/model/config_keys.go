@@ -45,7 +45,7 @@ func unknownKeys(text []byte) annotations.Problems {
 	return slices.Compact(out)
 }
 
-// unknownKey says what is wrong with a key; "" if it is heard.
+// unknownKey returns the problem of an unknown key; "" if it is known.
 func unknownKey(known []string, key string) string {
 	if !slices.Contains(known, strings.ToLower(key)) {
 		return "is not known, so it has no effect"

@@ -57,9 +57,9 @@ func foreignGroup(in input) []providers.Naming {
 	return []providers.Naming{{Thing: annotations.ThingLoadBalancer, Key: origin.Key, Value: value}}
 }
 
-// openedGroups is the group that the nodes let in on all ports: the first one that a Classic
-// Load Balancer is given. Which of several it is shows with their tags only, so it is
-// all of them.
+// openedGroups returns the group that the nodes admit on all ports: the first one that a
+// Classic Load Balancer is given. Their tags decide which of several it is, so all of them
+// are returned.
 // Source: kubernetes/cloud-provider-aws:pkg/providers/v1/aws.go (updateInstanceSecurityGroupsForLoadBalancer).
 func openedGroups(in input) []providers.Naming {
 	if in.Kind != CLB || in.Config.DisableNodeRules {
@@ -74,9 +74,10 @@ func openedGroups(in input) []providers.Naming {
 	return out
 }
 
-// reachAfter is reach with what a live load balancer keeps although the Service no longer
-// asks for it: its scheme, and the addresses in its subnets, which AWS cannot change; and
-// with the group that the nodes do let in on all ports, now that the tags are known.
+// reachAfter returns computeReach with properties that a live load balancer keeps although
+// the Service no longer requests them: its scheme, and the addresses in its subnets, which
+// AWS cannot change. It includes the group that the nodes admit on all ports, since the
+// tags are now known.
 func reachAfter(in input, want *stack.Stack) providers.Reach {
 	r := computeReach(in)
 	public := func(scheme string) {

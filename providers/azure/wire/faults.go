@@ -70,7 +70,7 @@ func faultOfOperation(said model.Object, name string) error {
 	return errorsOf().Refused(r.busy(), kit.Sent)
 }
 
-// faultCodes is the one table from codes to meanings. Sources: Azure Resource Manager
+// faultCodes returns the one table from codes to meanings. Sources: Azure Resource Manager
 // reference, common deployment errors; learn.microsoft.com/azure/azure-resource-manager
 // pages lock-resources and error-resource-quota;
 // kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.

@@ -35,8 +35,8 @@ func (r *rig) stepOf(n int, kind stack.Kind) plan.Step {
 	return plan.Step{}
 }
 
-// rejectedOn is what many Services write with one operation, and how a bad one of them
-// spells what Azure does not take.
+// rejectedOn returns steps of many Services that one operation writes. spoil turns the
+// spec of a step into one that Azure rejects.
 func rejectedOn(kind stack.Kind, operation, mark string, spoil func(stack.Spec) stack.Spec) func(t *testing.T) props.Shared {
 	return func(t *testing.T) props.Shared {
 		t.Helper()

@@ -44,8 +44,8 @@ func ipFamily(in Input) corev1.IPFamily {
 	return corev1.IPv4Protocol
 }
 
-// vipPlace is where the address is from: a class beats the annotations of external
-// Services, and annotations beat it on internal ones.
+// vipPlace returns the network and subnet of the address: a class prevails over the
+// annotations of external Services, and annotations prevail over it on internal ones.
 // Source: kubernetes/cloud-provider-openstack:pkg/openstack/loadbalancer.go
 // (getNetworkID, getSubnetID, createOctaviaLoadBalancer).
 func vipPlace(in Input) (network, subnet string) {

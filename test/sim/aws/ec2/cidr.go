@@ -6,9 +6,9 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// canonicalCIDR gives a CIDR block without host bits and in the usual spelling.
-// EC2 accepts 100.68.0.18/18 and keeps 100.68.0.0/18. ok is false for anything
-// that is no block of the wanted family; a bare address is none.
+// canonicalCIDR returns a CIDR block without host bits and in the usual spelling.
+// EC2 accepts 100.68.0.18/18 and stores 100.68.0.0/18. ok is false for any text
+// that is not a block of the family; a bare address is none.
 // Source: EC2 API reference, IpRange and CreateSubnet.
 func canonicalCIDR(text string, v6 bool) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)

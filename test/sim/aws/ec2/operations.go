@@ -1,8 +1,8 @@
 package ec2
 
-// newOperations is every call that this simulator knows, by the name on the wire:
-// what the journals of Berth and of the official controllers have, and what
-// their tests do to machines.
+// newOperations returns every call of this simulator, by the name on the wire: the
+// calls in the journals of Berth and of the official controllers, and the calls of
+// their tests on machines.
 func newOperations() map[string]operation {
 	return map[string]operation{
 		"AuthorizeSecurityGroupIngress": writeOperation(authorizeIngress),

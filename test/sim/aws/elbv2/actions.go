@@ -151,7 +151,7 @@ func (c *call) checkAssociation(l *listener, lb *loadBalancer, arn string) error
 	return nil
 }
 
-// protocolsCompatible is the table of listener and target group protocols.
+// protocolsCompatible reports whether a listener can send to a target group, by protocols.
 // Source: target group pages of the load balancer guides.
 func protocolsCompatible(front, back string) bool {
 	switch front {

@@ -46,7 +46,7 @@ func isReserved(p netip.Prefix, ip netip.Addr) bool {
 	return ip.Is4() && !p.Contains(ip.Next())
 }
 
-// assignPrivateIP gives an ip configuration its private address: the requested one, its
+// assignPrivateIP sets the private address of an ip configuration: the requested one, its
 // previous one, or the lowest free one. props are those of a frontend, of an interface,
 // of a private link service or of a service gateway's route target.
 func assignPrivateIP(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool) *arm.Error {
