@@ -16,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // KeyCase is a key with a value that changes the account, and the annotations beside it, as
@@ -49,7 +50,7 @@ func (c Cloud[O, S]) EveryKey(t *testing.T, all EveryKey[O]) {
 	for _, k := range all.Cases {
 		without := c.Keys(k.With...)
 		with := mergeMaps(without, c.Keys(k.Key, k.Value))
-		t.Run(k.Key, func(t *testing.T) {
+		virtual.Run(t, k.Key, func(t *testing.T) {
 			if c.stateWith(t, all, without) == c.stateWith(t, all, with) {
 				t.Errorf("%s: %q changes nothing", k.Key, k.Value)
 			}

@@ -85,7 +85,7 @@ func (c Cloud[O, S]) TogetherUnrefused(t *testing.T, opt O, cases ...props.Case)
 		w.Control().Journal.Reset()
 		props.Together(t, w.Subject, cases)
 		for _, e := range w.Control().Journal.Entries() {
-			if e.Status >= 400 {
+			if isRefused(e) {
 				t.Errorf("%s %s was refused: %d %s", e.Service, e.Operation, e.Status, e.Code)
 			}
 		}
