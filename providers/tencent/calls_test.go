@@ -1,0 +1,56 @@
+package tencent_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/test/account"
+	simtencent "github.com/berth-lb/berth/test/sim/tencent"
+	"github.com/berth-lb/berth/test/sim/virtual"
+)
+
+// TestCalls measures the calls of Services while each write takes three seconds.
+func TestCalls(t *testing.T) {
+	opt := withNodes(4)
+	opt.Task, opt.Limits = 3*time.Second, simtencent.Limits{LoadBalancers: 200, Deletions: 200}
+	goals := account.Goals{"create": {8, 3}, "touch": {0, 0}, "port": {5.5, 2}, "delnode": {2.2, 1}, "addnode": {2.2, 1}, "delete": {5.5, 2}}
+	quick := onTencent()
+	start := quick.Start
+	quick.Start = func(t testing.TB, opt simtencent.Options) simulated { // deletions are not paced
+		s := start(t, opt)
+		s.share = kit.Unlimited()
+		return s
+	}
+	quick.Calls(t, opt, goals, nil)
+}
+
+// TestDeletionsArePaced: many deletions at once stay below what the cloud takes for a mistake.
+func TestDeletionsArePaced(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(2))
+		const many = 45
+		var all []*corev1.Service
+		for n := range many {
+			all = append(all, account.Numbered(n, nil))
+			w.Serve(all[n])
+		}
+		began := time.Now()
+		var wg sync.WaitGroup
+		for _, svc := range all {
+			wg.Go(func() { w.Release(svc) })
+		}
+		wg.Wait()
+		for _, e := range w.Control().Journal.Entries() {
+			if e.Code != "" {
+				t.Errorf("%s was refused: %s", e.Operation, e.Code)
+			}
+		}
+		if took := time.Since(began); took < 5*time.Minute || took > 30*time.Minute {
+			t.Errorf("%d deletions took %s", many, took)
+		}
+	})
+}

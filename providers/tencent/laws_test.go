@@ -1,0 +1,69 @@
+package tencent_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/tencent"
+	"github.com/berth-lb/berth/providers/tencent/model"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	common "github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+const configText = `{"region": "ap-guangzhou", "vpc_id": "vpc-1", "cluster_id": "cls-1"}`
+
+// lawsSubject returns the cloud as the laws see it.
+func lawsSubject(t testing.TB) *laws.Subject {
+	cloud := tencent.Cloud()
+	services := laws.Services[model.Config, *model.Facts]{
+		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
+		Facts: func(*laws.World, model.Input) *model.Facts { return &model.Facts{} },
+	}
+	s := &laws.Subject{Name: "tencent", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveAddress, Known: knownViolations()}
+	for _, c := range lawCases() {
+		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
+	}
+	return s
+}
+
+// lawCases returns the Services that are changed into each other.
+func lawCases() []props.Case { return allCases() }
+
+// machinesOf returns nodes in two zones.
+func machinesOf(day laws.Day) []corev1.Node {
+	return laws.NodesOf(func(n int, node *corev1.Node) {
+		node.Labels = map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("ap-guangzhou-%d", n%2+3)}
+		node.Spec.ProviderID = fmt.Sprintf("qcloud:///100003/ins-%d", n)
+	})(day)
+}
+
+// giveAddress gives load balancers the address that the cloud chooses.
+func giveAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
+	if spec, ok := r.Spec.(model.Balancer); ok && len(spec.Addresses) == 0 {
+		spec.Addresses = []string{"119.29.0." + r.ID[len(r.ID)-1:]}
+		r.Spec = spec
+	}
+	return r
+}
+
+// TestLaws holds the rules against the laws about traffic.
+func TestLaws(t *testing.T) {
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
+}
+
+// knownViolations lists what the rules do not guarantee today.
+func knownViolations() []laws.Known {
+	on := func(k stack.Kind) []laws.Match { return []laws.Match{{Action: plan.Create, Kind: k}} }
+	const ruled = "a listener with rules is not restored, which takes more than one call"
+	return []laws.Known{
+		{Law: laws.NothingLost, From: "by http", Refused: on(model.KindListener), Reason: ruled},
+		{Law: laws.NothingLost, From: "one host", Refused: on(model.KindListener), Reason: ruled},
+		{Law: laws.NothingLost, Refused: on(model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.NothingLost, Refused: on(model.KindRule), Reason: "a listener of HTTP replaces the one of TCP before its rules are created: a port has one listener"},
+	}
+}

@@ -1,0 +1,78 @@
+package model
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/berth-lb/berth/annotations"
+)
+
+// Keys of security.
+var (
+	groupsKey = &annotations.Key[[]string]{
+		Name: cloud + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: "sg-6p9q0abc,sg-1d4f5xyz",
+		Doc: "Security groups of the load balancer, in the order of their priority. They replace all others.",
+		Forms: formOf(annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id of a security group")),
+			annotations.InPlace, "not changed", sourceDoc),
+	}
+	passKey       = switchKey(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", "not changed, which is false for a new load balancer", annotations.InPlace, sourceDoc)
+	protectionKey = &annotations.Key[bool]{
+		Name: cloud + "modification-protection", Group: groupGuard, Example: "false", Doc: "Protects the load balancer from changes in the console.",
+		Forms: []annotations.Form[bool]{{
+			Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Support: annotations.Accepted, Reason: "the API has no call that switches the protection", Source: sourceSample,
+		}},
+	}
+)
+
+func guardKeys() []annotations.Declaration {
+	return []annotations.Declaration{groupsKey, passKey, protectionKey, annotations.SourceRanges(groupGuard, sourceDoc)}
+}
+
+const sourceNodes = "https://cloud.tencent.com/document/product/457/45492"
+
+// Keys of backends.
+var (
+	directKey = switchKey(cloud+"direct-access", groupBackends, "Whether pods are targets, by their addresses, in place of nodes.", "false", annotations.InPlace, "https://cloud.tencent.com/document/product/457/41897")
+	labelKey  = &annotations.Key[Selector]{
+		Name: kube + "qcloud-loadbalancer-backends-label", Names: annotations.NamesNothing(), Group: groupBackends, Example: "group in (edge, web)",
+		Doc:   "Selects the nodes that are targets by their labels.",
+		Forms: formOf(annotations.Custom("label selector", "a label selector: key=value or key in (a, b)", parseSelector), annotations.InPlace, "all nodes", sourceNodes),
+	}
+	bindKey = annotations.Needing(switchKey(kube+"local-svc-only-bind-node-with-pod", groupBackends, "Whether only nodes with a pod of the Service are targets.", "false", annotations.InPlace, sourceNodes),
+		annotations.Need{annotations.FieldIs("spec.externalTrafficPolicy", "Local")})
+	balanceKey = annotations.Needing(switchKey(cloud+"local-svc-weighted-balance", groupBackends, "Whether the weight of a node is its number of pods of the Service.", "false", annotations.InPlace, sourceNodes),
+		annotations.Need{bindKey.Is(true)})
+)
+
+func backendKeys() []annotations.Declaration {
+	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey}
+}
+
+// Selector selects nodes by their labels.
+type Selector struct {
+	Text string
+	Keys []string
+	keep labels.Selector
+}
+
+// String returns the selector as a text.
+func (s Selector) String() string { return s.Text }
+
+// Matches reports whether labels are selected; the zero value selects all.
+func (s Selector) Matches(of map[string]string) bool {
+	return s.keep == nil || s.keep.Matches(labels.Set(of))
+}
+
+func parseSelector(raw string) (Selector, error) {
+	keep, err := labels.Parse(raw)
+	if err != nil {
+		return Selector{}, fmt.Errorf("is not a label selector: %w", err)
+	}
+	s := Selector{Text: keep.String(), keep: keep}
+	requirements, _ := keep.Requirements()
+	for _, r := range requirements {
+		s.Keys = append(s.Keys, r.Key())
+	}
+	return s, nil
+}

@@ -1,0 +1,94 @@
+package model
+
+import "github.com/berth-lb/berth/annotations"
+
+// later is a key that is not served. A Service that has it is refused, because without it more might
+// be opened, changed or deleted than is meant.
+type later struct {
+	name, group, doc, example, reason, source string
+	names                                     annotations.Names
+	harmless                                  string // a value that asks for nothing
+}
+
+// laterTable lists the keys that do not work yet.
+func laterTable() []later {
+	const pods, regions = "weights of single pods are not written yet", "load balancers of other regions and networks are not used yet"
+	nothing := annotations.NamesNothing()
+	return []later{
+		{cloud + "tke-service-config", groupListener, "Settings of listeners in an object of kind TkeServiceConfig.", "shop-config", "objects of kind TkeServiceConfig are not read yet; use " + parametersKey.Name, "https://cloud.tencent.com/document/product/457/45490", annotations.NamesThe(annotations.ThingSection), ""},
+		{cloud + "cross-region-id", groupPlace, "Region of the load balancer.", "ap-guangzhou", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
+		{cloud + "cross-vpc-id", groupPlace, "Network of the load balancer.", "vpc-mjekzyps", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
+		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing, ""},
+		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing, ""},
+		{cloud + "lb-rs-weight", groupBackends, "Weights of pods of StatefulSets.", `{"defaultWeight":10}`, pods, "https://cloud.tencent.com/document/product/457/122522", nothing, ""},
+		{cloud + "enable-grace-shutdown", groupBackends, "Keeps terminating pods with weight 0.", "true", pods, "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
+		{cloud + "enable-grace-shutdown-tkex", groupBackends, "Keeps pods that are not ready with weight 0.", "true", pods, "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
+		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing, ""},
+	}
+}
+
+func laterKeys() []annotations.Declaration {
+	var out []annotations.Declaration
+	for _, l := range laterTable() {
+		out = append(out, &annotations.Key[string]{
+			Name: l.name, Names: l.names, Group: l.group, Example: l.example, Doc: l.doc,
+			Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Later, Reason: l.reason, Source: l.source}},
+		})
+	}
+	return out
+}
+
+// hintKey is the id of the load balancer that the Service had last.
+var hintKey = reportedKey(outID, "lb-6swtxxxx", "Id of the load balancer.", sourceDoc)
+
+// reportedKey declares a key that controllers write.
+func reportedKey(name, example, doc, source string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Names: annotations.NamesNothing(), Group: groupOutput, Example: example, Doc: doc, Writer: annotations.ByController,
+		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: source}},
+	}
+}
+
+// acceptedKey declares a key that has no effect.
+func acceptedKey(name, group, example, doc, reason, source string) *annotations.Key[string] {
+	return &annotations.Key[string]{
+		Name: name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
+		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Accepted, Reason: reason, Source: source}},
+	}
+}
+
+func outputKeys() []annotations.Declaration {
+	const misspelt = "published text misspells the key; use "
+	return []annotations.Declaration{
+		hintKey,
+		reportedKey(outIPv6, "2402:4e00::1", "IPv6 address of a load balancer of NAT64.", sourceDoc),
+		reportedKey(cloud+"client-token", "ed7a31f0-24cd-4aea-ab10-e00d63994dd8", "Idempotency token of the official controller. Here the token follows from the UID, so that a copied manifest gets a load balancer of its own.", "tke-workshop/tke-workshop.github.io:src/content/docs/networking/service/02-loadbalancer-service.md"),
+		reportedKey(cloud+"sync-begin-time", "2026-01-04T16:24:42+08:00", "Start of the last run of the official controller.", sourceSample),
+		reportedKey(cloud+"sync-end-time", "2026-01-04T16:24:44+08:00", "End of the last run of the official controller.", sourceSample),
+		acceptedKey(kube+"qcloud-loadbalancer-internal", groupPlace, "96194", "Number of a subnet, beside the id in old manifests.", "the number has no meaning for the API; "+subnetKey.Name+" counts", sourceSample),
+		acceptedKey(kube+"qcloud-loadbalancer-clusterid", groupPlace, "cls-6swtxxxx", "Id of the cluster in old manifests.", "the id of the cluster is that of the configuration", sourceSample),
+		acceptedKey(cloud+"tke-service-config-auto", groupListener, "true", "Has the official controller write an object of kind TkeServiceConfig.", "no such object is written; use "+parametersKey.Name, "https://cloud.tencent.com/document/product/457/45490"),
+		acceptedKey(cloud+"custom-weight", groupBackends, "10", "Weight of all targets.", "no controller is known to read it", sourceSample),
+		acceptedKey(cloud+"local-svc-only-bind-node-with-pod", groupBackends, "true", "A misspelt key.", misspelt+bindKey.Name, sourceSample),
+		acceptedKey(cloud+"loadbalance-id", groupPlace, "lb-6swtxxxx", "A misspelt key.", misspelt+existedKey.Name, sourceSample),
+	}
+}
+
+// Labels of nodes that keep them out of the targets by their presence.
+func excludingLabels() []string {
+	return []string{"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane", "alpha.service-controller.kubernetes.io/exclude-balancer"}
+}
+
+func objectKeys() []annotations.Declaration {
+	out := []annotations.Declaration{annotations.ExcludeNode(groupObjects), &annotations.Key[string]{
+		Name: cloud + "loadbalance-type", On: annotations.ServiceLabel, Group: groupObjects, Example: Open, Doc: "Network type of the load balancer, which the official controller writes.", Writer: annotations.ByController, Names: annotations.NamesNothing(),
+		Forms: []annotations.Form[string]{{Type: annotations.String(), Source: sourceSample}},
+	}}
+	for _, name := range excludingLabels() {
+		out = append(out, &annotations.Key[string]{
+			Name: name, On: annotations.NodeLabel, Group: groupObjects, Example: "true", Doc: "Keeps the node out of the targets, whatever the value.",
+			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: sourceNodes}},
+		})
+	}
+	return out
+}

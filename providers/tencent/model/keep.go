@@ -1,0 +1,123 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// KeepServing returns the existing stack with today's nodes as targets.
+func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Ownership != stack.External {
+			continue
+		}
+		switch spec := r.Spec.(type) {
+		case Listener:
+			spec.Members = followNodes(in, spec.Members)
+			r.Spec = spec
+		case Rule:
+			spec.Members = followNodes(in, spec.Members)
+			r.Spec = spec
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// followNodes returns today's nodes at the port of the found instances, which keep their weights.
+// Addresses stay.
+func followNodes(in Input, found []Member) []Member {
+	at := slices.IndexFunc(found, func(m Member) bool { return m.Instance != "" })
+	if at < 0 {
+		return found
+	}
+	p := nodeports.ServicePort{NodePort: found[at].Port}
+	known := false
+	for _, one := range in.Backends.Ports {
+		if one.NodePort == found[at].Port {
+			p, known = one, true
+		}
+	}
+	local := onlyWithPods(in)
+	if local && !known {
+		return found
+	}
+	nodes := nodeMembers(in, p)
+	if !local {
+		nodes = keepWeights(nodes, found)
+	}
+	for _, m := range found {
+		if m.Instance == "" {
+			nodes = append(nodes, m)
+		}
+	}
+	out := providers.Follow(found, nodes, func(m Member) bool { return m.Instance != "" })
+	slices.SortFunc(out, CompareMembers)
+	return out
+}
+
+// MatchFound gives listeners of an existing load balancer that no note lists to the Service whose
+// targets they have. One that has the name of the controllers and no targets at all is what an
+// earlier process has created last.
+func MatchFound(want, have *stack.Stack) *stack.Stack {
+	renamed := map[stack.Key]stack.Key{}
+	for _, w := range want.Of(KindListener) {
+		if _, found := have.Get(w.Key); found {
+			continue
+		}
+		for _, h := range have.Of(KindListener) {
+			if h.In == w.In && h.Slot == w.Slot && isAdoptable(want, have, w, h) {
+				renamed[h.Key] = w.Key
+			}
+		}
+	}
+	if len(renamed) == 0 {
+		return have
+	}
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		out.Resources = append(out.Resources, renameFound(r, renamed))
+	}
+	return out
+}
+
+// renameFound gives a found listener that is adopted, and its rules, the keys of the desired ones.
+func renameFound(r stack.Resource, renamed map[stack.Key]stack.Key) stack.Resource {
+	if to, ok := renamed[r.Key]; ok {
+		r.Key, r.Proof = to, stack.Derived
+	}
+	if to, ok := renamed[r.In]; ok {
+		spec, _ := r.Spec.(Rule)
+		r.Key, r.In, r.Proof = RuleKey(to, spec.Domain, spec.URL), to, stack.Derived
+	}
+	return r
+}
+
+// isAdoptable reports whether a found listener is a desired one.
+func isAdoptable(want, have *stack.Stack, w, h stack.Resource) bool {
+	spec, _ := h.Spec.(Listener)
+	if h.Proof != stack.None || spec.Name != ListenerName || spec.Claimed {
+		return false
+	}
+	wanted, found := membersIn(want, w.Key), membersIn(have, h.Key)
+	return len(found) == 0 || slices.ContainsFunc(found, func(m Member) bool {
+		return slices.ContainsFunc(wanted, func(o Member) bool { return sameTarget(m, o) })
+	})
+}
+
+// membersIn returns the members of a listener and of its rules.
+func membersIn(s *stack.Stack, listener stack.Key) []Member {
+	r, _ := s.Get(listener)
+	spec, _ := r.Spec.(Listener)
+	out := spec.Members
+	for _, r := range s.Of(KindRule) {
+		if rule, _ := r.Spec.(Rule); r.In == listener {
+			out = append(out, rule.Members...)
+		}
+	}
+	return out
+}

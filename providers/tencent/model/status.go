@@ -1,0 +1,28 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/status"
+)
+
+// Addresses returns the addresses of the load balancer, or its domain in regions where it has no
+// address of its own.
+func Addresses(_ Input, have *stack.Stack) status.Result {
+	for _, lb := range have.Of(KindBalancer) {
+		spec, _ := lb.Spec.(Balancer)
+		if lb.Proof == stack.None && lb.Ownership != stack.External {
+			continue
+		}
+		out := status.Result{Annotations: map[string]string{outID: lb.ID, outIPv6: spec.Address6}}
+		for _, address := range spec.Addresses {
+			out.Ingress = append(out.Ingress, status.IP(address, corev1.LoadBalancerIPModeVIP))
+		}
+		if len(spec.Addresses) == 0 && spec.Domain != "" {
+			out.Ingress = []corev1.LoadBalancerIngress{status.Hostname(spec.Domain)}
+		}
+		return out
+	}
+	return status.Result{}
+}

@@ -1,0 +1,345 @@
+package wire
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/providers/tencent/model"
+	"github.com/berth-lb/berth/stack"
+)
+
+// listBalancers is the name of the list of load balancers, in errors.
+const listBalancers = "list of load balancers"
+
+// Read returns the observed state of many Services at once: one list of load balancers for all of
+// them, and the parts of each load balancer that a Service uses.
+func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
+	batch := kit.NewReadBatch()
+	var balancers []balancerDoc
+	asks := make([]map[string]bool, len(scopes))
+	needed := false
+	for i, scope := range scopes {
+		asks[i] = map[string]bool{listBalancers: len(scope.Own) > 0}
+		needed = needed || len(scope.Own) > 0
+	}
+	if needed {
+		batch.Lists(kit.List{Name: listBalancers, Run: func() (err error) {
+			balancers, err = s.allBalancers(ctx)
+			return err
+		}})
+	}
+	finders := make([]*finder, len(scopes))
+	var details []kit.Detail
+	for i, scope := range scopes {
+		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}}
+		finders[i].find(ctx, balancers)
+		details = append(details, finders[i].details(ctx)...)
+	}
+	batch.Details(details)
+	out := make([]providers.Found[*model.Facts], len(scopes))
+	for i, f := range finders {
+		blind, err := batch.Faults(asks[i], f.things)
+		if err == nil {
+			err = f.err
+		}
+		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: &model.Facts{}, Have: f.out, Blind: blind, Err: err}
+		for _, id := range f.things {
+			if err == nil && batch.Gone(id) {
+				out[i].Have = &stack.Stack{Owner: f.scope.Owner}
+			}
+		}
+	}
+	return out
+}
+
+// Greatest numbers of a call. Source: CLB API 2018-03-17, DescribeLoadBalancers, DescribeTargets.
+const (
+	pageSize = 100
+	mostIDs  = 20
+)
+
+// page is the answer of a list of load balancers.
+type page struct {
+	Total     *int          `json:"TotalCount"`
+	Balancers []balancerDoc `json:"LoadBalancerSet"`
+}
+
+// allBalancers returns the load balancers of the region.
+func (s *Session) allBalancers(ctx context.Context) ([]balancerDoc, error) {
+	var out []balancerDoc
+	for {
+		var got page
+		if err := s.read(ctx, actListBalancers, params{"Offset": len(out), "Limit": pageSize}, &got); err != nil {
+			return nil, err
+		}
+		if got.Total == nil { // an answer without a list is no empty list
+			return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListBalancers)
+		}
+		out = append(out, got.Balancers...)
+		if len(got.Balancers) == 0 || len(out) >= *got.Total {
+			return out, nil
+		}
+	}
+}
+
+// balancersByID returns the load balancers of some ids that exist.
+func (s *Session) balancersByID(ctx context.Context, ids []string) ([]balancerDoc, error) {
+	var out []balancerDoc
+	for part := range slices.Chunk(ids, mostIDs) {
+		var got page
+		if err := s.read(ctx, actListBalancers, params{"LoadBalancerIds": part, "Limit": pageSize}, &got); err != nil {
+			return nil, err
+		}
+		if got.Total == nil {
+			return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListBalancers)
+		}
+		out = append(out, got.Balancers...)
+	}
+	return out, nil
+}
+
+// finder assembles what was found of one Service.
+type finder struct {
+	session *Session
+	scope   providers.Scope
+	out     *stack.Stack
+	things  []string // ids of the load balancers that were looked at
+	parts   []in
+	err     error
+}
+
+// find selects the Service's load balancers of a list.
+func (f *finder) find(ctx context.Context, all []balancerDoc) {
+	cluster, uid := f.session.config.ClusterID, f.scope.Owner.UID
+	for _, l := range f.scope.Own {
+		switch l.By {
+		case model.ByTag:
+			f.findOwn(all, cluster, uid)
+		case model.ByID, model.ByHint:
+			at := slices.IndexFunc(all, func(d balancerDoc) bool { return d.ID == l.Value })
+			if at >= 0 && !slices.Contains(f.things, l.Value) {
+				f.findExisting(ctx, all[at], l.By == model.ByHint)
+			}
+		}
+	}
+}
+
+// findOwn selects the load balancer with the tags of the Service. Of several none can be chosen. One
+// with a part of the tags has no proof.
+func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
+	var partial []balancerDoc
+	var own []balancerDoc
+	for _, d := range all {
+		switch model.MarkOf(d.tags(), cluster, uid) {
+		case model.Ours, model.Kept:
+			own = append(own, d)
+		case model.Partial:
+			partial = append(partial, d)
+		case model.Foreign, model.Unmarked:
+		}
+	}
+	switch {
+	case len(own) > 1:
+		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the tags of the Service; change those of the one that is not the Service's", own[0].ID, own[1].ID)
+	case len(own) == 1:
+		f.take(own[0], model.MarkOf(own[0].tags(), cluster, uid))
+	case len(partial) > 0:
+		f.out.Put(stack.Resource{Key: model.OwnKey(), ID: partial[0].ID, Spec: partial[0].spec()})
+	}
+}
+
+func (f *finder) take(d balancerDoc, mark model.Mark) {
+	f.things = append(f.things, d.ID)
+	r := stack.Resource{Key: model.OwnKey(), ID: d.ID, Proof: stack.Tag, State: stateOf(d), Spec: d.spec()}
+	if mark == model.Kept {
+		r.Ownership = stack.External
+	}
+	f.out.Put(r)
+	f.parts = append(f.parts, in{owner: f.scope.Owner, balancer: r, exclusive: true})
+}
+
+func stateOf(d balancerDoc) stack.State {
+	if d.isReady() {
+		return stack.Ready
+	}
+	return stack.Pending
+}
+
+// findExisting adds a load balancer that the Service names, or that a controller has written on it. The
+// latter counts only if the Service has noted listeners of it, or if there is no other.
+func (f *finder) findExisting(ctx context.Context, d balancerDoc, hint bool) {
+	id, noted, err := f.session.notedOf(ctx, f.scope.Owner)
+	if err != nil {
+		f.err = err
+		return
+	}
+	_, own := f.out.Get(model.OwnKey())
+	mark := model.MarkOf(d.tags(), f.session.config.ClusterID, f.scope.Owner.UID)
+	switch {
+	case hint && id != d.ID && (own || mark == model.Foreign):
+		return // a copied manifest
+	case hint && id != d.ID:
+		f.out.Put(stack.Resource{Key: model.OwnKey(), ID: d.ID, Spec: d.spec()})
+		return
+	case id != d.ID:
+		noted = nil
+	}
+	r := stack.Resource{Key: model.ExistingKey(d.ID), ID: d.ID, Ownership: stack.External, State: stateOf(d), Spec: d.spec()}
+	f.things = append(f.things, d.ID)
+	f.out.Put(r)
+	f.parts = append(f.parts, in{owner: f.scope.Owner, balancer: r, noted: noted})
+	if noted != nil {
+		var ids []string
+		for id := range noted {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		f.out.Put(stack.Resource{Key: model.ClaimKey(), ID: model.NoteOf(f.scope.Owner), Proof: stack.Derived, Spec: model.Claim{Balancer: d.ID, Listeners: ids}})
+	}
+}
+
+// notedOf returns the existing load balancer and its listeners that a Service has noted.
+func (s *Session) notedOf(ctx context.Context, o stack.Owner) (id string, listeners map[string]bool, err error) {
+	if s.notes == nil {
+		return "", nil, nil
+	}
+	note, err := s.notes.Read(ctx, o.Namespace, model.NoteOf(o))
+	if err != nil || note == nil {
+		return "", nil, err
+	}
+	listeners = map[string]bool{}
+	for one := range strings.SplitSeq(note[model.NoteListeners], ",") {
+		if one != "" {
+			listeners[one] = true
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range listeners {
+		s.noted[one] = o.UID
+	}
+	return note[model.NoteBalancer], listeners, nil
+}
+
+// details are the calls for the parts of load balancers.
+func (f *finder) details(ctx context.Context) []kit.Detail {
+	if f.scope.Depth == providers.Shallow {
+		return nil
+	}
+	var out []kit.Detail
+	for _, of := range f.parts {
+		out = append(out, kit.Detail{Of: []string{of.balancer.ID}, Run: func() error {
+			parts, err := f.session.partsOf(ctx, of)
+			for _, r := range parts {
+				f.out.Put(r)
+			}
+			return err
+		}})
+	}
+	return out
+}
+
+// partsOf reads the listeners of a load balancer, with their rules and targets.
+func (s *Session) partsOf(ctx context.Context, of in) ([]stack.Resource, error) {
+	var got struct {
+		Listeners *[]listenerDoc `json:"Listeners"`
+	}
+	if err := s.read(ctx, actListListeners, params{"LoadBalancerId": of.balancer.ID}, &got); err != nil {
+		return nil, err
+	}
+	if got.Listeners == nil {
+		return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListListeners)
+	}
+	var ids []string
+	for _, d := range *got.Listeners {
+		if d.Name == model.ListenerName { // targets of others are not needed
+			ids = append(ids, d.ID)
+		}
+	}
+	bound, err := s.boundTo(ctx, of.balancer.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []stack.Resource
+	for _, d := range *got.Listeners {
+		out = append(out, s.foundListener(d, of, bound)...)
+	}
+	return out, nil
+}
+
+// boundTo returns the targets of listeners and rules, by their ids.
+func (s *Session) boundTo(ctx context.Context, balancer string, ids []string) (map[string][]model.Member, error) {
+	out := map[string][]model.Member{}
+	for part := range slices.Chunk(ids, mostIDs) {
+		var got struct {
+			Listeners *[]boundDoc `json:"Listeners"`
+		}
+		if err := s.read(ctx, actListTargets, params{"LoadBalancerId": balancer, "ListenerIds": part}, &got); err != nil {
+			return nil, err
+		}
+		if got.Listeners == nil {
+			return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListTargets)
+		}
+		for _, d := range *got.Listeners {
+			out[d.ID] = membersOf(d.Targets)
+			for _, r := range d.Rules {
+				out[r.ID] = membersOf(r.Targets)
+			}
+		}
+	}
+	return out, nil
+}
+
+// foundListener returns a listener with its rules and targets. It is the Service's if it has the name
+// that controllers give, on a load balancer of the Service's alone or by the note.
+func (s *Session) foundListener(d listenerDoc, of in, bound map[string][]model.Member) []stack.Resource {
+	batch := of.owner.UID
+	key, proof := model.ListenerKey(d.Protocol, d.Port), stack.Derived
+	if d.Name != model.ListenerName || !of.exclusive && !of.noted[d.ID] {
+		key.Name, proof = "other/"+d.ID, stack.None
+	}
+	spec := model.Listener{
+		Protocol: d.Protocol, Port: d.Port, Name: d.Name, Certificate: certificateOf(d.Certificate), SNI: d.SNI == 1, Batch: batch, Claimed: !of.exclusive && s.isNotedByOther(d.ID, of.owner),
+	}
+	if !model.HasRules(d.Protocol) {
+		spec.Settings, spec.Members = d.settings, bound[d.ID]
+	}
+	out := []stack.Resource{{Key: key, ID: d.ID, In: of.balancer.Key, Slot: model.SlotOf(d.Protocol, d.Port), Proof: proof, Spec: spec}}
+	for _, r := range d.Rules {
+		out = append(out, stack.Resource{Key: model.RuleKey(key, r.Domain, r.URL), ID: r.ID, In: key, Slot: r.Domain, Proof: proof, Spec: model.Rule{
+			Domain: r.Domain, URL: r.URL, Certificate: certificateOf(r.Certificate), Settings: r.settings, Members: bound[r.ID], Balancer: of.balancer.Key, Batch: batch,
+		}})
+	}
+	return out
+}
+
+// isNotedByOther reports whether another Service has noted a listener, as far as this process knows.
+func (s *Session) isNotedByOther(id string, o stack.Owner) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by, ok := s.noted[id]
+	return ok && by != o.UID
+}
+
+// Orphans implements providers.Sweeper. The tags tell the cluster and the Service's UID.
+func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
+	all, err := s.allBalancers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var scopes []providers.Scope
+	for _, d := range all {
+		tags := d.tags()
+		uid := tags[model.TagService]
+		lives := slices.ContainsFunc(live.Services, func(o stack.Owner) bool { return o.UID == uid })
+		if uid == "" || lives || model.MarkOf(tags, s.config.ClusterID, uid) != model.Ours {
+			continue
+		}
+		scopes = append(scopes, model.OwnedScope(model.Identity{Owner: stack.Owner{Name: d.Name, UID: uid}, Config: s.config}))
+	}
+	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })
+}
