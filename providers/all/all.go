@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/oci"
 	"github.com/berth-lb/berth/providers/openstack"
+	"github.com/berth-lb/berth/providers/tencent"
 )
 
 // List returns every cloud, sorted by name. Each knows the annotations of the others.
@@ -24,6 +25,7 @@ func List() []providers.Entry {
 		providers.EntryOf(ibm.Cloud()),
 		providers.EntryOf(oci.Cloud()),
 		providers.EntryOf(openstack.Cloud()),
+		providers.EntryOf(tencent.Cloud()),
 	)
 }
 

@@ -84,6 +84,7 @@ func cloudRows() []row {
 		rowsOf("openstack", []string{multierror, netUtils, "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/gophercloud/", "golang.org/x/sync/"}),
 		rowsOf("ibm", []string{"k8s.io/apimachinery/pkg/util/validation", "gopkg.in/gcfg.v1", "gopkg.in/warnings.v0"}, []string{"github.com/IBM/go-sdk-core/v5/core"}),
 		rowsOf("oci", []string{"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/validation", "sigs.k8s.io/yaml"}, []string{"github.com/oracle/oci-go-sdk/v65/"}),
+		rowsOf("tencent", []string{"k8s.io/apimachinery/pkg/labels"}, []string{"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"}),
 	)
 }
 
@@ -150,7 +151,7 @@ func loopRows() []row {
 		{dir: "providers/plugin", others: []string{"k8s.io/"},
 			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/inputs", "service/reconcile", "service/conditions"},
 			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
-		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/plugin"},
+		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/tencent", "providers/plugin"},
 			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what an external program would use"},

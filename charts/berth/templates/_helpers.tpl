@@ -113,7 +113,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   "aws" (list (list "aws.roleArn" .Values.aws.roleArn) (list "aws.region" .Values.aws.region) (list "aws.multiClusterTargetGroups" .Values.aws.multiClusterTargetGroups) (list "aws.quic.enabled" .Values.aws.quic.enabled))
   "azure" (list (list "azure.workloadIdentityClientId" .Values.azure.workloadIdentityClientId) (list "azure.workloadIdentityTenantId" .Values.azure.workloadIdentityTenantId) (list "azure.multipleLoadBalancers" .Values.azure.multipleLoadBalancers) (list "azure.namespaceSelectors" .Values.azure.namespaceSelectors) (list "azure.podPools" .Values.azure.podPools))
   "gce" (list (list "gce.serviceAccount" .Values.gce.serviceAccount))
-  "oci" (list (list "oci.tlsSecrets" .Values.oci.tlsSecrets) (list "oci.certificateMaps" .Values.oci.certificateMaps) (list "oci.workloadServiceAccounts" .Values.oci.workloadServiceAccounts)) -}}
+  "oci" (list (list "oci.tlsSecrets" .Values.oci.tlsSecrets) (list "oci.certificateMaps" .Values.oci.certificateMaps) (list "oci.workloadServiceAccounts" .Values.oci.workloadServiceAccounts))
+  "tencent" (list (list "tencent.tlsSecrets" .Values.tencent.tlsSecrets)) -}}
 {{- range $cloud, $values := $foreign -}}
 {{- range $values -}}
 {{- if and (ne $cloud $.Values.provider) (last .) -}}
@@ -130,6 +131,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- if and (eq .Values.provider "alibaba") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on alibaba: the region, the cluster and its vSwitches are in it" -}}
+{{- end -}}
+{{- if and (eq .Values.provider "tencent") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on tencent: the region, the network and the id of the cluster are in it" -}}
 {{- end -}}
 {{- if and (eq .Values.provider "azure") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on azure: it has subscription, resource group, network and login" -}}

@@ -1,0 +1,11 @@
+package tencent
+
+import (
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/plugin"
+	cloud "github.com/berth-lb/berth/providers/tencent"
+)
+
+func init() {
+	plugin.Register(providers.EntryOf(cloud.Cloud()), plugin.FromEnvironment())
+}
