@@ -181,7 +181,7 @@ func (v *visit) serve(ctx context.Context) {
 	}
 	job := JobOf(v.svc, v.reconciler.Outputs())
 	job.NeverProvisioned, job.NamespaceLabels = fresh, namespace
-	job.Slices, job.Strays = v.endpoints.Of(v.svc)
+	job.Slices, job.Unmatched = v.endpoints.Of(v.svc)
 	job.Objects = v.objects.objectsOf(ctx, v.key, v.reconciler.Refers(*job))
 	look := v.wantsLook()
 	draft, err := v.draft(ctx, *job)

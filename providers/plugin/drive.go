@@ -37,7 +37,7 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 		return reconcile.Result{}, err
 	}
 	record, _ := service.RecordOf(svc)
-	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Strays: beside.unmatched, NamespaceLabels: beside.labels}
+	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Unmatched: beside.unmatched, NamespaceLabels: beside.labels}
 	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {

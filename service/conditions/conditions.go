@@ -234,7 +234,7 @@ func freed(h plan.Blocked) string {
 // does not have: another kind of it had them, and all of that is gone after a clean
 // run. Nothing is stale while that is not known.
 func StaleFinalizers(result reconcile.Result, outputs providers.Outputs) []string {
-	if !result.Clean || result.Glimpsed || len(result.Status.Ingress) == 0 {
+	if !result.Clean || result.PresenceOnly || len(result.Status.Ingress) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(outputs.Finalizers), func(f string) bool { return slices.Contains(result.Status.Finalizers, f) })

@@ -97,7 +97,7 @@ func TestStaleFinalizers(t *testing.T) {
 	serving := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 	clean := func(answer status.Result) reconcile.Result { return reconcile.Result{Clean: true, Status: answer} }
 	unclean, glimpsed := clean(status.Result{Ingress: serving}), clean(status.Result{Ingress: serving})
-	unclean.Clean, glimpsed.Glimpsed = false, true
+	unclean.Clean, glimpsed.PresenceOnly = false, true
 	for name, tc := range map[string]struct {
 		result reconcile.Result
 		want   []string

@@ -101,7 +101,7 @@ func (p *planning) point(ctx context.Context) error {
 	p.slices, p.pods = known, kept
 	for i := range p.tasks {
 		if t := &p.tasks[i]; t.job != nil && !t.job.Release {
-			t.job.Slices, t.job.Strays = kept(t.item.Service.Namespace, known[t.item.Service.Namespace+"/"+t.item.Service.Name])
+			t.job.Slices, t.job.Unmatched = kept(t.item.Service.Namespace, known[t.item.Service.Namespace+"/"+t.item.Service.Name])
 		}
 	}
 	return nil

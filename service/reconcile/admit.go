@@ -8,8 +8,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// refusals lists what a request must not ask for. Services that are released are
-// never asked about: what is there may always go.
+// refusals lists what a request must not contain. Services that are released are not checked:
+// existing resources may always be deleted.
 func (r *Reconciler) refusals(req providers.Request) annotations.Problems {
 	if r.options.Admit == nil {
 		return nil
@@ -17,7 +17,7 @@ func (r *Reconciler) refusals(req providers.Request) annotations.Problems {
 	return r.options.Admit(req.Service, r.cloud.Reach(req))
 }
 
-// ReachOf is how far the Service of a draft reaches: by what is wanted, once that is known.
+// ReachOf returns the reach of the Service of a draft, of the desired stack if that is known.
 func (r *Reconciler) ReachOf(d *Draft) providers.Reach {
 	if d.Want != nil && r.cloud.Becomes != nil {
 		return r.cloud.Becomes(d.Request, d.Want)
@@ -25,8 +25,8 @@ func (r *Reconciler) ReachOf(d *Draft) providers.Reach {
 	return r.cloud.Reach(d.Request)
 }
 
-// admit enters into a draft what the request must not ask for. A request with a
-// bad value is not judged: defaults stand where the user wrote something else.
+// admit adds to a draft what the request must not contain. A request with an invalid value is not
+// checked: it has defaults in the place of the user's values.
 func (r *Reconciler) admit(d *Draft) {
 	if d.Problems.Errors() {
 		return
@@ -35,9 +35,8 @@ func (r *Reconciler) admit(d *Draft) {
 	d.Problems = append(d.Problems, d.Refused...)
 }
 
-// admitWant judges what is wanted as well: a live load balancer may keep what the
-// Service no longer asks for, and must not be changed any further then. It goes on
-// following the nodes.
+// admitWant checks the desired stack as well: an existing load balancer may keep what the Service
+// no longer requests, and must not be changed any further then. It still follows the nodes.
 func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
 	if r.options.Admit == nil || r.cloud.Becomes == nil {
 		return true
@@ -47,7 +46,7 @@ func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
 		return true
 	}
 	for i := range refused {
-		refused[i].Message += "; the load balancer that is there keeps what it has, and is not changed until it is allowed or the Service is made anew"
+		refused[i].Message += "; the existing load balancer is retained, and is not changed until this is allowed or the Service is recreated"
 	}
 	d.Refused = append(d.Refused, refused...).Distinct()
 	d.Problems = append(d.Problems, refused...).Distinct()

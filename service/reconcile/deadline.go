@@ -10,14 +10,14 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// What a Service asks for is bounded before it is built, so building and comparing take
-// moments. Should they not, for what nobody has thought of, they end at a deadline, and
-// with the context of the draft: a Service keeps no processor busy for good.
+// A request is bounded before it is built, so building and comparing take milliseconds. If they
+// do not, for an unforeseen reason, they end at a deadline and with the context of the draft, so
+// that no Service keeps a processor busy.
 
-// overdueWait is how soon a Service is planned again that took too long.
+// overdueWait is the delay before a Service that took too long is planned again.
 const overdueWait = 5 * time.Minute
 
-// wants builds what a Service wants, in time.
+// wants builds the desired stack, in time.
 func (r *Reconciler) wants(d *Draft, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	req := d.Request
 	req.Over = r.until(d)
@@ -28,7 +28,7 @@ func (r *Reconciler) wants(d *Draft, have *stack.Stack) (*stack.Stack, annotatio
 	return want, problems, err
 }
 
-// difference compares, in time.
+// difference compares the desired with an observed stack, in time.
 func (r *Reconciler) difference(d *Draft, want, have *stack.Stack) (plan.Plan, error) {
 	rules := r.cloud.Rules
 	rules.Over = r.until(d)
@@ -42,13 +42,13 @@ func (r *Reconciler) difference(d *Draft, want, have *stack.Stack) (plan.Plan, e
 	return p, nil
 }
 
-// until begins to measure the time that a Service may take.
+// until starts to measure the time that a Service may take.
 func (r *Reconciler) until(d *Draft) (over func() bool) {
 	end := r.options.Now().Add(r.options.PlanTime)
 	return func() bool { return d.ended != nil && d.ended() != nil || !r.options.Now().Before(end) }
 }
 
-// late is what is told of a Service whose time is over.
+// late returns the error for a Service whose time is over.
 func (r *Reconciler) late(d *Draft) error {
 	if d.ended != nil && d.ended() != nil {
 		return d.ended()

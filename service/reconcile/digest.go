@@ -14,22 +14,21 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// inputDigest returns a short hash of everything that a Service's stack follows
-// from, given that of what the Service asks for: equal digests, equal stacks,
-// nothing to do.
+// inputDigest returns a short hash of everything that a Service's stack follows from, given the
+// digest of its request. Equal digests mean equal stacks.
 func inputDigest(asked string, req providers.Request) string {
 	if asked == "" {
 		return ""
 	}
 	parts := []string{asked, req.Backends.Digest()}
-	for _, ref := range others(req.Objects) {
+	for _, ref := range referencedServices(req.Objects) {
 		parts = append(parts, ref.Name+"="+req.Objects[ref].Backends().Digest())
 	}
 	return shortHash(parts...)
 }
 
-// others are the Services among objects, in order.
-func others(objects map[providers.Reference]providers.Object) []providers.Reference {
+// referencedServices returns the Services among objects, in order.
+func referencedServices(objects map[providers.Reference]providers.Object) []providers.Reference {
 	var out []providers.Reference
 	for ref, object := range objects {
 		if object.Service != nil {
@@ -40,16 +39,15 @@ func others(objects map[providers.Reference]providers.Object) []providers.Refere
 	return out
 }
 
-// askedDigest returns a short hash of what the Service itself asks for, without the
-// nodes and pods behind it: it is recorded on the Service, and a write to every
-// Service for every node that comes would reach every node of the cluster. The UID is
-// part of it, because a copied manifest carries the old Service's annotations along.
-// What we write on the Service ourselves is none: it follows from the stack.
+// askedDigest returns a short hash of the Service's request, without its nodes and pods. It is
+// recorded on the Service, and a write to every Service for every new node would be sent to every
+// node of the cluster. The UID is part of it, because a copied manifest has the annotations of the
+// old Service. Annotations and labels that Berth writes are left out: they follow from the stack.
 func askedDigest(cloud providers.Bound, req providers.Request) string {
 	svc := req.Service
 	body, err := askedBy(svc)
 	if err != nil {
-		return "" // never equal to a recorded one: the Service is worked on
+		return "" // never equal to a recorded one, so that the Service is reconciled
 	}
 	source := annotations.SourceOf(svc)
 	source.Annotations = maps.Clone(source.Annotations)
@@ -67,10 +65,10 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 	return shortHash(parts...)
 }
 
-// Asked returns the digest of what a Service asks for, as a clean run records it on the
-// Service. It calls no cloud.
+// Asked returns the digest of a Service's request, as a clean run records it on the Service. It
+// calls no cloud.
 func (r *Reconciler) Asked(job Job) string {
-	d := &Draft{Job: job, Owner: OwnerOf(job.Service), ended: func() error { return nil }}
+	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
 	r.parse(d)
 	return askedDigest(r.cloud, d.Request)
 }
@@ -81,7 +79,7 @@ func inputLabels(cloud providers.Bound) []string {
 	return slices.DeleteFunc(slices.Clone(cloud.Labels.Service), func(key string) bool { return slices.Contains(cloud.Outputs.Labels, key) })
 }
 
-// objectsOf are the objects with hashes of what is in them.
+// objectsOf returns the names of objects with hashes of their content.
 func objectsOf(objects map[providers.Reference]providers.Object) []string {
 	var out []string
 	for ref, object := range objects {
@@ -96,10 +94,10 @@ func objectsOf(objects map[providers.Reference]providers.Object) []string {
 	return out
 }
 
-// askedBy is what the fields of a Service ask for.
+// askedBy returns the fields of a Service that matter to a load balancer.
 func askedBy(svc *corev1.Service) (string, error) {
 	spec := svc.Spec.DeepCopy()
-	forget(spec)
+	clearIrrelevant(spec)
 	body, err := json.Marshal(spec)
 	return string(body), err
 }
@@ -113,7 +111,7 @@ func shortHash(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// labelsOf are those of the keys that are there.
+// labelsOf returns the labels of these keys.
 func labelsOf(what string, keys []string, labels map[string]string) []string {
 	var out []string
 	for _, key := range keys {
@@ -124,8 +122,8 @@ func labelsOf(what string, keys []string, labels map[string]string) []string {
 	return out
 }
 
-// forget clears the fields that mean nothing to a load balancer.
-func forget(spec *corev1.ServiceSpec) {
+// clearIrrelevant clears the fields that do not matter to a load balancer.
+func clearIrrelevant(spec *corev1.ServiceSpec) {
 	spec.Selector = nil
 	spec.InternalTrafficPolicy = nil
 	spec.PublishNotReadyAddresses = false

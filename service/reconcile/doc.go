@@ -4,6 +4,6 @@
 //
 // The loop (package service), the command line and the tests walk the same two
 // functions, [Reconciler.Draft] and [Reconciler.Run]. The package knows neither
-// informers nor queues, and writes nothing to Kubernetes: what is to be told
-// there, it returns. Start at [Reconciler.Draft].
+// informers nor queues, and writes nothing to Kubernetes: it returns what the caller
+// writes there. Start at [Reconciler.Draft].
 package reconcile

@@ -20,20 +20,20 @@ func holdUnseen(blind providers.Blind, have *stack.Stack) plan.StepFilter {
 		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
 			return plan.Verdict{}
 		}
-		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read" + because(refusal)}
+		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read" + causeText(refusal)}
 	}
 }
 
-// because returns the refusal of a read as the end of a sentence.
-func because(refusal error) string {
+// causeText returns the refusal of a read as the end of a sentence.
+func causeText(refusal error) string {
 	if refusal == nil {
 		return ""
 	}
 	return ": " + strings.Join(strings.Fields(refusal.Error()), " ")
 }
 
-// populated are the found resources that have members: a set of a part of theirs
-// is not empty.
+// populated returns the found resources that have members: a set of one of their parts is not
+// empty.
 func (r *Reconciler) populated(have *stack.Stack) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	for _, res := range have.Resources {
@@ -46,9 +46,9 @@ func (r *Reconciler) populated(have *stack.Stack) map[stack.Key]bool {
 	return out
 }
 
-// keepMembers holds the steps that would empty a load balancer because a filter
-// matched no node although there are nodes: more often a mistake than a wish.
-// A replacement would do the same as a removal, since the new one stays empty.
+// keepMembers blocks the steps that would empty a load balancer because a filter matched no node
+// although nodes exist, which is probably a mistake. A replacement has the same effect, because
+// the new one has no members.
 func keepMembers(eligible int, populated map[stack.Key]bool) plan.StepFilter {
 	why := fmt.Sprintf("no node matches although %d could: the last ones stay", eligible)
 	return func(s plan.Step) plan.Verdict {

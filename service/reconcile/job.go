@@ -17,110 +17,119 @@ import (
 type Job struct {
 	Service *corev1.Service
 	// Release means that nothing is wanted any more: the Service is deleted, or
-	// is no longer one of ours. Its annotations are not looked at.
+	// is no longer one of ours. Its annotations are not read.
 	Release bool
 	// Slices are the Service's EndpointSlices, where the cloud asks for endpoints.
 	Slices []*discoveryv1.EndpointSlice
-	// Strays are addresses that were left out of them, because no Pod of the namespace has
+	// Unmatched are addresses that were left out of them, because no Pod of the namespace has
 	// them.
-	Strays []netip.Addr
-	// NamespaceLabels are those of the Service's namespace, where the cloud asks for them.
+	Unmatched []netip.Addr
+	// NamespaceLabels are the labels of the Service's namespace, where the cloud asks for them.
 	NamespaceLabels map[string]string
-	// Objects are what is known of those that the Service refers to, where the cloud asks
-	// for them.
+	// Objects are the objects that the Service refers to, where the cloud asks for them.
 	Objects map[providers.Reference]providers.Object
-	// Applied is what the last clean run recorded on the Service: the digest of what it
-	// asked for.
+	// Applied is the digest of the request that the last clean run recorded on the Service.
 	Applied string
-	// NeverProvisioned means that nothing was ever made for the Service, by us or by an
-	// official controller: what only could be there need not be looked for.
+	// NeverProvisioned means that nothing was ever created for the Service, by us or by an
+	// official controller, so that no read is needed.
 	NeverProvisioned bool
-	// Look at the cloud nevertheless, as a plan does that must show what is there.
+	// Look requests a read nevertheless, for a plan that shows existing resources.
 	Look bool
-	// NothingMade means that every run so far refused the Service and wrote nothing to
-	// the cloud: as long as it stays so, there is nothing shared that it could miss, and a
-	// release waits for no writes of a previous process.
+	// NothingMade means that every run so far refused the Service and wrote nothing to the
+	// cloud. As long as that is so, it can miss no shared resource, and a release waits for no
+	// writes of a previous process.
 	NothingMade bool
-	// Foreign means that another controller made the Service's load balancer, and
+	// Foreign means that another controller created the Service's load balancer, and
 	// that no run of ours has recorded anything on it yet.
 	Foreign bool
 }
 
-// Intent is what a draft is for.
+// Intent is the purpose of a draft.
 type Intent int
 
 const (
-	// Serve brings the cloud to what the Service asks for.
+	// Serve brings the cloud to the desired state.
 	Serve Intent = iota
-	// KeepServing keeps what is there and lets it follow the nodes alone, because what
-	// the Service asks for is not known.
+	// KeepServing retains existing resources and lets them follow the nodes, because the
+	// request is invalid.
 	KeepServing
-	// Release ends everything that the Service owns.
+	// Release deletes everything that the Service owns.
 	Release
-	// LeaveAlone makes no statement about the cloud, because the Service cannot be
-	// understood and was never understood before.
+	// LeaveAlone changes nothing, because the request is invalid and no valid one is known.
 	LeaveAlone
 )
 
-// Basis is how a draft knows what is in the cloud, from the weakest to the best.
+// Basis is the source of the observed stack, from the weakest to the best.
 type Basis int
 
 const (
-	// Unknown: the draft did not come so far.
+	// Unknown: the draft has not observed anything.
 	Unknown Basis = iota
-	// Assumed: nothing is there, since nothing was ever made; only what a creation
-	// would not be refused for was looked at.
+	// Assumed: nothing exists, because nothing was ever created. Only resources were read whose
+	// creation would not be refused.
 	Assumed
-	// Glimpsed: a list showed that the load balancer is there, and its parts are
-	// believed to be as the last clean run left them.
-	Glimpsed
-	// Remembered: it is the snapshot of an earlier run.
+	// Checked: a read showed that the load balancer exists, and its parts are assumed to be as
+	// the last clean run left them.
+	Checked
+	// Remembered: the snapshot of an earlier run.
 	Remembered
-	// Read: all that the Service may own was read for this draft.
+	// Read: everything that the Service may own was read for this draft.
 	Read
 )
 
-// Draft is what would be done for a Service, and all that led to it.
+// Draft is the plan for a Service, with the values that it follows from.
 type Draft struct {
 	Job      Job
 	Intent   Intent
-	Basis    Basis // of Have
 	Owner    stack.Owner
 	Request  providers.Request
-	Asked    string // digest of what the Service asks for, whatever stands behind it
-	Digest   string // digest of that and of the nodes and pods behind it
+	Asked    string // digest of the request, whatever its backends are
+	Digest   string // digest of the request and its backends
 	Problems annotations.Problems
-	// Refused are those of the Problems that are no mistake but not allowed.
+	// Refused are those Problems that are no mistake but not allowed.
 	Refused annotations.Problems
-	// Clean drafts have nothing to do by what is already known: nothing was
-	// built or compared.
-	Clean      bool
-	Have, Want *stack.Stack
-	Facts      providers.Facts
-	Blind      providers.Blind
-	Found      []stack.Key // what clients could connect to before the run
-	Plan       plan.Plan
+	// Clean drafts have nothing to do by what is observed already: nothing was built or
+	// compared.
+	Clean bool
+	View
+	Want  *stack.Stack
+	Found []stack.Key // the load balancers that clients could connect to before the run
+	Plan  plan.Plan
+	progress
+}
 
-	scope   providers.Scope // what was to be known when Have and Facts were loaded
-	origin  Basis           // of Have, when it was not yet Remembered
-	looked  []stack.Kind
-	shown   *stack.Stack // of a release: Have with what a later Service of the same name has; nil: there is none
-	manual  errands      // what earlier runs on the same read have left to others
-	read    time.Time    // when the cloud was asked for Have
-	strange map[stack.Key]bool
-	ended   func() error         // reports that the caller has stopped waiting for the draft; nil: it waits
+// View is what a draft has observed.
+type View struct {
+	Have  *stack.Stack
+	Facts providers.Facts
+	Blind providers.Blind
+	Basis Basis // of Have
+
+	scope    providers.Scope // of the read
+	origin   Basis           // of Have, when it was not yet Remembered
+	looked   []stack.Kind
+	shown    *stack.Stack  // of a release: Have with the resources of a later Service of the same name; nil: there is none
+	manual   manualActions // from earlier runs on the same read
+	read     time.Time     // when the read began that Have is based on
+	unproven map[stack.Key]bool
+}
+
+// progress is what a draft needs besides its values.
+type progress struct {
+	ended   func() error         // returns why the caller has stopped waiting for the draft; nil: it waits
 	built   annotations.Problems // from the last build
-	learned bool                 // a run has found what the conditions report
+	learned bool                 // a run has found out what the conditions report
 	recheck bool                 // the last run left nothing to do, on the same input
+	awaited bool                 // a deletion by another Service has ended since the draft began
 }
 
-// known takes over what is in the cloud, and how that is known.
-func (d *Draft) known(have *stack.Stack, at time.Time, basis Basis) {
-	d.Have, d.read, d.Basis, d.origin, d.strange = have, at, basis, basis, nil
+// observe sets the observed stack.
+func (v *View) observe(have *stack.Stack, at time.Time, basis Basis) {
+	v.Have, v.read, v.Basis, v.origin, v.unproven = have, at, basis, basis, nil
 }
 
-// remembered takes over the snapshot of an earlier run.
-func (d *Draft) remembered(snap snapshot) {
-	d.known(snap.have, snap.read, Remembered)
-	d.origin, d.manual, d.strange = snap.basis, snap.manual, snap.strange
+// remember sets the observed stack to the snapshot of an earlier run.
+func (v *View) remember(snap snapshot) {
+	v.observe(snap.have, snap.read, Remembered)
+	v.origin, v.manual, v.unproven = snap.basis, snap.manual, snap.unproven
 }

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// longList is from how many members on a list is worth sharing.
+	// longList is the number of members from which on a list is shared.
 	longList = 64
-	// rememberedLists is how many different lists are looked at: more than a
-	// cluster has node sets, and too few to hold on to much.
+	// rememberedLists is the number of different lists that are kept: more than a cluster has
+	// node sets, and too few to need much memory.
 	rememberedLists = 64
 )
 
 // lists lets snapshots share long lists with the same members, such as the
 // machines behind every load balancer: in a large cluster they would be most of
-// what the process holds. It is safe for concurrent use; specs are values that
-// nobody writes to.
+// the memory of the process. It is safe for concurrent use; specs are values and are not
+// written to.
 type lists struct {
 	mu     sync.Mutex
 	recent []any // slices, the last used one first

@@ -1,26 +1,26 @@
 package reconcile
 
-// Lookup is how a draft knew what is in the cloud.
+// Lookup is the source of the observed state of a draft, for metrics.
 type Lookup string
 
 const (
-	// LookupNone is a draft that did not come so far.
+	// LookupNone is a draft that has not observed anything.
 	LookupNone Lookup = ""
 	// LookupUnchanged drafts had no reason to compare.
 	LookupUnchanged Lookup = "unchanged"
 	// LookupHit drafts were compared with the snapshot of an earlier run.
 	LookupHit Lookup = "hit"
-	// LookupGlance drafts saw in a list that what was clean before the process
-	// started is still there.
+	// LookupGlance drafts checked that a load balancer that was clean before the process
+	// started still exists.
 	LookupGlance Lookup = "glance"
-	// LookupMiss drafts read all that the Service has.
+	// LookupMiss drafts read everything that the Service has.
 	LookupMiss Lookup = "miss"
 )
 
-// Lookup tells how the draft knew what is in the cloud.
+// Lookup returns the source of the observed state.
 func (d *Draft) Lookup() Lookup {
 	switch {
-	case d.Basis == Glimpsed:
+	case d.Basis == Checked:
 		return LookupGlance
 	case d.Clean:
 		return LookupUnchanged
@@ -32,13 +32,13 @@ func (d *Draft) Lookup() Lookup {
 	return LookupNone
 }
 
-// Rechecked tells whether the draft read anew what an earlier run of this process
-// had left clean, without anything having been asked for since.
+// Rechecked reports whether the draft read again what an earlier run of this process had left
+// clean, for the same input.
 func (d *Draft) Rechecked() bool { return d.recheck && d.Basis == Read && d.Want != nil }
 
-// Drifted tells whether somebody else has changed something since then.
+// Drifted reports whether something else has changed the cloud since then.
 func (d *Draft) Drifted() bool { return d.Rechecked() && !d.Plan.Empty() }
 
-// OnlyChecks tells whether the draft had no other reason than to look whether what an
-// earlier run of this process had left clean still is.
+// OnlyChecks reports whether the draft only checks what an earlier run of this process had left
+// clean.
 func (d *Draft) OnlyChecks() bool { return d.recheck }

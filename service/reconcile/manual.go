@@ -9,13 +9,13 @@ import (
 	"github.com/berth-lb/berth/stack/engine"
 )
 
-// errands are what only somebody with more rights than ours can do for a Service,
-// by what it is done to. They hold until a read shows how it is.
-type errands map[stack.Key]string
+// manualActions are actions for a Service that need more permissions, by the resource. They are
+// valid until the next read.
+type manualActions map[stack.Key]string
 
-// after is what is left to others after a run: what we could not do, unless we
-// could later.
-func (e errands) after(report engine.Report) errands {
+// after returns the actions that remain after a run: its own, and earlier ones that it has not
+// performed.
+func (e manualActions) after(report engine.Report) manualActions {
 	out := maps.Clone(e)
 	for _, res := range report.Results {
 		key, text := res.Step.ID.Key, res.Outcome.Manual
@@ -25,7 +25,7 @@ func (e errands) after(report engine.Report) errands {
 			delete(out, key)
 		default:
 			if out == nil {
-				out = errands{}
+				out = manualActions{}
 			}
 			out[key] = text
 		}
@@ -33,8 +33,8 @@ func (e errands) after(report engine.Report) errands {
 	return out
 }
 
-// texts lists them in the order of what they are done to.
-func (e errands) texts() []string {
+// texts lists the actions in the order of their resources.
+func (e manualActions) texts() []string {
 	var out []string
 	for _, key := range slices.SortedFunc(maps.Keys(e), stack.Key.Compare) {
 		out = append(out, e[key])
@@ -42,8 +42,8 @@ func (e errands) texts() []string {
 	return out
 }
 
-// without leaves out of what was found what others were asked to remove.
-func (e errands) without(found providers.Read) *stack.Stack {
+// without returns the found resources without those that an administrator was asked to delete.
+func (e manualActions) without(found providers.Read) *stack.Stack {
 	if found.Have == nil || len(e) == 0 {
 		return found.Have
 	}

@@ -8,18 +8,18 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// Refers lists the objects that a Service refers to, of which Jobs must say what is known,
-// and the Services behind what it goes on with while it cannot be understood.
+// Refers lists the objects that a Service refers to, which Jobs must contain, and the Services of
+// its last valid request.
 func (r *Reconciler) Refers(job Job) []providers.Reference {
 	if r.cloud.Refers == nil {
 		return nil
 	}
 	svc := job.Service
 	kind := r.cloud.Choose(svc).Kind
-	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft tells what is wrong
+	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft reports the problems
 	out := r.cloud.Refers(providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.labels(job)})
 	if good := r.snapshots.good(OwnerOf(svc)); good != nil {
-		for _, ref := range others(good.Objects) {
+		for _, ref := range referencedServices(good.Objects) {
 			if !slices.Contains(out, ref) {
 				out = append(out, ref)
 			}
@@ -28,11 +28,11 @@ func (r *Reconciler) Refers(job Job) []providers.Reference {
 	return out
 }
 
-// refreshed are the objects of a request that goes on, with today's pods behind Services. What
-// those ask for stays as it was; one that is gone has no pods.
-func refreshed(good, now map[providers.Reference]providers.Object) map[providers.Reference]providers.Object {
+// withCurrentPods returns the objects of the last valid request with today's pods of Services.
+// The rest of them stays as it was; a deleted Service has no pods.
+func withCurrentPods(good, now map[providers.Reference]providers.Object) map[providers.Reference]providers.Object {
 	out := maps.Clone(good)
-	for _, ref := range others(good) {
+	for _, ref := range referencedServices(good) {
 		object := good[ref]
 		object.Slices = now[ref].Slices
 		out[ref] = object
@@ -40,8 +40,8 @@ func refreshed(good, now map[providers.Reference]providers.Object) map[providers
 	return out
 }
 
-// objects are what is known of the objects that a request refers to; nil if there are
-// none. One that the job does not bring is not known.
+// objects returns the objects that a request refers to; nil if there are none. One that the job
+// does not contain is unknown.
 func (r *Reconciler) objects(req providers.Request, job Job) map[providers.Reference]providers.Object {
 	if r.cloud.Refers == nil {
 		return nil

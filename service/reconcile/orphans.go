@@ -29,12 +29,12 @@ func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft
 		o, svc := have.Owner, &corev1.Service{}
 		svc.Namespace, svc.Name = o.Namespace, o.Name
 		d := &Draft{Job: Job{Service: svc, Release: true}, Intent: Release, Owner: o, Want: &stack.Stack{Owner: o}}
-		d.known(have, r.options.Now(), Read)
+		d.observe(have, r.options.Now(), Read)
 		d.Request.Owner, d.Request.Service = o, svc
 		if err := r.compare(d); err != nil {
 			return nil, fmt.Errorf("orphans: %w", err)
 		}
-		if d.Plan.Writes() || len(d.Plan.Blocked) > 0 { // else all of it is somebody's who lives
+		if d.Plan.Writes() || len(d.Plan.Blocked) > 0 { // else all of it belongs to existing Services
 			out = append(out, d)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// GatesPods tells whether pods can wait for load balancers of the cloud.
+// GatesPods reports whether pods can wait for load balancers of the cloud.
 func (r *Reconciler) GatesPods() bool { return r.cloud.Gates.Prefix != "" && r.cloud.Health != nil }
 
-// IsPodGate tells whether a type of condition of pods is one of the cloud's.
+// IsPodGate reports whether a type of condition of pods is one of the cloud's.
 func (r *Reconciler) IsPodGate(conditionType string) bool { return r.cloud.Gates.Covers(conditionType) }
 
 // PodGates lists the conditions of pods that what a run has left in the cloud stands for.
@@ -34,7 +34,7 @@ func (r *Reconciler) MembersOf(ctx context.Context, res Result, of []stack.Key) 
 	return r.cloud.Health(ctx, some)
 }
 
-// left is what is known to be in the cloud after the run; nil: nothing is known.
+// left returns the stack after the run; nil: it is unknown.
 func (res Result) left() *stack.Stack {
 	if res.Report.Have != nil {
 		return res.Report.Have

@@ -13,34 +13,35 @@ import (
 )
 
 const (
-	// gather is how long the first read of a batch waits for company: as long
+	// gather is how long the first read of a batch waits for others: as long
 	// as a handful of writes to the API server takes, so that Services which are
 	// created together are read together.
 	gather = 25 * time.Millisecond
-	// rounds is how many times in a row the batch waits so if more reads have come:
-	// hundreds of Services that are looked at together, such as when the process
-	// starts, share one read where the cloud lists all that it has for any of them.
+	// rounds bounds how many times the batch waits so if more reads have arrived: hundreds of
+	// Services that are read together, such as at the start of the process, share one read where
+	// the cloud lists all resources for any of them.
 	rounds = 20
-	// deepest is how many Services are read with all their parts at a time: each
-	// costs calls of its own, and all of a batch wait for the last one.
+	// deepest is the number of Services that are read with all their parts at a time: each
+	// costs calls of its own, and all reads of a batch wait for the last one.
 	deepest = 32
-	// wholeCost is what a read of all that a Service has costs of those that only look
-	// for some kinds, where lists serve them.
+	// wholeCost is the cost of a full read of a Service, relative to a read of some kinds from
+	// lists.
 	wholeCost = 4
-	// eachCost is what it costs where each takes calls: what nodes have left is waiting.
+	// eachCost is the cost of a read of some kinds where each takes calls: updates for deleted
+	// nodes wait for it.
 	eachCost = 8
-	// abreast is how many batches of one lane are under way before the next reads
-	// gather: a cloud that lists all that it has answers those in one batch.
+	// abreast is the number of batches of one lane in flight before the next reads gather: a
+	// cloud that lists all resources answers these in one batch.
 	abreast = 4
-	// slow is how long a batch may take before it no longer keeps others waiting.
+	// slow is how long a batch may take before others no longer wait for it.
 	slow = 2 * time.Second
 )
 
-// depth sorts reads by what they cost, and so by whom they keep waiting.
+// depth sorts reads by their cost, and so by the reads that may wait for them.
 type depth int
 
 const (
-	factsOnly depth = iota // mostly from the session's memory; never waits for other reads
+	factsOnly depth = iota // mostly from the session's cache; never waits for other reads
 	glance                 // the lists that serve all Services
 	thorough               // lists, and calls for each Service
 )
@@ -56,8 +57,8 @@ func depthOf(s providers.Scope) depth {
 }
 
 // reader batches the reads of many Services. Reads of equal urgency and depth share
-// a lane: those that arrive within a few milliseconds, or while the lane is full,
-// go out together. Lanes do not wait for each other.
+// a lane: reads that arrive within a few milliseconds, or while the lane is full,
+// are sent together. Lanes do not wait for each other.
 type reader struct {
 	read  func(context.Context, []providers.Scope) []providers.Read
 	late  time.Duration                           // how long the reads of ReadLate gather
@@ -78,22 +79,22 @@ type lane struct {
 	room chan struct{} // holds one token for each batch that keeps others waiting
 
 	waiting []pendingRead
-	gathers bool          // a goroutine is at work on the lane
-	hurry   chan struct{} // ends the patience of ReadLate; nil: it is over
+	gathers bool          // a goroutine sends the reads of the lane
+	hurry   chan struct{} // ends the delay of ReadLate; nil: it is over
 }
 
 type pendingRead struct {
 	ctx   context.Context //nolint:containedctx // of the Service's work; a batch ends when all of its reads' have
 	scope providers.Scope
 	late  bool
-	empty bool // nothing is asked for
+	empty bool // it only waits
 	done  chan providers.Read
 }
 
-// cost says what a read adds to a batch.
+// cost returns the cost of a read in a batch.
 func (r *reader) cost(p pendingRead) int {
 	switch {
-	case depthOf(p.scope) != thorough, p.late: // those of ReadLate are to find nothing, which takes no calls
+	case depthOf(p.scope) != thorough, p.late: // reads of ReadLate are expected to find nothing, which takes no calls
 		return 0
 	case len(p.scope.Only) > 0 && r.each:
 		return eachCost
@@ -107,18 +108,18 @@ func newReader(read func(context.Context, []providers.Scope) []providers.Read, l
 	return &reader{read: read, late: max(late, gather), joint: join, lanes: map[laneID]*lane{}}
 }
 
-// Read returns what was found for the scope, or the context's error.
+// Read returns the result for the scope, or the context's error.
 func (r *reader) Read(ctx context.Context, s providers.Scope) providers.Read {
 	return r.join(pendingRead{ctx: ctx, scope: s})
 }
 
-// ReadLate is Read for what is not urgent: it waits longer for company, and goes
-// along with any other read of its lane.
+// ReadLate is Read without urgency: it waits longer for others, and is sent with any other read
+// of its lane.
 func (r *reader) ReadLate(ctx context.Context, s providers.Scope) providers.Read {
 	return r.join(pendingRead{ctx: ctx, scope: s, late: true})
 }
 
-// Gather waits for company as a read does, and asks for nothing.
+// Gather waits for others as a read does, and reads nothing.
 func (r *reader) Gather(ctx context.Context) {
 	r.join(pendingRead{ctx: ctx, empty: true})
 }
@@ -152,7 +153,7 @@ func (r *reader) join(p pendingRead) providers.Read {
 	}
 }
 
-// drain sends off the reads of a lane until none is left.
+// drain sends the reads of a lane until none is left.
 func (r *reader) drain(id laneID, l *lane, late bool, hurry <-chan struct{}) {
 	if late {
 		waitUnless(hurry, r.late-gather)
@@ -178,7 +179,7 @@ func (r *reader) drain(id laneID, l *lane, late bool, hurry <-chan struct{}) {
 	}
 }
 
-// enter waits until there is room for a batch, and returns what makes room again.
+// enter waits until there is room for a batch, and returns the function that frees it.
 func (l *lane) enter(id laneID) (leave func()) {
 	if id.depth == factsOnly {
 		return func() {}
@@ -198,8 +199,8 @@ func (r *reader) count(l *lane) int {
 	return len(l.waiting)
 }
 
-// take returns the next batch, the oldest work first; nil: the lane is empty, and
-// nobody is at work on it any more.
+// take returns the next batch, the oldest work first; nil: the lane is empty, and has no goroutine
+// any more.
 func (r *reader) take(l *lane) []pendingRead {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,7 +222,7 @@ func (r *reader) take(l *lane) []pendingRead {
 	return batch
 }
 
-// waitUnless waits for the duration, or until it is told that there is no need to.
+// waitUnless waits for the duration, or until the channel has a value or is closed.
 func waitUnless(hurry <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -251,8 +252,8 @@ func onceAllLeft(askers []context.Context, cancel func()) (forget func()) {
 	}
 }
 
-// one reads for a batch. It has no deadline of its own, but ends when nobody waits
-// for it any more.
+// one reads for a batch. It has no deadline of its own, but ends when all of its reads have
+// ended.
 func (r *reader) one(batch []pendingRead) {
 	batch = slices.DeleteFunc(batch, func(p pendingRead) bool {
 		if p.empty {

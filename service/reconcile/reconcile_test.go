@@ -269,8 +269,8 @@ func TestStartAfterChange(t *testing.T) {
 		p := startKnown(w)
 		p.SetNodes([]nodeports.Node{node("n1")})
 		same(t, cost{Narrow: 1, Writes: 1}, p.cost(func() {
-			if res := p.settle(t, applied); !res.Glimpsed || len(res.Status.Ingress) != 1 {
-				t.Errorf("glimpsed %v, status %v", res.Glimpsed, res.Status)
+			if res := p.settle(t, applied); !res.PresenceOnly || len(res.Status.Ingress) != 1 {
+				t.Errorf("glimpsed %v, status %v", res.PresenceOnly, res.Status)
 			}
 		}))
 		same(t, true, slices.Contains(w.show(t), "a pool 30080 [n1]"))

@@ -20,8 +20,8 @@ import (
 // Options say how a Reconciler behaves. Zero values mean the defaults.
 type Options struct {
 	Policies []plan.StepFilter
-	// DriftInterval is the age at which what is known of a Service is read anew;
-	// default 30 minutes, spread by up to a tenth, at a few moments of it.
+	// DriftInterval is the age at which a Service is read again; default 30 minutes, spread by
+	// up to a tenth, at a few moments of it.
 	DriftInterval time.Duration
 	// KeepDrift leaves what another controller has built as it is where applying
 	// the difference would interrupt nothing, until the Service changes.
@@ -30,16 +30,16 @@ type Options struct {
 	// its kind, default 1 s: Services are often deleted together, by scripts that
 	// take a moment for each.
 	GatherReleases time.Duration
-	// Admit lists what a request asks for and must not; nil: everything is allowed.
-	// It is asked anew for every draft, so that its answer may change.
+	// Admit lists what a request contains and must not; nil: everything is allowed.
+	// It is called for every draft, so that its answer may change.
 	Admit  func(*corev1.Service, providers.Reach) annotations.Problems
 	Now    func() time.Time
 	Engine engine.Options
-	// Lateness is how long after the start what a predecessor had under way is waited for
-	// before a Service that it may have worked on counts as released; 0: there was none.
+	// Lateness is how long after the start calls of a previous process may take effect. A Service
+	// that it may have served is not released before; 0: there was none.
 	Lateness time.Duration
-	// PlanTime is how long a Service may be built, or compared; default a minute. It
-	// takes milliseconds: what takes longer keeps others waiting, and is given up.
+	// PlanTime bounds the build and the comparison of a Service; default a minute. They take
+	// milliseconds; a longer one delays other Services and is ended.
 	PlanTime time.Duration
 	// Join makes the context of a call that is made for several Services, such as a
 	// read; default: the background. It must not end with any of them.
@@ -48,13 +48,12 @@ type Options struct {
 	Fence engine.Fence
 }
 
-// LeaderLateness is Lateness where leaders follow each other: more than a Lease leaves
-// between two of them by default, 5 seconds, and little to wait for whoever deletes a
-// Service just then.
+// LeaderLateness is Lateness with leader election: more than the 5 seconds that a Lease leaves
+// between two leaders by default, and a short delay for a user that deletes a Service just then.
 const LeaderLateness = 10 * time.Second
 
 // Reconciler plans and runs Services of one cloud. It is safe for concurrent
-// use; the caller sees to it that one Service is worked on once at a time.
+// use; the caller reconciles one Service once at a time.
 type Reconciler struct {
 	cloud     providers.Bound
 	options   Options
@@ -65,7 +64,7 @@ type Reconciler struct {
 	observed  *observed.Store
 	refused   *refusedReplacements
 	nodes     *nodeports.Interner
-	started   time.Time // in whole seconds, as the API server tells when something was made
+	started   time.Time // in whole seconds, like creation times of the API server
 }
 
 // New makes a reconciler on an open cloud.
@@ -139,22 +138,21 @@ func (r *Reconciler) Forget(o stack.Owner) {
 // Distrust drops the snapshot of a Service, so that the next draft reads everything.
 func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
 
-// Recheck makes the next draft of a Service read the cloud, as the check for drift
-// does when its time has come.
+// Recheck makes the next draft of a Service read the cloud, as the check for drift does.
 func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.age(o) }
 
-// EnterUnknown enters a Service of which nobody knows what it wants, so that nothing
-// shared is removed that it might use. What it is known to want stays entered.
+// EnterUnknown enters a Service with an unknown desired state, so that no shared resource is
+// deleted that it might use. A known desired state stays entered.
 func (r *Reconciler) EnterUnknown(o stack.Owner) {
 	if !r.ledger.Knows(o) {
 		r.ledger.EnterUnknown(o, func(entry stack.Resource) bool { return r.cloud.MayWant(o, entry) })
 	}
 }
 
-// Choose says what the cloud makes of the Service's annotations.
+// Choose returns the kind of load balancer that the Service requests.
 func (r *Reconciler) Choose(svc *corev1.Service) providers.Choice { return r.cloud.Choose(svc) }
 
-// Outputs are what the cloud writes on Services besides their addresses.
+// Outputs returns what the cloud writes on Services besides their addresses.
 func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
 
 // WantsEndpoints reports whether Jobs must contain the EndpointSlices of their Service.
@@ -179,8 +177,8 @@ func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Nam
 // WantsObjects reports whether Services may refer to objects that Jobs must contain.
 func (r *Reconciler) WantsObjects() bool { return r.cloud.Refers != nil }
 
-// labels are those of the namespace that decide; nil if none do. Others are left
-// out, so that their changes are none of the Service.
+// labels returns the labels of the namespace that the Service depends on; nil if there are none.
+// A change of others is no change of the Service.
 func (r *Reconciler) labels(job Job) map[string]string {
 	if len(r.cloud.Labels.Namespace) == 0 {
 		return nil
@@ -194,10 +192,10 @@ func (r *Reconciler) labels(job Job) map[string]string {
 	return out
 }
 
-// Annotations is the cloud's set of declared annotations.
+// Annotations returns the cloud's declared annotations.
 func (r *Reconciler) Annotations() *annotations.Set { return r.cloud.Annotations }
 
-// OwnerOf names the owner that a Service is.
+// OwnerOf returns a Service as an owner.
 func OwnerOf(svc *corev1.Service) stack.Owner {
 	return stack.Owner{Namespace: svc.Namespace, Name: svc.Name, UID: string(svc.UID)}
 }

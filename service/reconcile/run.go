@@ -11,45 +11,46 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
 
-// Result is what became of a draft.
+// Result is the result of a run.
 type Result struct {
 	Draft  *Draft
 	Report engine.Report
-	// Status is what clients may use now; not meaningful while releasing.
+	// Status has the addresses for clients; not meaningful while releasing.
 	Status status.Result
-	// Serves is what clients connect to now, sorted.
+	// Serves are the load balancers that clients connect to now, sorted.
 	Serves []stack.Key
-	// Names are those by which people know what serves, in the same order.
+	// Names are the names of these in the cloud, in the same order.
 	Names []string
 	// Closed lists desired ports that serve no one, or not all desired clients, such as
 	// "443/TCP". Of a clean run, and where it is not known, it is empty.
 	Closed []string
 	// Released means that a read has shown that nothing is left.
 	Released bool
-	// Clean means that the cloud is as wanted and nothing is held or waited for.
+	// Clean means that the cloud is in the desired state, and no step is blocked or waits.
 	Clean bool
 	// Manual lists the actions for the Service that need more permissions.
 	Manual []string
-	// Glimpsed means that it was only looked whether the load balancer is there:
-	// Status says nothing of its parts.
-	Glimpsed bool
-	doubtful bool  // the addresses are those that the Service says, and not those found
-	Err      error // failures of steps, or of the read after a release
+	// PresenceOnly means that only the presence of the load balancer was checked: Status has
+	// no annotations and finalizers.
+	PresenceOnly bool
+	doubtful     bool  // the addresses are those of the Service's status, not those found
+	Err          error // failures of steps, or of the read after a release
 	// Wait is the requeue delay; zero with Waits: the caller's back-off.
 	Wait  time.Duration
 	Waits bool
-	// Again means that more can be done at once, now that this is done: what the
-	// run has changed makes something else wanted or unwanted.
+	// Again means that another run can follow at once: the changes of this one have changed
+	// the desired state.
 	Again bool
 }
 
-// Run performs a draft. It may be called once per draft.
+// Run performs the plan of a draft. It may be called once per draft.
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	res := Result{Draft: d}
 	switch {
@@ -61,12 +62,12 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	}
 	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
-	if d.Basis == Assumed && contradicted(res.Report) {
-		return r.runAnew(ctx, d, gates)
+	if d.Basis == Assumed && isContradicted(res.Report) {
+		return r.runAgain(ctx, d, gates)
 	}
 	r.record(d, res.Report)
 	if d.learns(res.Report) {
-		return r.runAnew(ctx, d, gates)
+		return r.runAgain(ctx, d, gates)
 	}
 	d.manual = d.manual.after(res.Report)
 	res.Manual = d.manual.texts()
@@ -77,14 +78,37 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	}
 	done := res.Report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
-	res.Again = done && d.Plan.Writes() && d.Basis != Glimpsed && r.needsAnotherPass(d, res.Report.Have)
+	res.Again = done && d.Plan.Writes() && d.Basis != Checked && r.needsAnotherPass(d, res.Report.Have)
 	res.Clean = done && len(d.Plan.Blocked) == 0 && len(d.Blind) == 0 && !res.Again
 	r.fillStatus(d, res.Report.Have, &res)
 	r.remember(d, res)
 	return res
 }
 
-// record keeps what the steps of a run have shown and changed.
+// runAgain reads all that the Service may own, plans again and runs that plan: the cloud has
+// contradicted what the first one assumed. The read finds what the first run has created.
+func (r *Reconciler) runAgain(ctx context.Context, d *Draft, gates engine.Gates) Result {
+	r.observed.ForgetShared()
+	r.snapshots.distrust(d.Owner)
+	job := d.Job
+	job.NeverProvisioned, job.NothingMade = false, false
+	again, err := r.Draft(ctx, job)
+	if err != nil {
+		return Result{Draft: d, Err: err}
+	}
+	again.learned = d.learned
+	return r.Run(ctx, again, gates)
+}
+
+// isContradicted reports whether the cloud refuted an assumption: a resource of that
+// name exists, or a shared resource does not.
+func isContradicted(report engine.Report) bool {
+	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		return fault.Is(res.Outcome.Err, fault.Exists) || fault.Is(res.Outcome.Err, fault.NotFound)
+	})
+}
+
+// record records what the steps of a run have shown and changed.
 func (r *Reconciler) record(d *Draft, report engine.Report) {
 	if d.Basis >= Remembered {
 		r.hold(d.Owner, report.Have)
@@ -93,7 +117,7 @@ func (r *Reconciler) record(d *Draft, report engine.Report) {
 	r.refused.note(d.Owner, d.Asked, report)
 }
 
-// learns tells, one time, whether a run has shown what the Service is to be told.
+// learns reports, one time, whether a run has found out what the conditions report.
 func (d *Draft) learns(report engine.Report) bool {
 	if d.learned || d.Intent == Release || !report.Learned() {
 		return false
@@ -116,16 +140,16 @@ func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, w
 	return wait, waits || d.Plan.AnyBlocked(plan.ByBusy) || d.Plan.AnyBlocked(plan.ByIncomplete)
 }
 
-// fillStatus says what clients may use. After a glimpse what the parts are called is left
-// out: the Service carries that since the run that made them.
+// fillStatus computes the status for clients. After a presence check it has no annotations and
+// finalizers: the Service has them since the run that created the load balancer.
 func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 	res.Status, res.Serves = r.cloud.Status(d.Request, have), r.serves(have)
 	for _, key := range res.Serves {
 		serving, _ := have.Get(key)
 		res.Names = append(res.Names, NameOf(serving))
 	}
-	if d.origin == Glimpsed {
-		res.Status.Annotations, res.Status.Finalizers, res.Glimpsed = nil, nil, true
+	if d.origin == Checked {
+		res.Status.Annotations, res.Status.Finalizers, res.PresenceOnly = nil, nil, true
 	}
 	known := d.Job.Service.Status.LoadBalancer.Ingress
 	if res.doubtful = r.keepsAddresses(d, have, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
@@ -142,8 +166,8 @@ const ledgerWait = time.Second
 // resource that is to be deleted.
 const sharedWait = time.Minute
 
-// Obstructed tells whether steps are held for what was found, or could not be seen,
-// in the cloud, or somebody else has what is asked for: nobody tells us when that goes.
+// Obstructed reports whether steps are blocked by a resource that was found in the cloud or could
+// not be read, or another owner has the requested value. Nothing reports the end of that.
 func (d *Draft) Obstructed() bool {
 	return slices.ContainsFunc(d.Plan.Blocked, plan.Blocked.InCloud) || slices.ContainsFunc(d.Problems, func(p annotations.Problem) bool { return p.Taken })
 }
@@ -156,14 +180,14 @@ func (r Result) Frees() bool {
 	})
 }
 
-// needsAnotherPass builds and compares once more on what is known after the run. A change
-// may take two plans, such as one that holds an address while what uses it is
-// replaced, and one that lets it go.
+// needsAnotherPass builds and compares once more from the state after the run. A change may take
+// two plans: one reserves an address while the resource that uses it is replaced, and another one
+// releases it.
 func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
-	have = ours(have, d.Want)
+	have = withoutForeign(have, d.Want)
 	want, problems, err := r.wants(d, have)
 	if err != nil || problems.Errors() {
-		return true // the next draft says what is wrong
+		return true // the next draft reports the problem
 	}
 	want.Owner = d.Owner
 	if r.cloud.MatchFound != nil {
@@ -173,8 +197,8 @@ func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 	return err != nil || !p.Empty()
 }
 
-// remember keeps what is known now, unless the cloud has contradicted it, or what
-// is known stands in the way and may be gone when somebody looks again.
+// remember keeps the state after a run as the snapshot, unless the cloud has contradicted it, or
+// a resource in it blocks a step and may not exist at the next draft.
 func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Report.Stale() || d.Obstructed() {
 		r.snapshots.distrust(d.Owner)
@@ -188,22 +212,22 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		clean = d.Digest
 	}
 	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.snapshots.last(d.Owner)
-	switch snap.doubted = r.recheckAt(d, snap.have); {
+	switch snap.recheck = r.recheckAt(d, snap.have); {
 	case res.doubtful:
-		snap.doubted = r.observed.StaleUntil()
-	case snap.doubted.IsZero() && res.Report.Used():
-		snap.used = max(sharedWait, 2*last.used)
-		if snap.used < r.options.DriftInterval {
-			snap.doubted = r.options.Now().Add(snap.used)
+		snap.recheck = r.observed.StaleUntil()
+	case snap.recheck.IsZero() && res.Report.Used():
+		snap.inUse = max(sharedWait, 2*last.inUse)
+		if snap.inUse < r.options.DriftInterval {
+			snap.recheck = r.options.Now().Add(snap.inUse)
 		}
-	case snap.doubted.IsZero() && last.used > 0 && last.read.Equal(d.read):
-		snap.used, snap.doubted = last.used, last.doubted // nobody has looked since
+	case snap.recheck.IsZero() && last.inUse > 0 && last.read.Equal(d.read):
+		snap.inUse, snap.recheck = last.inUse, last.recheck // there was no read since
 	}
 	r.snapshots.put(d.Owner, snap)
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: ours(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, strange: r.strangers(d), warnings: d.built}
+	snap := snapshot{have: withoutForeign(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, unproven: r.listUnproven(d), warnings: d.built}
 	if d.Problems.Errors() {
 		snap.good = r.snapshots.good(d.Owner)
 	} else {
@@ -213,8 +237,8 @@ func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snaps
 	return snap
 }
 
-// ours leaves out what a read returned of other owners' entries.
-func ours(have, want *stack.Stack) *stack.Stack {
+// withoutForeign leaves out the entries of other owners that a read returned.
+func withoutForeign(have, want *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, res := range have.Resources {
 		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Ownership == stack.Shared {
@@ -227,23 +251,23 @@ func ours(have, want *stack.Stack) *stack.Stack {
 	return out
 }
 
-// released looks whether anything is left; only a read can say that.
+// released checks that nothing is left; only a read can prove that.
 func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: ours(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual, strange: r.strangers(d)})
+		r.snapshots.put(d.Owner, snapshot{have: withoutForeign(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)})
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Blocked) > 0 {
 		return
 	}
-	if res.Wait = r.untilLate(d); res.Wait > 0 {
-		r.snapshots.drop(d.Owner) // what is known now is not what is there then
+	if res.Wait = r.settleDelay(d); res.Wait > 0 {
+		r.snapshots.drop(d.Owner) // it is older than the last read must be
 		res.Waits = true
 		return
 	}
 	left, shown, blind, asked := d.Have, d.shown, d.Blind, d.read
-	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.wasTooEarly(d) {
+	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.readPredatesTakeover(d) {
 		asked = r.options.Now()
 		found := r.readLeft(ctx, d, res.Report)
 		if found.Err != nil {
@@ -260,7 +284,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 			return
 		}
 	}
-	r.snapshots.drop(d.Owner) // the next draft reads and plans for what is left
+	r.snapshots.drop(d.Owner) // the next draft reads the rest, and plans for that
 	res.Waits = true
 }
 
@@ -273,16 +297,16 @@ func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Repor
 	return r.reader.ReadLate(ctx, scope)
 }
 
-// isLastReferrer tells whether something shared was left to others who have let it go
-// since: they could not remove what this Service still used, and nobody else will.
+// isLastReferrer reports whether a shared resource was left to other Services that have released
+// it since. They could not delete it while this Service used it, and nothing else will.
 func (r *Reconciler) isLastReferrer(o stack.Owner, report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return res.Step.ID.Action == plan.Forget && len(r.ledger.Others(o, res.Step.Target)) == 0
 	})
 }
 
-// ownKinds are those of what the Service alone had. Where it was read that there
-// is nothing else, nothing else has to be read again.
+// ownKinds returns the kinds of the resources that the Service alone had. After a complete read,
+// no other kinds have to be read again.
 func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 	var out []stack.Kind
 	add := func(res stack.Resource) {
@@ -299,7 +323,7 @@ func ownKinds(d *Draft, report engine.Report) []stack.Kind {
 	return out
 }
 
-// Exists asks the cloud whether anything is left that is proven to be the Service's.
+// Exists reads whether a resource is left that is proven to be the Service's.
 func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, error) {
 	o := OwnerOf(svc)
 	found := r.reader.Read(ctx, r.ownedScope(o, svc))
@@ -309,8 +333,8 @@ func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, err
 	return len(found.Blind) > 0 || r.proven(o, found.Have), nil
 }
 
-// proven tells whether anything found is proven to be the owner's. Parts that
-// go with others do not count, nor do entries that stay because others want them.
+// proven reports whether a found resource is proven to be the owner's. Parts that are deleted with
+// others do not count, nor do entries that other Services use.
 func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
 	if s == nil {
 		return false

@@ -16,31 +16,30 @@ type snapshot struct {
 	read time.Time // when the cloud was last asked
 	// blind are the kinds that the read could not see.
 	blind providers.Blind
-	// basis is how it was known first: Assumed ones have what this process has made,
-	// Glimpsed ones know that the load balancer is there, and how that part of it is
-	// which follows nodes and pods.
+	// basis is that of the first draft: Assumed ones have what this process has created, Checked
+	// ones the load balancer and its parts that follow nodes and pods.
 	basis Basis
-	// asked is the digest of what the Service asked for when it was read.
+	// asked is the digest of the request.
 	asked string
 	// clean is the digest of the input after whose run nothing was left to do.
 	clean string
-	// good is the last request that was built without errors: when the user
-	// writes a bad value, backends go on following the nodes by this one.
+	// good is the last request that was built without errors: when the user writes an invalid
+	// value, backends follow the nodes by this one.
 	good *providers.Request
 	// warnings are from the last build: a later run that finds nothing to do builds
 	// nothing, and reports them again.
 	warnings annotations.Problems
-	// doubted is when to look again whether what was found is there; zero: when all of
-	// it has aged.
-	doubted time.Time
-	// used is how long to wait until it is looked again whether others use what was to
-	// go: each time that they do, twice as long.
-	used time.Duration
-	// manual is what is left to others.
-	manual errands
-	// strange is what is shared, was found without proof beside what serves the Service,
-	// and has not been wanted by it since: another read can prove no more of it.
-	strange map[stack.Key]bool
+	// recheck is when to read again whether the resources exist; zero: when the snapshot has
+	// aged.
+	recheck time.Time
+	// inUse is the delay before re-checking whether others use a resource that is to be
+	// deleted. It doubles while they do.
+	inUse time.Duration
+	// manual are the actions that need more permissions.
+	manual manualActions
+	// unproven are the shared resources that were found without proof, with the load balancer,
+	// and are not desired: another read cannot prove more.
+	unproven map[stack.Key]bool
 }
 
 // snapshots are the snapshots of all Services.
@@ -75,7 +74,7 @@ func (s *snapshots) seen(o stack.Owner) bool {
 	return ok
 }
 
-// good returns the last request that was fine, however old the snapshot is.
+// good returns the last valid request, however old the snapshot is.
 func (s *snapshots) good(o stack.Owner) *providers.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,15 +89,15 @@ func (s *snapshots) clean(o stack.Owner) string {
 	return s.all[o].clean
 }
 
-// last is the snapshot of a Service, however old it is.
+// last returns the snapshot of a Service, however old it is.
 func (s *snapshots) last(o stack.Owner) snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[o]
 }
 
-// due is how long until the next read for drift: of what was never read, a whole
-// interval, since nothing of it is known that could age.
+// due returns how long until the next read for drift: a whole interval for a Service that was
+// never read.
 func (s *snapshots) due(o stack.Owner) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,25 +108,23 @@ func (s *snapshots) due(o stack.Owner) time.Duration {
 	return max(s.dueAt(o, snap).Sub(s.now()), 0)
 }
 
-// slots are how many moments of an interval there are at which reads for drift are
-// due. A cloud that lists everything it has for one Service does so for all that
-// are due at the same moment: read one by one, hundreds of Services would cost
-// thousands of calls in each interval.
+// slots is the number of moments in an interval at which reads for drift are due. A cloud that
+// lists all resources for one Service does so once for all Services that are due at the same
+// moment: read one by one, hundreds of Services would cost thousands of calls in each interval.
 const slots = 30
 
-// dueAt spreads the reads: by a tenth of the interval for what was read deeply,
-// over the whole interval for what was only looked at when the process started,
-// so that a restart does not read everything at once half an hour later. What is
-// due about the same time is due at the same moment.
+// dueAt spreads the reads: by a tenth of the interval after a full read, over the whole interval
+// after a presence check, so that a restart does not read everything at once half an hour later.
+// Reads that are due at about the same time are due at the same moment.
 func (s *snapshots) dueAt(o stack.Owner, snap snapshot) time.Time {
-	if !snap.doubted.IsZero() {
-		return snap.doubted
+	if !snap.recheck.IsZero() {
+		return snap.recheck
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(o.UID)) // never fails
 	share, slot := float64(h.Sum32()%1000)/1000, s.interval/slots
 	due := snap.read.Add(s.interval - slot - time.Duration(share*0.1*float64(s.interval)))
-	if snap.basis == Glimpsed {
+	if snap.basis == Checked {
 		due = snap.read.Add(time.Duration(share * float64(s.interval-slot)))
 	}
 	return due.Truncate(slot).Add(slot)
@@ -142,7 +139,7 @@ func (s *snapshots) put(o stack.Owner, snap snapshot) {
 	s.all[o] = snap
 }
 
-// distrust forgets what was found but keeps the last good request.
+// distrust drops the observed stack but keeps the last valid request.
 func (s *snapshots) distrust(o stack.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +151,7 @@ func (s *snapshots) age(o stack.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if snap, ok := s.all[o]; ok {
-		snap.read, snap.doubted = time.Time{}, time.Time{}
+		snap.read, snap.recheck = time.Time{}, time.Time{}
 		s.all[o] = snap
 	}
 }
@@ -165,9 +162,8 @@ func (s *snapshots) drop(o stack.Owner) {
 	delete(s.all, o)
 }
 
-// cameBack tells whether a member of the last run is another machine now: where the
-// cloud knows members by name, it may have taken the old one out, and only a read
-// shows that.
+// cameBack reports whether a member of the last run is another machine now. A cloud that
+// identifies members by name may have removed the old one, and only a read shows that.
 func (r *Reconciler) cameBack(d *Draft, snap snapshot) bool {
 	return r.cloud.NamedMembers && snap.good != nil && len(d.Request.Backends.Nodes.CameBack(snap.good.Backends.Nodes)) > 0
 }

@@ -44,7 +44,7 @@ func TestRecheckAfterStart(t *testing.T) {
 		if tc.made {
 			r.observed.Wrote(plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Action: plan.Create, Key: group.Key}, Target: group}}}, []plan.Outcome{plan.Done(group)})
 		}
-		d := &Draft{Job: Job{Applied: tc.applied}, read: started.Add(tc.read), Want: &stack.Stack{Resources: []stack.Resource{group, own}}}
+		d := &Draft{Job: Job{Applied: tc.applied}, View: View{read: started.Add(tc.read)}, Want: &stack.Stack{Resources: []stack.Resource{group, own}}}
 		if got := r.recheckAt(d, &stack.Stack{Resources: []stack.Resource{tc.found}}); !got.Equal(tc.want) {
 			t.Errorf("%s: reads again at %v, want %v", name, got, tc.want)
 		}
@@ -83,7 +83,7 @@ func TestAddressesAreKeptAfterStart(t *testing.T) {
 			r.observed.Wrote(plan.Batch{Steps: []plan.Step{create}}, []plan.Outcome{plan.Done(own)})
 		}
 		svc := &corev1.Service{Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: at(tc.said)}}}
-		d := &Draft{Job: Job{Service: svc}, read: started.Add(tc.read), Plan: plan.Plan{Steps: tc.steps}}
+		d := &Draft{Job: Job{Service: svc}, View: View{read: started.Add(tc.read)}, Plan: plan.Plan{Steps: tc.steps}}
 		if got := r.keepsAddresses(d, &stack.Stack{Resources: []stack.Resource{own}}, &Result{Serves: []stack.Key{own.Key}, Status: status.Result{Ingress: at(tc.found)}}); got != tc.want {
 			t.Errorf("%s: keeps what the Service says: %v", name, got)
 		}

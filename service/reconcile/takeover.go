@@ -11,10 +11,9 @@ import (
 // controller had left it.
 const kept = "kept:"
 
-// Drift tells whether a step changes what was found, or removes it and interrupts
-// nothing: on what another controller has built, that is what it left otherwise
-// than we would. What a step adds is no drift but work that is due, such as a
-// node that joined while no controller ran.
+// Drift reports whether a step updates a found resource, or deletes it without an interruption.
+// Such a step corrects what another controller left otherwise than Berth would. Additions are no
+// drift, such as a node that joined while no controller ran.
 func Drift(s plan.Step) bool {
 	if s.Impact == plan.Interrupts || s.Impact != plan.NoImpact && s.ID.Action != plan.Update || s.Reason == plan.Initial {
 		return false
@@ -48,9 +47,8 @@ func (res Result) Kept() bool {
 // that was kept, a record depends on the nodes as well.
 func IsOfDraft(record string) bool { return record != "" && !strings.HasPrefix(record, kept) }
 
-// Outdates tells whether a run of the draft makes a record untrue of what was applied: halfway
-// between two wishes the cloud has neither, and going back to the old one must not count as
-// done then.
+// Outdates reports whether a run of the draft makes a record untrue. During a change the cloud
+// has neither the old nor the new state, and a return to the old request must not count as done.
 func (d *Draft) Outdates(record string) bool {
 	return record != "" && record != d.Asked && record != kept+d.Digest && len(d.Plan.Steps) > 0
 }

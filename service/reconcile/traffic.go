@@ -25,7 +25,7 @@ func (r *Reconciler) Traffic(d *Draft) []preview.Port {
 // knowsTraffic reports whether the flows of found resources say what is open: the resources
 // were read with their parts, and no other person has been asked to complete them.
 func (r *Reconciler) knowsTraffic(d *Draft, have *stack.Stack) bool {
-	return r.cloud.Flows != nil && have != nil && d.Want != nil && d.origin != Glimpsed && len(d.Blind) == 0 && len(d.manual) == 0
+	return r.cloud.Flows != nil && have != nil && d.Want != nil && d.origin != Checked && len(d.Blind) == 0 && len(d.manual) == 0
 }
 
 // fillTraffic lists the ports that are desired and serve no one, and keeps an address out of

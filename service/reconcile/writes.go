@@ -20,33 +20,6 @@ func (r *Reconciler) observeWrites(apply engine.Apply) engine.Apply {
 	}
 }
 
-// loadDeleted reads again if a call has been deleting a shared resource that the draft desires
-// and has found, after that call has ended. The Service is in the ledger by then, so that no
-// further call deletes it.
-func (r *Reconciler) loadDeleted(ctx context.Context, d *Draft) error {
-	again := false
-	for _, want := range d.Want.Resources {
-		if _, found := d.Have.Get(want.Key); !found || want.Ownership != stack.Shared {
-			continue
-		}
-		ongoing, removed := r.observed.RemovedSince(want, d.read)
-		again = again || removed
-		if ongoing == nil {
-			continue
-		}
-		select {
-		case <-ongoing:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	if !again {
-		return nil
-	}
-	d.Job.NeverProvisioned = false
-	return r.buildAnew(ctx, d)
-}
-
 // keepsAddresses reports whether the addresses in the status are kept although a read has found
 // others. Just after the start a read may show a load balancer that a previous process has
 // deleted, and lack the one that it has created. A plan with steps finds out by itself.

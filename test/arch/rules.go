@@ -1,5 +1,7 @@
 package arch
 
+import "strings"
+
 // Finding is one violation: where, and what is wrong.
 type Finding string
 
@@ -33,6 +35,11 @@ func Rules() []Rule {
 			Name: "function size", Check: functionSize,
 			Reason: "a function is read on one screen; a longer one says why right above: // long: <reason>",
 			Bad:    Example{"stack/long.go", "package stack\n\nfunc long() {\n" + formatLines(maxFunction+1) + "}\n"},
+		},
+		{
+			Name: "struct size", Check: structSize,
+			Reason: "a struct with many fields is several values: group them",
+			Bad:    Example{"stack/wide.go", "package stack\n\ntype wide struct {\n" + wideFields(maxFields+1) + "}\n"},
 		},
 		{
 			Name: "no mocks", Check: noMocks,
@@ -79,3 +86,6 @@ func formatLines(n int) string {
 	}
 	return string(out)
 }
+
+// wideFields returns fields for a struct.
+func wideFields(n int) string { return strings.Repeat("\tf int\n", n) }

@@ -10,34 +10,34 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// mayGlimpse tells whether the Service asks for what the last clean run made: then its
-// load balancer needs no more than a look, and what follows nodes and pods a read.
-func (r *Reconciler) mayGlimpse(d *Draft, snap snapshot, known bool) bool {
+// canCheckPresence reports whether the request is that of the last clean run. Then it is enough
+// to check that the load balancer exists, and to read what follows nodes and pods.
+func (r *Reconciler) canCheckPresence(d *Draft, snap snapshot, known bool) bool {
 	if d.Intent != Serve || d.Asked == "" {
 		return false
 	}
-	if known && snap.basis == Glimpsed {
+	if known && snap.basis == Checked {
 		return snap.asked == d.Asked
 	}
 	return !r.snapshots.seen(d.Owner) && d.Job.Applied == d.Asked
 }
 
-// glimpse looks whether the load balancer is there, and reads what follows the nodes
-// and pods behind it. False: it is not there.
-func (r *Reconciler) glimpse(ctx context.Context, d *Draft, scope providers.Scope) (bool, error) {
-	scope.Only = r.glimpsed()
+// checkPresence reads the kinds that clients connect to and the kinds that follow the nodes and
+// pods. False: the load balancer was not found.
+func (r *Reconciler) checkPresence(ctx context.Context, d *Draft, scope providers.Scope) (bool, error) {
+	scope.Only = r.checkedKinds()
 	if !slices.ContainsFunc(scope.Only, r.followsBackends) {
 		scope.Depth, scope.Only = providers.Shallow, nil
 	}
 	if err := r.read(ctx, d, scope); err != nil {
 		return false, err
 	}
-	d.Basis, d.origin = Glimpsed, Glimpsed
+	d.Basis, d.origin = Checked, Checked
 	return r.serving(d.Have), nil
 }
 
-// glimpsed returns the kinds that a glimpse reads, in order.
-func (r *Reconciler) glimpsed() []stack.Kind {
+// checkedKinds returns the kinds that a presence check reads, in order.
+func (r *Reconciler) checkedKinds() []stack.Kind {
 	var out []stack.Kind
 	for kind, rule := range r.cloud.Rules.Kinds {
 		if rule.Role.Is(diff.EntryPoint) || rule.FollowsBackends {
@@ -52,22 +52,22 @@ func (r *Reconciler) followsBackends(k stack.Kind) bool {
 	return r.cloud.Rules.Kinds[k].FollowsBackends
 }
 
-// draftGlimpsed plans for the nodes and pods behind a Service alone, from a glimpse.
-// False: that is not enough, and all that the Service may own must be read.
-func (r *Reconciler) draftGlimpsed(d *Draft) bool {
+// planChecked plans for the nodes and pods behind a Service alone, from a presence check. False:
+// everything that the Service may own must be read.
+func (r *Reconciler) planChecked(d *Draft) bool {
 	want, problems, err := r.wants(d, d.Have)
 	if err != nil || problems.Errors() || len(d.Blind) > 0 {
 		return false
 	}
 	r.takeDesired(d, want)
-	if r.exceedsGlimpse(d) {
+	if r.hasUndesired(d) {
 		return false
 	}
-	d.Have = r.believed(d.Want, d.Have)
+	d.Have = r.assumeDesired(d.Want, d.Have)
 	if err := r.compare(d); err != nil {
 		return false
 	}
-	if len(d.Plan.Blocked) > 0 || !r.withinGlimpse(d) {
+	if len(d.Plan.Blocked) > 0 || !r.isWithinCheck(d) {
 		return false
 	}
 	d.built, d.Problems = problems, append(d.Problems, problems...)
@@ -78,30 +78,30 @@ func (r *Reconciler) draftGlimpsed(d *Draft) bool {
 	return true
 }
 
-// exceedsGlimpse reports whether a resource that follows nodes and pods was found but is
+// hasUndesired reports whether a resource that follows nodes and pods was found but is
 // no longer desired.
-func (r *Reconciler) exceedsGlimpse(d *Draft) bool {
+func (r *Reconciler) hasUndesired(d *Draft) bool {
 	return slices.ContainsFunc(d.Have.Resources, func(res stack.Resource) bool {
 		_, wanted := d.Want.Get(res.Key)
 		return r.followsBackends(res.Key.Kind) && res.Proof != stack.None && !wanted
 	})
 }
 
-// believed returns what is wanted as if it were there, but for what was read: that is
-// as it was found.
-func (r *Reconciler) believed(want, found *stack.Stack) *stack.Stack {
+// assumeDesired returns the desired resources as if they existed. The kinds that were read are
+// as they were found.
+func (r *Reconciler) assumeDesired(want, found *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: want.Owner}
 	for _, res := range want.Resources {
-		there, seen := found.Get(res.Key)
+		existing, seen := found.Get(res.Key)
 		switch {
 		case seen && (r.followsBackends(res.Key.Kind) || r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint)):
-			out.Resources = append(out.Resources, there)
+			out.Resources = append(out.Resources, existing)
 		case r.followsBackends(res.Key.Kind):
-			// It was looked for and is not there.
+			// The read would have shown it.
 		default:
 			res.Proof = stack.Derived
 			if seen {
-				res.ID, res.State = there.ID, there.State
+				res.ID, res.State = existing.ID, existing.State
 			}
 			out.Resources = append(out.Resources, res)
 		}
@@ -109,14 +109,14 @@ func (r *Reconciler) believed(want, found *stack.Stack) *stack.Stack {
 	return out
 }
 
-// withinGlimpse tells whether a plan needs to know no more than what was read: it
-// changes what follows nodes and pods, or makes such a thing where the cloud refuses
-// a second one, and knows the identifiers of all that the calls name.
-func (r *Reconciler) withinGlimpse(d *Draft) bool {
+// isWithinCheck reports whether a plan needs no more than what a presence check reads. It only
+// updates kinds that follow nodes and pods, or creates such a resource where the cloud refuses a
+// second one, and the identifiers of all resources that the calls name are known.
+func (r *Reconciler) isWithinCheck(d *Draft) bool {
 	identified := func(k stack.Key) bool {
 		_, wanted := d.Want.Get(k)
-		there, _ := d.Have.Get(k)
-		return !wanted || there.ID != ""
+		existing, _ := d.Have.Get(k)
+		return !wanted || existing.ID != ""
 	}
 	return !slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
 		if !r.followsBackends(s.ID.Key.Kind) || s.Target.In != (stack.Key{}) && !identified(s.Target.In) {

@@ -8,16 +8,16 @@ import (
 	"github.com/berth-lb/berth/annotations"
 )
 
-// shownStrays is how many addresses a warning names.
-const shownStrays = 3
+// maxNamed is the number of addresses that a warning lists.
+const maxNamed = 3
 
-// strays warns of addresses in EndpointSlices that are no pods of the namespace.
-func strays(all []netip.Addr) annotations.Problems {
+// warnUnmatched warns of addresses in EndpointSlices that no Pod of the namespace has.
+func warnUnmatched(all []netip.Addr) annotations.Problems {
 	if len(all) == 0 {
 		return nil
 	}
 	var names []string
-	for _, a := range all[:min(len(all), shownStrays)] {
+	for _, a := range all[:min(len(all), maxNamed)] {
 		names = append(names, a.String())
 	}
 	if more := len(all) - len(names); more > 0 {

@@ -1,0 +1,42 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/berth-lb/berth/stack/observed"
+)
+
+// mayHaveMore reports whether a Service may have resources that this process has not observed.
+// The Service is older than the process, and was not read since the last calls of a previous
+// process can have taken effect. Without any read, a user may have removed its marks, and its
+// load balancer may be of another kind.
+func (r *Reconciler) mayHaveMore(d *Draft) bool {
+	older := d.Job.Service.CreationTimestamp.Time.Before(r.started)
+	return older && (d.origin == Assumed || d.read.Before(r.started.Add(observed.LateCalls)))
+}
+
+// settleDelay returns how long to wait before the last read of a release, so that writes of a
+// previous process have become visible: nothing would delete a resource that appears later. A
+// Service that was created in the second in which the process started may have had one.
+func (r *Reconciler) settleDelay(d *Draft) time.Duration {
+	if !r.hadPredecessor(d) {
+		return 0
+	}
+	return max(r.started.Add(r.options.Lateness).Sub(r.options.Now()), 0)
+}
+
+// readPredatesTakeover reports whether the read is older than the last calls of a previous
+// process that may have written for the Service.
+func (r *Reconciler) readPredatesTakeover(d *Draft) bool {
+	return r.hadPredecessor(d) && d.read.Before(r.started.Add(r.options.Lateness))
+}
+
+// hadPredecessor reports whether a previous process may have written to the cloud for a Service.
+// It has not if this process claimed the Service without any mark on it, or if the record says
+// that no run has written anything: a process changes both before its first write.
+func (r *Reconciler) hadPredecessor(d *Draft) bool {
+	if r.options.Lateness <= 0 || d.origin == Assumed || d.Job.NothingMade {
+		return false
+	}
+	return !d.Job.Service.CreationTimestamp.After(r.started)
+}
