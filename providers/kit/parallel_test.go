@@ -23,7 +23,7 @@ func TestPanicsArePassedOn(t *testing.T) {
 			})
 		})
 		defect, ok := errors.AsType[*fault.Defect](error(err))
-		if !ok || !strings.Contains(defect.Stack, "explode") || done.Load() != 40 {
+		if !ok || !strings.Contains(defect.Stack, "panicOnPurpose") || done.Load() != 40 {
 			t.Errorf("%s: %d done, defect %v", name, done.Load(), defect)
 		}
 	}
