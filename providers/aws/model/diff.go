@@ -176,6 +176,8 @@ func orderEdges() []diff.Edge {
 			Reason: "nodes must let the new group in before the load balancer sends from it"},
 		{First: step(plan.Update, KindClassic, "groups"), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "nodes must let the old group in until the load balancer has left it"},
+		{First: step(plan.Create, KindNodeRule, ""), Then: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Reroutes},
+			Reason: "nodes must admit the new targets before the listener is switched to them"},
 		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "the listener uses the old node port until it is switched"},
 		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),

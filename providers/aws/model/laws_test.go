@@ -231,13 +231,11 @@ func knownViolations() []laws.Known {
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Reason: "a listener of a Classic Load Balancer cannot change its node port in place, and the old one is not restored"},
 		{Law: laws.NothingLost, Refused: refused(plan.Update, KindIngress), Reason: "at the quota of a security group old rules make room for new ones"},
-		{Law: laws.NothingLost, Refused: refused(plan.Create, KindNodeRule), Reason: "at the quota of a security group old rules make room for new ones"},
-		{Law: laws.Backends, To: "nlb, other node ports", Reason: "nodes answer no longer at a node port that the Service does not have"},
 		{Law: laws.Backends, From: "nlb-lbc, pods", Reason: "the cases of kind nlb are built without endpoints, which the loop adds while a target group has pods"},
 	}
 }
 
 // TestLaws holds the plans of AWS against the laws about traffic.
 func TestLaws(t *testing.T) {
-	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 16, Pairs: 1})
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 24, Pairs: 6})
 }
