@@ -311,11 +311,20 @@ func (x *run) followsSelection(f traffic.Flow) bool {
 // isRefused reports whether a step that writes the backends of a flow is refused.
 func (x *run) isRefused(f traffic.Flow) bool {
 	for i, r := range x.scenario.Refuse {
-		if !r.Once && x.met[i] > 0 && x.subject.Rules.Kinds[r.Step.Key.Kind].FollowsBackends && slices.Contains(f.Through, r.Step.Key) {
+		if !r.Once && x.met[i] > 0 && x.subject.Rules.Kinds[r.Step.Key.Kind].FollowsBackends && x.isThrough(f, r) {
 			return true
 		}
 	}
 	return false
+}
+
+// isThrough reports whether a flow needs the resource of a refused step, which may have another
+// key by now.
+func (x *run) isThrough(f traffic.Flow, r Refusal) bool {
+	return slices.ContainsFunc(f.Through, func(k stack.Key) bool {
+		now, exists := x.world.Observed(f.Owner).Get(k)
+		return k == r.Step.Key || exists && k.Kind == r.Step.Key.Kind && r.ID != "" && now.ID == r.ID
+	})
 }
 
 // judgeEnd demands that the traffic is as desired once nothing is refused any more, and that

@@ -14,20 +14,25 @@ import (
 type Mutation struct {
 	Name  string
 	Apply func(*Subject)
-	// Idle says why the laws hold without it; empty: they do not.
-	Idle string
-	// Only lists the moves in which a law is broken without it, as in [Bounds]; empty: any.
-	Only []string
+}
+
+// MutationSet is what becomes of mutations of one subject.
+type MutationSet struct {
+	Fresh  func() *Subject
+	Bounds Bounds
+	// Seen lists by name the mutations that break a law, with the beginning of a description
+	// of the moves that show it, such as "web: plain -> udp". Empty: any within the bounds.
+	Seen map[string]string
+	// Idle lists by name the ones that break no law, and says why.
+	Idle map[string]string
 }
 
 // MutationsOf returns a mutation for the edges of each reason, for each role of a kind, and
-// for each mechanism that a kind uses. The reasons of the ones without which the laws hold
-// are looked up by name.
-func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
+// for each mechanism that a kind uses.
+func MutationsOf(rules diff.Rules) []Mutation {
 	var out []Mutation
 	add := func(apply func(*diff.Rules), format string, args ...any) {
-		name := fmt.Sprintf(format, args...)
-		out = append(out, Mutation{Name: name, Idle: idle[name], Apply: func(s *Subject) { apply(&s.Rules) }})
+		out = append(out, Mutation{Name: fmt.Sprintf(format, args...), Apply: func(s *Subject) { apply(&s.Rules) }})
 	}
 	seen := map[string]bool{}
 	for _, e := range rules.Edges {
@@ -75,31 +80,57 @@ func MutationsOf(rules diff.Rules, idle map[string]string) []Mutation {
 	return out
 }
 
-// Mutate fails for each mutation that breaks no law, unless it says why, and for one that
-// says why and breaks a law. Without a mutation no law must be broken.
-func Mutate(t *testing.T, fresh func() *Subject, b Bounds, mutations []Mutation) {
+// Mutate fails for each mutation of rules, or of the further ones, that no set lists, for one
+// that breaks no law although it is listed as seen, and for one that breaks a law although it
+// is listed as idle. Without a mutation no law must be broken.
+func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet) {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in Check
-	mutations = append([]Mutation{{Name: "nothing", Apply: func(*Subject) {}, Idle: "it is the rules as they are"}}, mutations...)
-	for _, m := range mutations {
-		s := fresh()
-		m.Apply(s)
-		bounds := b
-		if len(m.Only) > 0 {
-			bounds = Bounds{Only: m.Only, Pairs: b.Pairs}
+	all := append(MutationsOf(rules), more...)
+	seen, idle := 0, 0
+	for _, set := range sets {
+		set.run(t, Mutation{Name: "nothing", Apply: func(*Subject) {}}, "", "it is the rules as they are")
+		seen, idle = seen+len(set.Seen), idle+len(set.Idle)
+	}
+	for _, m := range all {
+		listed := false
+		for _, set := range sets {
+			move, shows := set.Seen[m.Name]
+			reason, hides := set.Idle[m.Name]
+			if shows || hides {
+				listed = true
+				set.run(t, m, move, reason)
+			}
 		}
-		w := newSweep(s, bounds)
-		w.mutation = true
-		w.all()
-		if len(w.coverage.Violations) > 0 {
-			v := w.coverage.Violations[0]
-			t.Logf("without %s: %s after %d runs, %s", m.Name, v.Law, w.coverage.Runs, s.describe(Scenario{Moves: v.Scenario.Moves}))
+		if !listed {
+			t.Errorf("no set lists the mutation %q", m.Name)
 		}
-		switch broken := len(w.coverage.Violations) > 0; {
-		case !broken && m.Idle == "":
-			t.Errorf("%s: no law is broken without it: %s", s.Name, m.Name)
-		case broken && m.Idle != "":
-			t.Errorf("%s: a law is broken without %s, which is said to be idle (%s):\n%s", s.Name, m.Name, m.Idle, s.Report(w.coverage.Violations[0]))
-		}
+	}
+	if seen+idle != len(all) {
+		t.Errorf("%d mutations are listed, and %d exist", seen+idle, len(all))
+	}
+	t.Logf("%d of %d mutations break a law, %d are idle", seen, len(all), idle)
+}
+
+// run performs the runs of a mutation until a law is broken.
+func (set MutationSet) run(t *testing.T, m Mutation, move, idle string) {
+	t.Helper()
+	s, bounds := set.Fresh(), set.Bounds
+	m.Apply(s)
+	if move != "" {
+		bounds = Bounds{Only: []string{move}, Pairs: bounds.Pairs}
+	}
+	w := newSweep(s, bounds)
+	w.mutation = true
+	w.all()
+	broken := len(w.coverage.Violations) > 0
+	switch {
+	case !broken && idle == "":
+		t.Errorf("%s: no law is broken without it: %s", s.Name, m.Name)
+	case broken && idle != "":
+		t.Errorf("%s: a law is broken without %s, which is said to be idle (%s):\n%s", s.Name, m.Name, idle, s.Report(w.coverage.Violations[0]))
+	case broken:
+		v := w.coverage.Violations[0]
+		t.Logf("without %s: %s after %d runs, %s", m.Name, v.Law, w.coverage.Runs, s.describe(Scenario{Moves: v.Scenario.Moves}))
 	}
 }

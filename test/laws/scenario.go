@@ -32,6 +32,7 @@ func (h How) String() string {
 // Refusal is a step that is not performed as planned.
 type Refusal struct {
 	Step plan.StepID
+	ID   string     // of the target; empty for a new one
 	In   stack.Key  // the resource that the target is part of
 	Spec stack.Spec // of the target, so that a restored resource is another step
 	How  How

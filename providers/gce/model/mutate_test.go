@@ -1,8 +1,6 @@
 package model
 
 import (
-	"maps"
-	"slices"
 	"testing"
 
 	"github.com/berth-lb/berth/stack"
@@ -67,26 +65,10 @@ var idleOrders = map[string]string{
 // TestLawsSeeEveryMechanism: without any one of the orders and mechanisms, a law is broken, or
 // it is said why not.
 func TestLawsSeeEveryMechanism(t *testing.T) {
-	var older, newer []laws.Mutation
-	list := append(laws.MutationsOf(Rules(), idleOrders), laws.Mutation{Name: "mechanism: no IP is held", Apply: holdNothing})
-	for _, m := range list {
-		if move, ok := seenNewer[m.Name]; ok {
-			m.Only = []string{move}
-			newer = append(newer, m)
-			continue
-		}
-		if move, ok := seenOlder[m.Name]; ok {
-			m.Only = []string{move}
-		}
-		older = append(older, m)
-	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(seenOlder)), slices.Collect(maps.Keys(seenNewer)), slices.Collect(maps.Keys(idleOrders))) {
-		if !slices.ContainsFunc(list, func(m laws.Mutation) bool { return m.Name == name }) {
-			t.Errorf("no order or mechanism is called %q", name)
-		}
-	}
-	laws.Mutate(t, func() *laws.Subject { return olderLaws(t) }, laws.Bounds{Moves: 3, Pairs: 1}, older)
-	laws.Mutate(t, func() *laws.Subject { return newerLaws(t) }, laws.Bounds{Moves: 3, Pairs: 1}, newer)
+	bounds := laws.Bounds{Moves: 3, Pairs: 1}
+	laws.Mutate(t, Rules(), []laws.Mutation{{Name: "mechanism: no IP is held", Apply: holdNothing}},
+		laws.MutationSet{Fresh: func() *laws.Subject { return olderLaws(t) }, Bounds: bounds, Seen: seenOlder, Idle: idleOrders},
+		laws.MutationSet{Fresh: func() *laws.Subject { return newerLaws(t) }, Bounds: bounds, Seen: seenNewer})
 }
 
 // holdNothing takes addresses out of every desired stack.

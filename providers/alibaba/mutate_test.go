@@ -1,0 +1,33 @@
+package alibaba_test
+
+import (
+	"testing"
+
+	"github.com/berth-lb/berth/providers/alibaba/model"
+	"github.com/berth-lb/berth/test/laws"
+)
+
+// TestLawsSeeEveryMechanism: without any one of the orders and mechanisms, a law is broken, or it
+// is said why not.
+func TestLawsSeeEveryMechanism(t *testing.T) {
+	const (
+		single = "a Service has one load balancer, which is deleted with it"
+		closed = "it is deleted only for a port that is not desired any more"
+	)
+	laws.Mutate(t, model.Rules(), nil, laws.MutationSet{
+		Fresh: func() *laws.Subject { return lawsSubject(t) }, Bounds: laws.Bounds{Moves: 12, Pairs: 1},
+		Seen: map[string]string{
+			"role: listener is no port":              "web: other ports -> other node port",
+			"restore: listener is not restored":      "web: one port -> by http",
+			"impact: listener does not mark replace": "web: one port -> by http",
+		},
+		Idle: map[string]string{
+			"order: listener is created before it is deleted": "the next plan does what the cloud refuses in another order",
+			"role: load-balancer is no entry point":           single,
+			"impact: load-balancer does not mark delete":      single,
+			"impact: listener does not mark delete":           closed,
+			"impact: vserver-group does not mark delete":      closed,
+			"role: vserver-group is no members":               "a listener refers to its group, and a group is created with its servers",
+		},
+	})
+}
