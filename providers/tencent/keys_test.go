@@ -29,7 +29,7 @@ func silentKeys() map[string]string {
 	return map[string]string{
 		kube + "tke-existed-lbid": "TestExisting", kube + "qcloud-share-existed-lb": "sharing is always possible", cloud + "mode": "TestSkipped",
 		opened + "kind": "the only legal value is the default", kube + "loadbalance-type": "the only legal values are the default",
-		cloud + "direct-access": "TestPods", kube + "local-svc-only-bind-node-with-pod": "TestLocal", cloud + "local-svc-weighted-balance": "TestLocal",
+		cloud + "direct-access": "TestBackendsOfPods", kube + "local-svc-only-bind-node-with-pod": "TestBackendsOfPods", cloud + "local-svc-weighted-balance": "TestBackendsOfPods",
 	}
 }
 
