@@ -46,6 +46,7 @@ type form struct {
 	or       []string
 	declares bool // Empty is declared
 	change   Change
+	removal  Removal
 	bad      Bad
 	empty    Empty
 	needs    []Need
@@ -89,6 +90,7 @@ func (f *Form[T]) erase() form {
 		or:       f.Or,
 		declares: f.Empty != "",
 		change:   orElse(f.Change, InPlace),
+		removal:  f.Removal,
 		bad:      orElse(f.Bad, Refuse),
 		empty:    orElse(f.Empty, EmptyParsed),
 		needs:    f.Needs,

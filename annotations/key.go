@@ -64,6 +64,8 @@ type Form[T any] struct {
 	Or []string
 	// Change is what a change of the value does to a live load balancer.
 	Change Change
+	// Removal is what removing the key does to a live load balancer.
+	Removal Removal
 	// Bad is what a value that is not legal does.
 	Bad Bad
 	// Fallback is the value that counts when Bad is UseFallback, and for

@@ -152,6 +152,7 @@ func tableLines() []tableLine {
 		{"Legal values", func(f Facts) string { return f.Legal }},
 		{"Default", func(f Facts) string { return f.Default }},
 		{"A change", func(f Facts) string { return changeText(f.Change) }},
+		{"Removing the key", func(f Facts) string { return removalText(f.Removal) }},
 		{"A bad value", badSentence},
 		{"An empty value", emptySentence},
 		{"Has no effect without", func(f Facts) string { return strings.Join(f.Needs, "; and ") }},
@@ -197,6 +198,14 @@ func changeText(c Change) string {
 		return "is refused"
 	}
 	return string(c)
+}
+
+// removalText describes a removal that does not bring the default back.
+func removalText(r Removal) string {
+	if r == "" {
+		return ""
+	}
+	return "leaves the last value in effect"
 }
 
 func badSentence(f Facts) string {

@@ -41,6 +41,7 @@ type Facts struct {
 	Or      []string `json:"or,omitempty"` // keys of the configuration that are the default
 	Empty   string   `json:"empty"`        // what an empty value means
 	Change  Change   `json:"change"`
+	Removal Removal  `json:"removal,omitempty"` // empty: the default comes back
 	Bad     string   `json:"bad"`
 	Needs   []string `json:"needs,omitempty"` // each must hold
 	Support Support  `json:"support"`         // of a Row: the best of all variants
@@ -147,7 +148,7 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	return Facts{
 		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
 		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
-		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Change: f.change, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
+		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Change: f.change, Removal: f.removal, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
 		Reason: f.reason, Note: note, Source: f.source,
 	}
 }

@@ -29,6 +29,15 @@ func newKey[T any](name, group, doc, example string, f Form[T]) *Key[T] {
 	return &Key[T]{Name: name, Group: group, Doc: doc, Example: example, Forms: []Form[T]{f}}
 }
 
+// Staying declares that the removal of a new key leaves the last value in effect. It is part of
+// the declaration: the key must not be in a Set yet.
+func Staying[T any](k *Key[T]) *Key[T] {
+	for i := range k.Forms {
+		k.Forms[i].Removal = Stays
+	}
+	return k
+}
+
 // Configured declares the keys of the cloud configuration that are the default of all forms
 // of a new key, strongest first, and the meaning of an empty value. It is part of the
 // declaration: the key must not be in a Set yet.

@@ -27,6 +27,15 @@ const (
 	Refused              Change = "refused"
 )
 
+// Removal is what removing a key does to a live load balancer.
+type Removal string
+
+// The effects of a removal. The zero Removal brings the default back.
+const (
+	// Stays leaves the last value in effect.
+	Stays Removal = "stays as it is"
+)
+
 // Bad is what a value does that is not legal.
 type Bad string
 

@@ -66,7 +66,7 @@ func details(rows []Row) string {
 		fmt.Fprintf(&b, "%s\n  %s\n", r.Key, r.Doc)
 		for _, line := range [][2]string{
 			{"cloud", r.Provider}, {"on", string(r.On)}, {"kinds", strings.Join(r.Kinds, ", ")}, {"legal", r.Legal}, {"default", r.Default},
-			{"a change", string(r.Change)}, {"a bad value", r.Bad}, {"support", strings.TrimSuffix(string(r.Support)+": "+r.Reason, ": ")}, {"example", r.Example},
+			{"a change", string(r.Change)}, {"removal", string(r.Removal)}, {"a bad value", r.Bad}, {"support", strings.TrimSuffix(string(r.Support)+": "+r.Reason, ": ")}, {"example", r.Example},
 		} {
 			if line[1] != "" {
 				fmt.Fprintf(&b, "  %-12s %s\n", line[0], line[1])

@@ -72,9 +72,6 @@ func listenerSettings() []setting {
 	}
 }
 
-// keepsLive ends the default of keys whose removal changes nothing, as by the official controller.
-const keepsLive = ", and that of a live listener stays"
-
 // Keys of listeners.
 var (
 	protocolKey = &annotations.Key[map[int32]string]{
@@ -85,50 +82,50 @@ var (
 			Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: source,
 		}},
 	}
-	schedulerKey = wordKey("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr"+keepsLive, "rr", "wrr", "wlc", "sch", "tch", "qch")
+	schedulerKey = annotations.Staying(wordKey("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr", "rr", "wrr", "wlc", "sch", "tch", "qch"))
 
-	persistenceKey  = numberKey("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0"+keepsLive)
-	establishedKey  = numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900"+keepsLive)
-	drainKey        = wordKey("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off"+keepsLive, on, off)
-	drainTimeoutKey = annotations.Needing(numberKey("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"+keepsLive), annotations.Need{drainKey.Is(on)})
+	persistenceKey  = annotations.Staying(numberKey("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0"))
+	establishedKey  = annotations.Staying(numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900"))
+	drainKey        = annotations.Staying(wordKey("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off", on, off))
+	drainTimeoutKey = annotations.Staying(annotations.Needing(numberKey("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"), annotations.Need{drainKey.Is(on)}))
 	proxyKey        = &annotations.Key[bool]{
 		Name: prefix + "proxy-protocol", Aliases: []string{oldPrefix + "proxy-protocol"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupListener, Example: on,
 		Doc: "Sends backends the address of the client by version 2 of the PROXY protocol.",
 		Forms: []annotations.Form[bool]{{
-			Type: annotations.BoolWords([]string{on}, []string{off}, false), DefaultDoc: "off" + keepsLive, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
+			Type: annotations.BoolWords([]string{on}, []string{off}, false), DefaultDoc: "off", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Removal: annotations.Stays, Source: source,
 		}},
 	}
 
-	idleKey            = numberKey("idle-timeout", groupListener, "30", "Closes idle connections of HTTP and HTTPS after this long, in seconds.", 1, 60, "15"+keepsLive)
-	requestKey         = numberKey("request-timeout", groupListener, "90", "How long a backend may take for an answer of HTTP and HTTPS, in seconds.", 1, 180, "60"+keepsLive)
-	stickyKey          = wordKey("sticky-session", groupListener, annotations.InPlace, "Whether clients of HTTP and HTTPS stay with a backend by a cookie.", "off"+keepsLive, on, off)
+	idleKey            = annotations.Staying(numberKey("idle-timeout", groupListener, "30", "Closes idle connections of HTTP and HTTPS after this long, in seconds.", 1, 60, "15"))
+	requestKey         = annotations.Staying(numberKey("request-timeout", groupListener, "90", "How long a backend may take for an answer of HTTP and HTTPS, in seconds.", 1, 180, "60"))
+	stickyKey          = annotations.Staying(wordKey("sticky-session", groupListener, annotations.InPlace, "Whether clients of HTTP and HTTPS stay with a backend by a cookie.", "off", on, off))
 	stickyTypeKey      = wordKey("sticky-session-type", groupListener, annotations.InPlace, "Whether the load balancer inserts the cookie or the backend sets it.", "none", "insert", "server")
 	cookieTimeoutKey   = numberKey("cookie-timeout", groupListener, "1800", "Life of an inserted cookie, in seconds.", 1, 86400, "none")
 	cookieKey          = textKey("cookie", groupListener, annotations.NamesNothing(), annotations.Custom("cookie", `1 to 200 characters without commas, semicolons and blanks, not beginning with "$"`, parseCookie), annotations.InPlace, "session", "Name of the cookie that the backend sets.", "none")
-	forwardedProtoKey  = wordKey("xforwardedfor-proto", groupListener, annotations.InPlace, "Whether requests carry the protocol of the listener in X-Forwarded-Proto.", "off"+keepsLive, on, off)
-	forwardedPortKey   = wordKey("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off"+keepsLive, on, off)
-	forwardedSourceKey = wordKey("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off"+keepsLive, on, off)
+	forwardedProtoKey  = annotations.Staying(wordKey("xforwardedfor-proto", groupListener, annotations.InPlace, "Whether requests carry the protocol of the listener in X-Forwarded-Proto.", "off", on, off))
+	forwardedPortKey   = annotations.Staying(wordKey("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off", on, off))
+	forwardedSourceKey = annotations.Staying(wordKey("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off", on, off))
 	certificateKey     = textKey("cert-id", groupListener, annotations.NamesThe(annotations.ThingCertificate), annotations.String().Legally("the id of a server certificate of CLB"), annotations.InPlace, "1234567890123456_15d5eb0ceb3_-1523456789_1234567", "Certificate of HTTPS listeners.", "none")
-	http2Key           = wordKey("http2-enabled", groupListener, annotations.InPlace, "Whether HTTPS listeners accept HTTP/2.", "on"+keepsLive, off, on)
-	cipherKey          = wordKey("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0"+keepsLive,
-		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3")
+	http2Key           = annotations.Staying(wordKey("http2-enabled", groupListener, annotations.InPlace, "Whether HTTPS listeners accept HTTP/2.", "on", off, on))
+	cipherKey          = annotations.Staying(wordKey("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0",
+		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3"))
 )
 
 // Keys of health checks.
 var (
-	healthFlagKey     = wordKey("health-check-flag", groupHealth, annotations.InPlace, "Whether backends of HTTP and HTTPS listeners are checked.", "off"+keepsLive, on, off)
-	healthSwitchKey   = wordKey("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on"+keepsLive, off, on)
-	healthTypeKey     = wordKey("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp"+keepsLive, http, tcp)
-	healthURIKey      = textKey("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/"+keepsLive)
-	healthPortKey     = numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend"+keepsLive)
-	healthyKey        = numberKey("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3"+keepsLive)
-	unhealthyKey      = numberKey("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3"+keepsLive)
-	intervalKey       = numberKey("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2"+keepsLive)
-	connectTimeoutKey = numberKey("health-check-connect-timeout", groupHealth, "10", "Time after which a health check of TCP and UDP has failed, in seconds.", 1, 300, "5"+keepsLive)
-	healthTimeoutKey  = numberKey("health-check-timeout", groupHealth, "10", "Time after which a health check of HTTP and HTTPS has failed, in seconds.", 1, 300, "5"+keepsLive)
-	healthDomainKey   = textKey("health-check-domain", groupHealth, annotations.NamesNothing(), annotations.NonEmpty().Legally("a domain, or $_ip for the address of the backend"), annotations.InPlace, "shop.example.com", "Host of health checks by HTTP.", "the address of the backend"+keepsLive)
-	healthCodesKey    = textKey("health-check-httpcode", groupHealth, annotations.NamesNothing(), annotations.Custom("codes", "http_2xx, http_3xx, http_4xx and http_5xx, separated by commas", parseCodes), annotations.InPlace, "http_2xx,http_3xx", "Answers of healthy backends.", "http_2xx"+keepsLive)
-	healthMethodKey   = wordKey("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head"+keepsLive, "get", "head")
+	healthFlagKey     = annotations.Staying(wordKey("health-check-flag", groupHealth, annotations.InPlace, "Whether backends of HTTP and HTTPS listeners are checked.", "off", on, off))
+	healthSwitchKey   = annotations.Staying(wordKey("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on", off, on))
+	healthTypeKey     = annotations.Staying(wordKey("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp", http, tcp))
+	healthURIKey      = annotations.Staying(textKey("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/"))
+	healthPortKey     = annotations.Staying(numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend"))
+	healthyKey        = annotations.Staying(numberKey("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3"))
+	unhealthyKey      = annotations.Staying(numberKey("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3"))
+	intervalKey       = annotations.Staying(numberKey("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2"))
+	connectTimeoutKey = annotations.Staying(numberKey("health-check-connect-timeout", groupHealth, "10", "Time after which a health check of TCP and UDP has failed, in seconds.", 1, 300, "5"))
+	healthTimeoutKey  = annotations.Staying(numberKey("health-check-timeout", groupHealth, "10", "Time after which a health check of HTTP and HTTPS has failed, in seconds.", 1, 300, "5"))
+	healthDomainKey   = annotations.Staying(textKey("health-check-domain", groupHealth, annotations.NamesNothing(), annotations.NonEmpty().Legally("a domain, or $_ip for the address of the backend"), annotations.InPlace, "shop.example.com", "Host of health checks by HTTP.", "the address of the backend"))
+	healthCodesKey    = annotations.Staying(textKey("health-check-httpcode", groupHealth, annotations.NamesNothing(), annotations.Custom("codes", "http_2xx, http_3xx, http_4xx and http_5xx, separated by commas", parseCodes), annotations.InPlace, "http_2xx,http_3xx", "Answers of healthy backends.", "http_2xx"))
+	healthMethodKey   = annotations.Staying(wordKey("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head", "get", "head"))
 )
 
 func protocolKeys() []annotations.Declaration {

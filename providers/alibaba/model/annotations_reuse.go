@@ -60,7 +60,7 @@ const (
 
 // Keys of access control.
 var (
-	accessKey = annotations.Exposing(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off+keepsLive, on, off), annotations.ToInternet)
+	accessKey = annotations.Staying(annotations.Exposing(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off, on, off), annotations.ToInternet))
 	listsKey  = annotations.Exposing(annotations.Naming(textKey("acl-id", groupAccess, annotations.NamesNothing(), annotations.Custom("lists", "ids of access control lists, separated by commas", parseIDs), annotations.InPlace,
 		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingSecurityGroup, SplitIDs)), annotations.ToInternet)
 	listTypeKey = annotations.Exposing(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying), annotations.ToInternet)

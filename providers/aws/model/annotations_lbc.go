@@ -60,7 +60,7 @@ var (
 		Type: annotations.Bool(), Change: annotations.Refused, Doc: "AWS can neither take the last group away nor add the first one.",
 	})
 	privateLinkKey = lbcKey(annotations.NamesNothing(), groupAccess, lbPrefix+"inbound-sg-rules-on-private-link-traffic", "Applies the rules of the groups to PrivateLink clients too.", "off", annotations.Form[string]{
-		Type: annotations.Enum("on", "off"), DefaultDoc: "as it is, on for a new load balancer",
+		Type: annotations.Enum("on", "off"), DefaultDoc: "as it is, on for a new load balancer", Removal: annotations.Stays,
 	})
 )
 
@@ -75,7 +75,7 @@ var (
 		Default: annotations.AllPorts(), DefaultDoc: "all TCP ports", Doc: `An entry that fits no port is refused, "*" too.`,
 	})
 	alpnKey = lbcKey(annotations.NamesNothing(), groupTLS, lbPrefix+"alpn-policy", "Protocols that TLS ports offer.", "HTTP2Preferred", annotations.Form[string]{
-		Type: annotations.Enum("None", "HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred"), DefaultDoc: "as it is, None for a new listener",
+		Type: annotations.Enum("None", "HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred"), DefaultDoc: "as it is, None for a new listener", Removal: annotations.Stays,
 	})
 	tcpUDPKey = lbcKey(annotations.NamesNothing(), groupTLS, lbPrefix+"enable-tcp-udp-listener", "Serves TCP and UDP on one port.", "true", annotations.Form[bool]{
 		Type: annotations.Bool(), Bad: annotations.UseFallback, Or: []string{"EnableTCPUDPListener"}, Empty: annotations.EmptyParsed,
@@ -83,7 +83,7 @@ var (
 		Doc:   "Without it UDP is left out on a port that TCP has as well, which is reported; the official controller leaves out one of the two without a word.",
 	})
 	listenerAttrKey = perListener(lbcKey(annotations.NamesNothing(), groupSettings, lbPrefix+"listener-attributes.<PROTOCOL>-<PORT>", "Attributes of one listener.", "tcp.idle_timeout.seconds=400", annotations.Form[map[string]string]{
-		Type: annotations.MapStrict(), DefaultDoc: "not managed", Doc: "TLS listeners have none. Taking one away leaves it as it is.",
+		Type: annotations.MapStrict(), DefaultDoc: "not managed", Removal: annotations.Stays, Doc: "TLS listeners have none. Taking one away leaves it as it is.",
 	}))
 	actionsKey = perListener(lbcKey(annotations.NamesBy(annotations.ThingTargetGroup, namedGroups), groupSettings, keyPrefix+"actions.<PROTOCOL>-<PORT>", "Shares the traffic of one listener with other Services, or with target groups of others, as JSON.",
 		`{"type":"forward","forwardConfig":{"baseServiceWeight":90,"targetGroups":[{"serviceName":"green","servicePort":80,"weight":10}]}}`,
@@ -112,11 +112,11 @@ var (
 		Type: annotations.NonEmpty(), Default: DefaultCodes, Needs: []annotations.Need{byHTTP()},
 	})
 	attributesKey = lbcKey(annotations.NamesInside(map[string]annotations.Thing{"access_logs.s3.bucket": annotations.ThingBucket}), groupSettings, lbPrefix+"attributes", "Attributes of the load balancer.", "deletion_protection.enabled=true", annotations.Form[map[string]string]{
-		Type: annotations.MapStrict().Checked(routingPolicy), DefaultDoc: "not managed",
+		Type: annotations.MapStrict().Checked(routingPolicy), DefaultDoc: "not managed", Removal: annotations.Stays,
 		Doc: "Any attribute that AWS knows, such as zonal_shift.config.enabled. Taking one away leaves it as it is. deletion_protection.enabled=true holds a Service that is deleted until it is false.",
 	})
 	capacityKey = lbcKey(annotations.NamesNothing(), groupSettings, lbPrefix+"minimum-load-balancer-capacity", "Capacity that the load balancer always has.", "CapacityUnits=3000", annotations.Form[int]{
-		Type: annotations.Custom("capacity", `"CapacityUnits=" and a whole number; 0 takes the reservation back`, capacityUnits), DefaultDoc: "not managed",
+		Type: annotations.Custom("capacity", `"CapacityUnits=" and a whole number; 0 takes the reservation back`, capacityUnits), DefaultDoc: "not managed", Removal: annotations.Stays,
 		Doc: "Taking the key away leaves it as it is.",
 	})
 )

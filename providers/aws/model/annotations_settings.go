@@ -13,7 +13,7 @@ var (
 		Doc: "Spreads over the targets of all zones instead of the own one.",
 		Forms: []annotations.Form[bool]{
 			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key it is switched off, even if it was switched on by hand."},
-			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide, Doc: "Wins over " + lbPrefix + "attributes. Taking the key away changes nothing."},
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Removal: annotations.Stays, Source: lbcGuide, Doc: "Wins over " + lbPrefix + "attributes. Taking the key away changes nothing."},
 		},
 	}
 	idleTimeoutKey = &annotations.Key[int]{
@@ -34,7 +34,7 @@ var (
 		Name: lbPrefix + "connection-draining-timeout", Group: groupSettings, Example: "300",
 		Doc: "How long connections of instances that leave may last.",
 		Forms: []annotations.Form[int]{{
-			Kinds: onCLB(), Type: annotations.IntRange(1, 3600).In("seconds"), DefaultDoc: "as it is, 300 for a new load balancer", Empty: annotations.EmptyAbsent, Source: cpaMain,
+			Kinds: onCLB(), Type: annotations.IntRange(1, 3600).In("seconds"), DefaultDoc: "as it is, 300 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
 		}},
 	}
 	targetAttrKey = &annotations.Key[map[string]string]{
@@ -43,9 +43,9 @@ var (
 		Forms: []annotations.Form[map[string]string]{
 			{Kinds: onCLB(), Type: annotations.Forbidden[map[string]string]("a Classic Load Balancer has no target groups"), Change: annotations.Refused, Source: cpaValidation},
 			{Kinds: onNLB(), Type: annotations.MapLenient().Checked(targetAttributes).Legally(
-				attrPreserveIP + " and " + attrProxyV2 + ", each =true or =false"), DefaultDoc: "not managed", Source: cpaValidation,
+				attrPreserveIP + " and " + attrProxyV2 + ", each =true or =false"), DefaultDoc: "not managed", Removal: annotations.Stays, Source: cpaValidation,
 				Doc: "Taking the key away leaves the attributes as they are."},
-			{Kinds: onLBC(), Type: annotations.MapStrict().Checked(preserveIsBool), DefaultDoc: "proxy_protocol_v2.enabled=false, others not managed", Source: lbcGuide,
+			{Kinds: onLBC(), Type: annotations.MapStrict().Checked(preserveIsBool), DefaultDoc: "proxy_protocol_v2.enabled=false, others not managed", Removal: annotations.Stays, Source: lbcGuide,
 				Doc: "Any attribute that AWS knows. Taking one away leaves it as it is. The keys about the PROXY protocol win over it."},
 		},
 	}
@@ -54,7 +54,7 @@ var (
 		Doc: "Writes access logs to an S3 bucket.",
 		Forms: []annotations.Form[bool]{
 			{Kinds: onCPA(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaBalancer, Doc: "Without the key logs are switched off, even if they were switched on by hand."},
-			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Source: lbcGuide,
+			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Removal: annotations.Stays, Source: lbcGuide,
 				Doc: "Wins over " + lbPrefix + `attributes. "false" switches logs off; the official controller leaves them on.`},
 		},
 	}
@@ -72,7 +72,7 @@ var (
 		Name: lbPrefix + "access-log-emit-interval", Group: groupLogs, Example: "5",
 		Doc: "Time between two access log files.",
 		Forms: []annotations.Form[int]{{
-			Kinds: onCLB(), Type: annotations.IntOneOf(5, 60).In("minutes"), DefaultDoc: "as it is, 60 for a new load balancer", Empty: annotations.EmptyAbsent, Source: cpaMain,
+			Kinds: onCLB(), Type: annotations.IntOneOf(5, 60).In("minutes"), DefaultDoc: "as it is, 60 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
 		}},
 	}
 )

@@ -34,8 +34,8 @@ var (
 		Name: lbPrefix + "ssl-negotiation-policy", Names: annotations.NamesNothing(), Group: groupTLS, Example: "ELBSecurityPolicy-TLS-1-2-2017-01",
 		Doc: "Predefined security policy of TLS ports. Taking the key away changes nothing.",
 		Forms: []annotations.Form[string]{
-			{Kinds: onCLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Source: cpaBalancer},
-			{Kinds: onNLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Empty: annotations.EmptyAbsent, Source: cpaBalancer},
+			{Kinds: onCLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Removal: annotations.Stays, Source: cpaBalancer},
+			{Kinds: onNLB(), Type: annotations.NonEmpty(), DefaultDoc: "as AWS chooses", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaBalancer},
 			{Kinds: onLBC(), Type: annotations.NonEmpty(), Or: []string{"DefaultSslPolicy"}, Empty: annotations.EmptyParsed, DefaultDoc: defaultSSLPolicy, Source: lbcGuide,
 				Doc: "Taking the key away brings the default back."},
 		},

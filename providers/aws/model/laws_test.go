@@ -21,13 +21,7 @@ const lawsCluster = "shop"
 // lawsSubject returns AWS as the laws see it: load balancers of three kinds, which share the
 // security group of the nodes.
 func lawsSubject(t testing.TB) *laws.Subject {
-	cloud := Cloud()
-	world := suite().Bare(t).World
-	config := parseConfig(t, world.Config+"\n[Berth]\nLoadBalancerController = true\n")
-	services := laws.Services[Config, *Facts]{
-		Cloud: &cloud, Config: config, Cluster: lawsCluster, Nodes: nodesOn, Slices: podsOnDay,
-		Facts: func(*laws.World, providers.Input[Config]) *Facts { return lawsFacts(world.Facts) },
-	}
+	cloud, services := Cloud(), lawsServices(t)
 	s := &laws.Subject{
 		Name: "aws", Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Read: readAsAWS,
 		Created: func(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource { return withoutAsides(r) },
@@ -39,6 +33,15 @@ func lawsSubject(t testing.TB) *laws.Subject {
 	}
 	s.Neighbours = append(s.Neighbours, [][2]string{{"clb", "nlb"}, {"nlb", "nlb"}, {"nlb", "clb"}, {"nlb-lbc", "nlb-lbc"}, {"bare", "nlb-lbc"}, {"nlb-lbc", "bare"}, {"bare", "bare"}}...)
 	return s
+}
+
+// lawsServices makes cases of Services.
+func lawsServices(t testing.TB) laws.Services[Config, *Facts] {
+	cloud, world := Cloud(), suite().Bare(t).World
+	return laws.Services[Config, *Facts]{
+		Cloud: &cloud, Config: parseConfig(t, world.Config+"\n[Berth]\nLoadBalancerController = true\n"), Cluster: lawsCluster, Nodes: nodesOn, Slices: podsOnDay,
+		Facts: func(*laws.World, providers.Input[Config]) *Facts { return lawsFacts(world.Facts) },
+	}
 }
 
 // lawsCase is a Service by its annotations, without their prefix.

@@ -66,7 +66,7 @@ var (
 	pipTagsKey = &annotations.Key[Tags]{
 		Name: azurePrefix + "pip-tags", Names: annotations.NamesNothing(), Group: groupAddress, Example: "team=shop,stage=prod", Doc: "Tags of a public IP that is made for the Service.",
 		Forms: []annotations.Form[Tags]{{
-			Kinds: onPublic(), Type: tagMap(), Source: cpaBalancer, Doc: "Laid over the tags of the cloud configuration. A user's public IP is never tagged.",
+			Kinds: onPublic(), Type: tagMap(), Removal: annotations.Stays, Source: cpaBalancer, Doc: "Laid over the tags of the cloud configuration. A user's public IP is never tagged.",
 		}},
 	}
 	pipIPTagsKey = &annotations.Key[Tags]{

@@ -25,12 +25,12 @@ func TestLawsInternal(t *testing.T) {
 	laws.Check(t, internalLaws(t), laws.Bounds{Pairs: 6})
 }
 
-func lawsSubject(t *testing.T, name string, list map[string]*corev1.Service) *laws.Subject {
+func lawsSubject(t testing.TB, name string, list map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
 	return lawsSubjectOf(t, name, testConfig(), list)
 }
 
-func lawsSubjectOf(t *testing.T, name string, c Config, list map[string]*corev1.Service) *laws.Subject {
+func lawsSubjectOf(t testing.TB, name string, c Config, list map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
 	cloud := Cloud()
 	s := &laws.Subject{

@@ -136,7 +136,7 @@ var (
 		Name: "cloud.google.com/network-tier", Group: groupAddress, Example: "Standard",
 		Doc: "Network tier of the external address.",
 		Forms: []annotations.Form[string]{{
-			Kinds: onExternal(), Type: annotations.Enum("Premium", "Standard"), Default: "Premium", DefaultDoc: "as it is; Premium for new ones",
+			Kinds: onExternal(), Type: annotations.Enum("Premium", "Standard"), Default: "Premium", DefaultDoc: "as it is; Premium for new ones", Removal: annotations.Stays,
 			Change: annotations.Replaced, Source: ccmAnnotations,
 			Doc: "A change gives a new address. A live load balancer keeps its tier when the key is taken away.",
 		}},
@@ -205,7 +205,7 @@ var (
 		Name: "berth-lb.io/gce-log-sample-rate", Names: annotations.NamesNothing(), Group: groupBackend, Example: "0.5",
 		Doc: "Share of the connections that the backend service logs, 0 for none.",
 		Forms: []annotations.Form[float64]{{
-			Kinds: onNewer(), Type: rateForm(), DefaultDoc: "logging stays as it is", Source: "docs/providers/gce.md",
+			Kinds: onNewer(), Type: rateForm(), DefaultDoc: "logging stays as it is", Removal: annotations.Stays, Source: "docs/providers/gce.md",
 		}},
 	}
 	configKey = &annotations.Key[string]{

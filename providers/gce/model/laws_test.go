@@ -33,7 +33,19 @@ func TestLawsOlder(t *testing.T) { laws.Check(t, olderLaws(t), laws.Bounds{Moves
 // TestLawsNewer holds the plans of the newer kinds against the laws.
 func TestLawsNewer(t *testing.T) { laws.Check(t, newerLaws(t), laws.Bounds{Moves: 30, Pairs: 10}) }
 
-func lawsSubject(t *testing.T, name string, services map[string]*corev1.Service) *laws.Subject {
+func lawsSubject(t testing.TB, name string, services map[string]*corev1.Service) *laws.Subject {
+	t.Helper()
+	config, cloud := lawsConfig(t), Cloud()
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep}
+	for _, n := range sortedNames(services) {
+		c := &lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[ofDay]input{}}
+		s.Cases = append(s.Cases, laws.Case{Name: n, Build: c.build, Publish: c.publish})
+	}
+	return s
+}
+
+// lawsConfig returns the configuration of the cluster.
+func lawsConfig(t testing.TB) Config {
 	t.Helper()
 	config, problems, err := ReadConfig(strings.NewReader(`[global]
 project-id = proj
@@ -50,18 +62,12 @@ kube-system-uid = kubesystem-uid1
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
-	cloud := Cloud()
-	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Created: giveAddress, Updated: giveAddress, Refuses: refuseStep}
-	for _, n := range sortedNames(services) {
-		c := &lawsCase{t: t, cloud: &cloud, config: config, svc: services[n], known: map[ofDay]input{}}
-		s.Cases = append(s.Cases, laws.Case{Name: n, Build: c.build, Publish: c.publish})
-	}
-	return s
+	return config
 }
 
 // lawsCase builds a Service as the loop does it, with the address that was published before.
 type lawsCase struct {
-	t      *testing.T
+	t      testing.TB
 	cloud  *providers.Cloud[Config, *Facts]
 	config Config
 	svc    *corev1.Service

@@ -50,10 +50,10 @@ type saidSession struct {
 
 // Keys that OKE documents.
 var (
-	sessionKey       = sessionConfig("session-persistence-config", "Keeps clients at their backend by a cookie that the application sets.", `{"cookieName": "SESSION", "disableFallback": true}`, needsCookie)
-	cookieSessionKey = sessionConfig("lb-cookie-session-persistence-config", "Keeps clients at their backend by a cookie that the load balancer sets.", `{"cookieName": "route", "maxAgeInSeconds": 3600, "isSecure": true}`, nil)
-	connectionsKey   = ofSource(numberKey(mapPrefix+"backendset-backend-max-connections", LB, groupTraffic, "Greatest number of connections to a backend at a time; 0 is no limit.", "1024", annotations.IntRange(0, mostConnections), 0, "what exists stays"), sourceLanding)
-	failoverKey      = ofSource(flagKey(netPrefix+"is-instant-failover-enabled", NLB, groupTraffic, "Moves the connections of an unhealthy backend to another one at once.", "what exists stays", annotations.InPlace), sourceLanding)
+	sessionKey       = annotations.Staying(sessionConfig("session-persistence-config", "Keeps clients at their backend by a cookie that the application sets.", `{"cookieName": "SESSION", "disableFallback": true}`, needsCookie))
+	cookieSessionKey = annotations.Staying(sessionConfig("lb-cookie-session-persistence-config", "Keeps clients at their backend by a cookie that the load balancer sets.", `{"cookieName": "route", "maxAgeInSeconds": 3600, "isSecure": true}`, nil))
+	connectionsKey   = annotations.Staying(ofSource(numberKey(mapPrefix+"backendset-backend-max-connections", LB, groupTraffic, "Greatest number of connections to a backend at a time; 0 is no limit.", "1024", annotations.IntRange(0, mostConnections), 0, "what exists stays"), sourceLanding))
+	failoverKey      = annotations.Staying(ofSource(flagKey(netPrefix+"is-instant-failover-enabled", NLB, groupTraffic, "Moves the connections of an unhealthy backend to another one at once.", "what exists stays", annotations.InPlace), sourceLanding))
 	backendTypeKey   = laterKey(mapPrefix+"backend-type", "pod", "Makes pods the backends, in place of nodes.")
 	podCheckKey      = laterKey(mapPrefix+"health-check", podCheck, "Health check of pods that are backends.")
 	netPodCheckKey   = laterKey(netPrefix+"health-check", podCheck, "Health check of pods that are backends.")

@@ -96,7 +96,7 @@ var (
 		Name: prefix + "oci-load-balancer-rule-sets", Names: annotations.NamesNothing(), Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
 		Doc: "Rule sets of the load balancer, which hold for all listeners.",
 		Forms: []annotations.Form[RuleSets]{{
-			Kinds: kindList(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Source: source,
+			Kinds: kindList(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Removal: annotations.Stays, Source: source,
 			Doc: "Present and empty it removes all rule sets.",
 		}},
 	}

@@ -115,7 +115,7 @@ func lawCases(mode string, annotations ...string) []props.Case {
 }
 
 // lawsSubject returns a tenancy as the laws see it.
-func lawsSubject(t *testing.T, name string, list []props.Case) *laws.Subject {
+func lawsSubject(t testing.TB, name string, list []props.Case) *laws.Subject {
 	t.Helper()
 	front := Subnet{ID: lawsFront, VCN: "vcn", CIDR: netip.MustParsePrefix("10.0.16.0/20"), CIDR6: []netip.Prefix{netip.MustParsePrefix("2001:db8:10:1::/64")}, List: "front"}
 	nodes := Subnet{ID: lawsNodes, VCN: "vcn", CIDR: netip.MustParsePrefix("10.0.128.0/17"), CIDR6: []netip.Prefix{netip.MustParsePrefix("2001:db8:10:2::/64")}, List: "nodes"}

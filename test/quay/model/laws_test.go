@@ -17,8 +17,7 @@ import (
 // lawsSubject returns Quay as the laws see it: Services of several kinds, which share
 // openings.
 func lawsSubject(t testing.TB) *laws.Subject {
-	cloud := Cloud()
-	services := laws.Services[Config, struct{}]{Cloud: &cloud, Cluster: "test", Nodes: machinesOf}
+	cloud, services := Cloud(), lawsServices()
 	s := &laws.Subject{Name: "quay", Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Refuses: refuseName, Created: proveByName, Known: knownViolations()}
 	for _, c := range lawCases() {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
@@ -29,6 +28,22 @@ func lawsSubject(t testing.TB) *laws.Subject {
 		}
 	}
 	return s
+}
+
+// lawsServices makes cases of Services.
+func lawsServices() laws.Services[Config, struct{}] {
+	cloud := Cloud()
+	return laws.Services[Config, struct{}]{Cloud: &cloud, Cluster: "test", Nodes: machinesOf}
+}
+
+// TestSequences: operations in any order end in the state of a new Service.
+func TestSequences(t *testing.T) {
+	laws.Sequences{
+		Keys: Cloud().Annotations, Kinds: map[string]func(*corev1.Service){Kind: nil}, Least: 1,
+		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
+			return lawsSubject(t), func(t testing.TB, svc *corev1.Service) laws.Case { return lawsServices().Case(t, "case", svc) }
+		},
+	}.Run(t)
 }
 
 // lawCases returns the Services that are changed into each other.

@@ -1,0 +1,24 @@
+package alibaba_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/berth-lb/berth/providers/alibaba"
+	"github.com/berth-lb/berth/providers/alibaba/model"
+	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
+)
+
+// TestSequences: operations in any order end in the state of a new Service.
+func TestSequences(t *testing.T) {
+	laws.Sequences{
+		Keys: alibaba.Cloud().Annotations, Kinds: map[string]func(*corev1.Service){model.CLB: nil}, Least: 20,
+		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
+			return subjectOf(t, nil), func(t testing.TB, svc *corev1.Service) laws.Case {
+				return subjectOf(t, []props.Case{{Name: "case", Service: svc}}).Cases[0]
+			}
+		},
+	}.Run(t)
+}
