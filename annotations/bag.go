@@ -62,7 +62,7 @@ func (b *Bag) Doubts() []Origin {
 	return slices.Clone(b.doubts)
 }
 
-// Origins lists where every value the user gave came from, sorted by key.
+// Origins lists the origin of each value of the user, sorted by key.
 func (b *Bag) Origins() []Origin {
 	if b == nil {
 		return nil

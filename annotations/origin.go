@@ -14,7 +14,7 @@ const (
 	FromDefault    From = "default"    // nobody said anything
 )
 
-// Origin tells where a value came from, so that "why is this so" has an answer.
+// Origin is the source of a value, which answers why it is in effect.
 type Origin struct {
 	Source From   `json:"source"`
 	Key    string `json:"key,omitempty"` // annotation key, field path or setting name

@@ -41,7 +41,7 @@ type Facts struct {
 	Or      []string `json:"or,omitempty"` // keys of the configuration that are the default
 	Empty   string   `json:"empty"`        // what an empty value means
 	Change  Change   `json:"change"`
-	Removal Removal  `json:"removal,omitempty"` // empty: the default comes back
+	Removal Removal  `json:"removal,omitempty"` // empty: the default again
 	Bad     string   `json:"bad"`
 	Needs   []string `json:"needs,omitempty"` // each must hold
 	Support Support  `json:"support"`         // of a Row: the best of all variants

@@ -131,7 +131,7 @@ func (q Sequences) options(t *testing.T, kind string, excused map[string]bool) [
 		}
 		o := option{key: key, facts: facts}
 		for _, value := range q.valuesOf(row, facts) {
-			if svc := with(base, key, value); !slices.Contains(o.values, value) && w.accepts(svc) {
+			if svc := withKey(base, key, value); !slices.Contains(o.values, value) && w.accepts(svc) {
 				o.values = append(o.values, value)
 			}
 		}
@@ -174,8 +174,8 @@ func (q Sequences) valuesOf(row annotations.Row, facts annotations.Facts) []stri
 	return out
 }
 
-// with returns a copy of a Service with an annotation.
-func with(svc *corev1.Service, key, value string) *corev1.Service {
+// withKey returns a copy of a Service with an annotation.
+func withKey(svc *corev1.Service, key, value string) *corev1.Service {
 	out := svc.DeepCopy()
 	out.Annotations[key] = value
 	return out
@@ -191,7 +191,7 @@ func (q Sequences) single(t *testing.T, kind string, o option) {
 		return
 	}
 	for _, value := range o.values {
-		svc := with(base, o.key, value)
+		svc := withKey(base, o.key, value)
 		if w.apply(svc, o.key+": "+value) {
 			w.compare(svc)
 		}
@@ -205,7 +205,7 @@ func (q Sequences) single(t *testing.T, kind string, o option) {
 // fixed checks that a key which a live load balancer does not follow changes nothing.
 func (q Sequences) fixed(w *walk, base *corev1.Service, o option) {
 	for _, value := range o.values {
-		w.apply(with(base, o.key, value), o.key+": "+value)
+		w.apply(withKey(base, o.key, value), o.key+": "+value)
 		w.apply(base, "no "+o.key)
 		w.compare(base)
 	}
@@ -332,7 +332,7 @@ func (w *walk) compare(svc *corev1.Service) {
 	if !fresh.apply(svc, "new Service") {
 		return // it is accepted only because the load balancer exists
 	}
-	want, got := equated(fresh.state(), w.state())
+	want, got := equateAddresses(fresh.state(), w.state())
 	if want != got {
 		w.t.Errorf("%s %s: %s: the state is not the one of a new Service:\n%s", w.subject.Name, w.kind, strings.Join(w.done, "; "), differenceOf(want, got))
 	}
@@ -380,8 +380,8 @@ func (w *walk) state() string {
 	return strings.Join(lines, "\n")
 }
 
-// equated replaces the addresses that only one of two texts has: the cloud chooses them.
-func equated(a, b string) (string, string) {
+// equateAddresses replaces the addresses that only one of two texts has: the cloud chooses them.
+func equateAddresses(a, b string) (string, string) {
 	chosen := func(text, other string) string {
 		words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" []{}\"\n,", r) })
 		for _, word := range words {
