@@ -45,8 +45,7 @@ type form struct {
 	defaults string // the default for people
 	or       []string
 	declares bool // Empty is declared
-	change   Change
-	removal  Removal
+	effects  Effects
 	bad      Bad
 	empty    Empty
 	needs    []Need
@@ -89,8 +88,7 @@ func (f *Form[T]) erase() form {
 		defaults: describeOr(f.Or, describeDefault(f.DefaultDoc, f.Default)),
 		or:       f.Or,
 		declares: f.Empty != "",
-		change:   orElse(f.Change, InPlace),
-		removal:  f.Removal,
+		effects:  Effects{orElse(f.Change, InPlace), f.Removal},
 		bad:      orElse(f.Bad, Refuse),
 		empty:    orElse(f.Empty, EmptyParsed),
 		needs:    f.Needs,

@@ -40,8 +40,7 @@ type Facts struct {
 	Default string   `json:"default"`
 	Or      []string `json:"or,omitempty"` // keys of the configuration that are the default
 	Empty   string   `json:"empty"`        // what an empty value means
-	Change  Change   `json:"change"`
-	Removal Removal  `json:"removal,omitempty"` // empty: the default again
+	Effects
 	Bad     string   `json:"bad"`
 	Needs   []string `json:"needs,omitempty"` // each must hold
 	Support Support  `json:"support"`         // of a Row: the best of all variants
@@ -148,9 +147,15 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	return Facts{
 		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
 		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
-		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Change: f.change, Removal: f.removal, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
+		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Effects: f.effects, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
 		Reason: f.reason, Note: note, Source: f.source,
 	}
+}
+
+// Effects are what changes of a key do to a live load balancer.
+type Effects struct {
+	Change  Change  `json:"change"`
+	Removal Removal `json:"removal,omitempty"` // empty: the default again
 }
 
 // Texts of Facts.Empty.
