@@ -33,7 +33,7 @@ type factCache struct {
 	machines *kit.Known[string, model.Instance] // by their ids
 	pods     *kit.Known[string, []string]       // groups of pods with network interfaces of their own, by address
 	servers  *kit.Known[string, model.Servers]  // ids for QUIC, by UIDs of pods
-	named    *kit.Known[string, bool]           // groups that Services name by id
+	named    *kit.Known[string, namedGroup]     // groups that Services or rules name by id
 	groups   struct {
 		sync.Mutex
 		list []model.NodeGroup // sorted by id; replaced as a whole, never written to
@@ -85,7 +85,7 @@ func newFactCache() *factCache {
 	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i model.Instance) bool { return i.Stopped })}
 	c.pods = kit.NewKnown[string, []string](podAge, absentPodAge, nil)
 	c.servers = kit.NewKnown[string, model.Servers](serverAge, absentServerAge, nil)
-	c.named = kit.NewKnown[string, bool](namedAge, missingAge, nil)
+	c.named = kit.NewKnown[string, namedGroup](namedAge, missingAge, nil)
 	c.stacks.known = map[string]string{}
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}

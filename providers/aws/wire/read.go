@@ -55,6 +55,8 @@ type read struct {
 	inUse           []elbv2types.TargetGroup                    // on any load balancer; nil once they are sorted
 	groups          []model.NodeGroup
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
+	sources         map[string]string // names of other groups of load balancers, by id
+	unnamed         []string          // groups that rules name as their source and that EC2 does not show
 	subnetList      []model.Subnet
 	machines        map[string]model.Instance
 	podGroups       map[string][]string       // of pods with network interfaces of their own, by address
@@ -148,7 +150,7 @@ func listOf(f family, run func() error) kit.List {
 
 // describe reads what the lists do not show of load balancers.
 func (r *read) describe() {
-	r.Details(slices.Concat(r.classicJobs(), r.networkJobs(), r.referringJobs()))
+	r.Details(slices.Concat(r.classicJobs(), r.networkJobs(), r.referringJobs(), r.sourceJobs()))
 }
 
 // values lists what the scopes look up, each value once.

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -42,17 +41,9 @@ func (r *read) listNamedGroups() error {
 	if err != nil {
 		return err
 	}
-	r.missing = slices.DeleteFunc(ids, func(id string) bool { return there[id] })
+	r.missing = slices.DeleteFunc(ids, func(id string) bool {
+		_, exists := there[id]
+		return exists
+	})
 	return nil
-}
-
-// groupsByID asks for groups by filter and not by id, because one unknown id would make
-// the whole call fail.
-func (s *Session) groupsByID(ctx context.Context, ids []string) (map[string]bool, error) {
-	found, err := s.groupsWhere(ctx, "group-id", ids)
-	out := map[string]bool{}
-	for _, g := range found {
-		out[awssdk.ToString(g.GroupId)] = true
-	}
-	return out, err
 }

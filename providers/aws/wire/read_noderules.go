@@ -21,7 +21,7 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 	var out []stack.Resource
 	for _, g := range r.groups {
 		for _, rule := range g.Rules {
-			if rule.Source.IsZero() && !model.OfBalancer(rule.Description) {
+			if rule.Source.IsZero() && !model.OfBalancer(rule.Description) || r.isUnnamed(rule) {
 				continue
 			}
 			if res := j.resource(g.ID, rule); res.Proof != stack.None || j.others[rule.Source.ID] == "" {
@@ -34,6 +34,7 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 
 // judge knows what makes a rule a Service's own.
 type judge struct {
+	read         *read
 	view         *view
 	names        map[string]string // names of own groups by id
 	others       map[string]string // names of groups that any load balancer has for itself, by id
@@ -55,7 +56,7 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{view: v, classic: model.ClassicDescription(r.cluster), names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
+	j := judge{read: r, view: v, classic: model.ClassicDescription(r.cluster), names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
 	for name, g := range r.ownGroups {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
@@ -115,11 +116,15 @@ func (r *read) describes(client, health string) bool {
 
 func (j judge) resource(group string, rule model.FoundRule) stack.Resource {
 	p := rule.Permission
+	source := cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])
+	if source == "" && j.read.isNamedBySource(rule) {
+		source = j.read.sources[rule.Source.ID]
+	}
 	if !p.Source.IsZero() {
 		p.Source = j.view.ref(rule.Source.ID)
 	}
 	return stack.Resource{
-		Key:       model.NodeRuleKey(group, p, cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])),
+		Key:       model.NodeRuleKey(group, p, source),
 		ID:        model.NodeRuleID(group, rule.Permission, sourceText(rule.Permission)),
 		In:        stack.Key{Kind: model.KindNodeGroup, Name: group},
 		Ownership: stack.Shared, Proof: j.proof(group, rule),
