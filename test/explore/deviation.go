@@ -44,7 +44,7 @@ const (
 	// when it continues.
 	Sleep Kind = "sleep"
 	// Late ends the process and starts another one. The write at this point takes effect after
-	// a while; everything else that was under way is lost.
+	// a while, a deletion at once; everything else that was under way is lost.
 	Late Kind = "late"
 )
 

@@ -31,6 +31,7 @@ func kept() [][3]string {
 		{"quay", "handed over", "36:4,38:9,14:1,24:3"}, // a new process whose reads show the previous load balancer
 		{"quay", "to and fro", "2:3,3:1,15:7"},         // an informer that missed a short-lived type
 		{"aws nlb", "renamed", "10:5,21:1,14:3"},       // a predecessor's late load balancer, and a read that took until then
+		{"aws lbc", "two at once", "6:11"},             // a rule for a group that was created during the read
 		{"oci", "another kind", "7:1,10:5"},            // a predecessor's late address, of another kind
 		{"azure", "to and fro", "9:6,63:6,25:4"},       // what needs two plans, and a list that was refused
 	}

@@ -153,8 +153,11 @@ func (r *runner) sendOut(p *process) {
 }
 
 // outlive ends the process of a write and starts another one. The write takes effect after a
-// time.
+// time, a deletion at once.
 func (r *runner) outlive(at *Point, after time.Duration) {
+	if at.removes() {
+		after = 0
+	}
 	r.late[at] = true
 	r.held[at] = time.Now().Add(after)
 	r.succeed(Die)

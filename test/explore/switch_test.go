@@ -18,6 +18,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 )
 
 // knownFault is a fault that there once was, and how it is brought back from outside.
@@ -114,10 +115,12 @@ func faultsOfTheLoop() []knownFault {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
 		}},
+		{name: "a predecessor's creations are not waited for", fresh: withoutTokens, tales: shortLived(), world: func(w *world) { w.impatient = true }},
 		{name: "a process whose Lease is over continues to write", world: func(w *world) { w.unfenced = true }},
 		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},
+		{name: "a record outlives what it stands for", tales: soonBack(), world: func(w *world) { w.patched = unvoided }},
 		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: session(func(_ *world, b *providers.Bound) {
 			b.Apply = unmade(b.Apply)
 		})},
@@ -137,8 +140,15 @@ func usual(name string) []Tale {
 // still being removed.
 func soonBack() []Tale {
 	tales := usual("to and fro")
-	tales[0].Moves[2].Later = 500 * time.Millisecond
+	tales[0].Name, tales[0].Moves[2].Later = "soon back", 500*time.Millisecond
 	return tales
+}
+
+// shortLived is the tale of a Service that is deleted two seconds after its creation.
+func shortLived() []Tale {
+	end := Delete("web")
+	end.Later = 2 * time.Second
+	return []Tale{{"short-lived", []Move{Create("web", nil), end}}}
 }
 
 // session brings a fault back in the session of each process.
@@ -198,6 +208,21 @@ func (l leaving) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 	return out
 }
 
+// unvoided is a patch without the removal of the record of what was applied.
+func unvoided(body []byte) []byte {
+	var patch struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+			Finalizers  []string          `json:"finalizers"`
+		} `json:"metadata"`
+	}
+	err := json.Unmarshal(body, &patch)
+	if applied := patch.Metadata.Annotations[status.AnnotationApplied]; err != nil || !strings.HasPrefix(applied, ";") || len(patch.Metadata.Finalizers) > 0 {
+		return body
+	}
+	return without(body, "annotations")
+}
+
 // unmade counts calls without a response as calls that were never sent.
 func unmade(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
@@ -223,6 +248,18 @@ func without(body []byte, field string) []byte {
 		return body // it was made of JSON just now
 	}
 	return out
+}
+
+// withoutTokens is the small cloud when it ignores the tokens of creations: one that arrives late
+// creates a load balancer, although the one of its token was deleted.
+func withoutTokens(t testing.TB) Subject {
+	s := onQuay(t)
+	next := s.Handler
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Idempotency-Token")
+		next.ServeHTTP(w, r)
+	})
+	return s
 }
 
 // refusing is the small cloud when it refuses every creation, each with another text.
