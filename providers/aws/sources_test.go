@@ -31,9 +31,9 @@ func TestRulesOfNewGroups(t *testing.T) {
 	for name, kind := range kinds {
 		for list := range 4 {
 			virtual.Run(t, fmt.Sprint(name, ", list ", list, " is old"), func(t *testing.T) {
-				credentials(t)
+				setCredentials(t)
 				s := subject{running: simtest.Start(t, simaws.Options{Seed: simaws.SeedOptions{Nodes: 6}}), config: kind.config}
-				first, second := service("first", nil, nil).Service, service("second", nil, nil).Service
+				first, second := serviceCase("first", nil, nil).Service, serviceCase("second", nil, nil).Service
 				first.Spec.LoadBalancerClass, second.Spec.LoadBalancerClass = kind.class, kind.class
 				first.Name, second.Name = "web-1", "web-2"
 				second.UID = "22222222-1234-1234-1234-123456789012"

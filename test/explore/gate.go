@@ -34,7 +34,7 @@ type Point struct {
 
 // removes reports whether a request deletes a resource.
 func (p *Point) removes() bool {
-	return slices.ContainsFunc([]string{"DELETE ", "Delete", "Deregister", "Revoke", "Detach"}, func(verb string) bool { return strings.HasPrefix(p.What, verb) })
+	return slices.ContainsFunc([]string{"DELETE ", "Delete", "Deregister", "Revoke", "Detach", "Remove"}, func(verb string) bool { return strings.HasPrefix(p.What, verb) })
 }
 
 // gate holds every waiting point. It is safe for concurrent use.

@@ -328,6 +328,8 @@ func clouds() map[string]cloudCase {
 		"gce legacy":  {onGoogle, nil, internal},
 		"gce netlb":   {onGoogle, class("l4-regional-external"), class("l4-regional-external", annotated("cloud.google.com/network-tier", "Standard"))},
 		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
+		"ibm":         {onIBM, nil, annotated("service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type", "private")},
+		"alibaba":     {onAlibaba, nil, annotated("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", "intranet")},
 		"oci":         {onOracle, managed(""), managed("nlb")},
 		"quay named":  {byNames, nil, annotated("quay.example/internal", "true")},
 		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},
