@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
@@ -9,16 +10,55 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// beginRelease records what the Service has, and removes from the draft what belongs to a later
-// Service of the same name. Once a later one exists, the record stays as it is: what was not
-// recorded before, or is the later one's now, is not released.
+// releases holds the identities of what Services had when their release began. It is safe for
+// concurrent use.
+type releases struct {
+	mu  sync.Mutex
+	had map[stack.Owner]map[ledger.Identity]bool
+}
+
+func newReleases() *releases {
+	return &releases{had: map[stack.Owner]map[ledger.Identity]bool{}}
+}
+
+// begin records what a Service has, unless its release has begun before.
+func (r *releases) begin(o stack.Owner, has []ledger.Identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.had[o] != nil {
+		return
+	}
+	r.had[o] = map[ledger.Identity]bool{}
+	for _, id := range has {
+		r.had[o][id] = true
+	}
+}
+
+// of returns what a Service had when its release began. The map is not written to any more.
+func (r *releases) of(o stack.Owner) map[ledger.Identity]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.had[o]
+}
+
+func (r *releases) drop(o stack.Owner) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.had, o)
+}
+
+// beginRelease records what the Service has when its release begins, and removes from the
+// draft what belongs to a later Service of the same name. Without a record from before the
+// later Service existed, everything that is found by the name counts as the later one's.
 func (r *Reconciler) beginRelease(d *Draft) {
 	if r.cloud.FoundByName == nil {
 		return
 	}
+	var has []ledger.Identity
 	if later, _ := r.ledger.Namesake(d.Owner); !later {
-		r.ledger.Own(d.Owner, r.identities(d.Owner, d.Have), false)
+		has = r.identities(d.Owner, d.Have)
 	}
+	r.releases.begin(d.Owner, has)
 	d.shown, d.Have = d.Have, r.leaveNamesake(d.Owner, d.Have)
 }
 
@@ -75,9 +115,9 @@ func identityOf(have *stack.Stack, res stack.Resource) ledger.Identity {
 }
 
 // leaveNamesake returns the resources found for a Service that is released, without the
-// resources of a later Service of the same name: everything that the ledger does not record for the
-// released Service. While a creation of the later one is in doubt everything is left to it:
-// its next run reads every resource of the name.
+// resources of a later Service of the same name: the ledger has them as the later one's, or the
+// released Service did not have them when its release began. While a creation of the later
+// one is in doubt everything is left to it: its next run reads every resource of the name.
 func (r *Reconciler) leaveNamesake(o stack.Owner, have *stack.Stack) *stack.Stack {
 	if r.cloud.FoundByName == nil || have == nil {
 		return have
@@ -86,12 +126,13 @@ func (r *Reconciler) leaveNamesake(o stack.Owner, have *stack.Stack) *stack.Stac
 	if !later {
 		return have
 	}
-	out := have.Clone()
+	out, had := have.Clone(), r.releases.of(o)
 	for _, res := range have.Resources {
 		if !r.isNamed(o, have, res) {
 			continue
 		}
-		if owner, owned := r.ledger.OwnerOf(identityOf(have, res)); doubted || !owned || owner != o {
+		id := identityOf(have, res)
+		if other, owned := r.ledger.OwnerOf(id); doubted || owned && other != o || !had[id] {
 			out.Drop(res.Key)
 		}
 	}

@@ -63,6 +63,7 @@ type Reconciler struct {
 	snapshots *snapshots
 	observed  *observed.Store
 	refused   *refusedReplacements
+	releases  *releases
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, like creation times of the API server
 }
@@ -103,6 +104,7 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		snapshots: newSnapshots(o.Now, o.DriftInterval),
 		observed:  observed.New(observed.Options{Now: o.Now, Interval: o.DriftInterval}),
 		refused:   newRefusedReplacements(o.Now),
+		releases:  newReleases(),
 		nodes:     nodeports.NewInterner(),
 		started:   o.Now().Truncate(time.Second),
 	}
@@ -131,8 +133,8 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.drop(o)
 	r.refused.drop(o)
+	r.releases.drop(o)
 	r.ledger.Leave(o)
-	r.ledger.Disown(o)
 }
 
 // Distrust drops the snapshot of a Service, so that the next draft reads everything.

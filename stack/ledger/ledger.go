@@ -52,7 +52,7 @@ type Ledger struct {
 	held    map[stack.Owner][]entryID
 	holders map[entryID]map[stack.Owner]bool
 	// owned are the identities of what owners have for themselves; see Own.
-	owned   map[stack.Owner]map[Identity]bool
+	owned   map[stack.Owner][]Identity
 	ownerOf map[Identity]stack.Owner
 	doubted map[stack.Owner]bool // see Doubt
 }
@@ -64,7 +64,7 @@ func New() *Ledger {
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{},
 		held:    map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
-		owned: map[stack.Owner]map[Identity]bool{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
+		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
 	}
 }
 
@@ -139,12 +139,13 @@ func (l *Ledger) Knows(owner stack.Owner) bool {
 	return ok
 }
 
-// Leave removes the owner: it wants nothing any more. What it has stays recorded; see Disown.
+// Leave removes the owner: it wants nothing any more.
 func (l *Ledger) Leave(owner stack.Owner) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(owner)
 	l.release(owner)
+	l.disown(owner)
 }
 
 func (l *Ledger) drop(owner stack.Owner) {

@@ -9,10 +9,8 @@ type Identity struct {
 	ID   string
 }
 
-// Own replaces the identities of the owned resources that a Service has. With keep earlier ones
-// of the same owner stay, where the caller has not seen all of its resources. An identity of
-// another owner passes to this one: a Service that adopts what an earlier one of its name had
-// takes it out of the earlier one's release.
+// Own replaces the identities of the owned resources that a Service has. Earlier ones of the
+// same owner are kept with keep, where the caller has not seen all of its resources.
 func (l *Ledger) Own(owner stack.Owner, ids []Identity, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -20,13 +18,10 @@ func (l *Ledger) Own(owner stack.Owner, ids []Identity, keep bool) {
 		l.disown(owner)
 	}
 	for _, id := range ids {
-		if earlier, known := l.ownerOf[id]; known {
-			delete(l.owned[earlier], id)
+		if _, known := l.ownerOf[id]; !known {
+			l.ownerOf[id] = owner
+			l.owned[owner] = append(l.owned[owner], id)
 		}
-		if l.owned[owner] == nil {
-			l.owned[owner] = map[Identity]bool{}
-		}
-		l.owned[owner][id], l.ownerOf[id] = true, owner
 	}
 }
 
@@ -36,14 +31,6 @@ func (l *Ledger) OwnerOf(id Identity) (stack.Owner, bool) {
 	defer l.mu.RUnlock()
 	o, known := l.ownerOf[id]
 	return o, known
-}
-
-// Disown removes the identities of an owner, after its release. Leave keeps them: they are what
-// the release deletes.
-func (l *Ledger) Disown(owner stack.Owner) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.disown(owner)
 }
 
 // Doubt records that a Service may have more than is recorded, because a creating call was
@@ -75,7 +62,7 @@ func (l *Ledger) Namesake(owner stack.Owner) (entered, doubted bool) {
 
 // disown removes the identities of an owner. The lock is held.
 func (l *Ledger) disown(owner stack.Owner) {
-	for id := range l.owned[owner] {
+	for _, id := range l.owned[owner] {
 		delete(l.ownerOf, id)
 	}
 	delete(l.owned, owner)
