@@ -120,7 +120,7 @@ func faultsOfTheLoop() []knownFault {
 		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
 			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
 		}},
-		{name: "a record outlives what it stands for", tales: soonBack(), world: func(w *world) { w.patched = unvoided }},
+		{name: "a record outlives what it stands for", tales: soonBack(), world: func(w *world) { w.patched = keepRecord }},
 		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: session(func(_ *world, b *providers.Bound) {
 			b.Apply = unmade(b.Apply)
 		})},
@@ -208,8 +208,8 @@ func (l leaving) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 	return out
 }
 
-// unvoided is a patch without the removal of the record of what was applied.
-func unvoided(body []byte) []byte {
+// keepRecord returns a patch without the removal of the record of what was applied.
+func keepRecord(body []byte) []byte {
 	var patch struct {
 		Metadata struct {
 			Annotations map[string]string `json:"annotations"`

@@ -38,25 +38,23 @@ type read struct {
 	ctx    context.Context
 	scopes []providers.Scope
 
-	classicLBs      map[string]elbtypes.LoadBalancerDescription // by name
-	networkLBs      map[string]elbv2types.LoadBalancer          // by name
-	stackLBs        map[string]string                           // names of load balancers of kind LBC, by their Service
-	listed          map[string]bool                             // ARNs of all load balancers but Classic ones; nil: not all were listed
-	groupLBs        map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
-	given           map[string]model.Given                      // load balancers that Services name, by name
-	attached        map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
-	fronts          map[string]ec2types.SecurityGroup           // by which clients come to those, by name
-	namedGroupIDs   map[string][]string                         // groups by the tag Name
-	missing         []string                                    // ids of groups that Services name and that do not exist
-	classicMachines map[string][]string                         // ids of instances, by name of the Classic Load Balancer
-	lastMachines    []string                                    // of the Classic Load Balancer before
-	ownGroups       map[string]ec2types.SecurityGroup           // by name
-	targetGroups    []elbv2types.TargetGroup                    // of found load balancers, and possible orphans
-	inUse           []elbv2types.TargetGroup                    // on any load balancer; nil once they are sorted
+	classicLBs    map[string]elbtypes.LoadBalancerDescription // by name
+	networkLBs    map[string]elbv2types.LoadBalancer          // by name
+	stackLBs      map[string]string                           // names of load balancers of kind LBC, by their Service
+	listed        map[string]bool                             // ARNs of all load balancers but Classic ones; nil: not all were listed
+	groupLBs      map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
+	given         map[string]model.Given                      // load balancers that Services name, by name
+	attached      map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
+	fronts        map[string]ec2types.SecurityGroup           // by which clients come to those, by name
+	namedGroupIDs map[string][]string                         // groups by the tag Name
+	sourceGroups
+	classicMachines map[string][]string               // ids of instances, by name of the Classic Load Balancer
+	lastMachines    []string                          // of the Classic Load Balancer before
+	ownGroups       map[string]ec2types.SecurityGroup // by name
+	targetGroups    []elbv2types.TargetGroup          // of found load balancers, and possible orphans
+	inUse           []elbv2types.TargetGroup          // on any load balancer; nil once they are sorted
 	groups          []model.NodeGroup
 	groupNames      map[string]string // of groups that load balancers have for themselves, by id
-	sources         map[string]string // names of other groups of load balancers, by id
-	unnamed         []string          // groups that rules name as their source and that EC2 does not show
 	subnetList      []model.Subnet
 	machines        map[string]model.Instance
 	podGroups       map[string][]string       // of pods with network interfaces of their own, by address

@@ -12,6 +12,13 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
+// sourceGroups are groups that Services or rules name by their identifiers.
+type sourceGroups struct {
+	missing []string          // groups that Services name and that EC2 does not show
+	sources map[string]string // names of groups of load balancers that no list of names has, by id
+	unnamed []string          // groups that rules name as their source and that EC2 does not show
+}
+
 // namedGroup is what is cached of a security group.
 type namedGroup struct {
 	name     string
