@@ -14,6 +14,7 @@ type pace struct {
 	rest     time.Duration // least pause between two questions
 	first    time.Duration // least age of a change at its first question
 
+	tried bool          // the first change has been asked for; declared only
 	usual time.Duration // hardly any change is quicker
 	hits  int           // first questions in a row that found the change ended
 }
@@ -22,8 +23,13 @@ type pace struct {
 // delay of a twentieth that is accepted, since changes differ.
 func (p *pace) shared() time.Duration { return max(p.usual/30, 400*time.Millisecond) }
 
-// begin returns the age of a change at which it is first asked for.
+// begin returns the age of a change at which it is first asked for. The first change of a process
+// is asked for early, so that a cloud that is quicker than declared costs no wait of that length.
 func (p *pace) begin() time.Duration {
+	if p.declared > 0 && !p.tried {
+		p.tried = true
+		return min(p.declared/4, latest)
+	}
 	most := latest
 	switch {
 	case p.declared > 0:

@@ -61,7 +61,7 @@ func (w *Settling) Resting(pause time.Duration) *Settling {
 }
 
 // Usually declares how long changes of this cloud usually take; the pauses and their bounds
-// follow from it. Measurements correct the declaration. It returns w.
+// follow from it. Measurements correct the declaration, the first one early. It returns w.
 func (w *Settling) Usually(d time.Duration) *Settling {
 	w.pace.declared, w.pace.usual = d, d
 	return w

@@ -138,3 +138,27 @@ func TestSettlingOutlasts(t *testing.T) {
 		}
 	})
 }
+
+// TestSettlingQuicker: a cloud that is quicker than declared is noticed at its first change, and
+// one that is as declared costs one question more.
+func TestSettlingQuicker(t *testing.T) {
+	for takes, most := range map[time.Duration]time.Duration{100 * time.Millisecond: 2 * time.Second, 30 * time.Second: 32 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			things := &slow{takes: takes, changed: map[string]time.Time{}}
+			settling := kit.NewSettling(things.ask, func(state string) bool { return state == "busy" }).Usually(30 * time.Second)
+			for n := range 3 {
+				began := time.Now()
+				things.change("a")
+				if state, err := settling.Wait(t.Context(), "a"); err != nil || state != "ready" {
+					t.Fatalf("%q, %v", state, err)
+				}
+				if took := time.Since(began); took > most {
+					t.Errorf("%v: change %d is noticed after %v, want at most %v", takes, n, took, most)
+				}
+			}
+			if things.questions > 3+2 {
+				t.Errorf("%v: %d questions about three changes", takes, things.questions)
+			}
+		})
+	}
+}
