@@ -42,6 +42,7 @@ func demoStages() map[string]stage {
 		// Azure's own default, which private links need.
 		"azure":     {lookAzure, "internal", "public", []string{"--pools", "nodeIPConfiguration"}, ""},
 		"gce":       {lookGCE, "external-backend-service", "external", nil, ""},
+		"ibm":       {lookIBM, "private", "network", nil, ""},
 		"oci":       {lookOCI, "internal", "flexible", nil, ""},
 		"openstack": {lookOpenStack, "local-policy", "external", nil, ""},
 	}
