@@ -60,6 +60,9 @@ type Cloud struct {
 
 	opt Options
 	key atomic.Value // the API key of the account, a string
+
+	judged  bool           // whether calls need roles
+	granted map[string]int // ranks of roles, by what they are on
 }
 
 // New creates a cloud and seeds it. The error reports options that contradict each other.

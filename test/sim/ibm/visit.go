@@ -36,6 +36,9 @@ func (v *visit) Admit() error {
 	if v.cloud.opt.RequireToken && !v.Open && v.HTTP.Header.Get("Authorization") != "Bearer "+accessToken() {
 		return rest.Refuse(http.StatusUnauthorized, "not_authenticated", "The provided token is not valid or has expired")
 	}
+	if err := v.mayCall(); err != nil {
+		return err
+	}
 	query := v.HTTP.URL.Query()
 	if v.Service == apiVPC && (query.Get("version") == "" || query.Get("generation") != "2") {
 		return refuseInvalid("version", "version and generation=2 are required")
