@@ -173,3 +173,21 @@ func CapabilitiesMarkdown(entries []Entry) string {
 		"are the operator's, limits of Berth's own. An annotation may have " + fmt.Sprint(annotations.MostText) + " bytes. Fewer of each, by namespace, is a matter of the [policy file](policy.md).\n")
 	return b.String()
 }
+
+// CapabilitiesSummary returns the short table of kinds for the front page of the documentation.
+func CapabilitiesSummary(entries []Entry) string {
+	var b strings.Builder
+	b.WriteString("| Cloud | Kind | TCP | UDP | SCTP | Mixed | IPv6 | `sessionAffinity` | `loadBalancerIP` | Needs node ports |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	mark := map[bool]string{true: "yes", false: "-"}
+	for _, e := range entries {
+		for _, c := range e.Capabilities {
+			cells := []string{"`" + c.Kind + "`"}
+			for _, p := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
+				cells = append(cells, mark[slices.Contains(c.Protocols, p)])
+			}
+			cells = append(cells, mark[c.Mixed], mark[slices.Contains(c.Families, corev1.IPv6Protocol)], mark[c.Affinity], mark[c.Address], mark[c.NodePorts])
+			fmt.Fprintf(&b, "| [%s](reference/%s.md) | %s |\n", e.Name, e.Name, strings.Join(cells, " | "))
+		}
+	}
+	return b.String()
+}

@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
@@ -36,6 +38,22 @@ func TestProblemsPage(t *testing.T) {
 
 func TestKindsPage(t *testing.T) {
 	golden.Check(t, root+"/docs/reference/kinds.md", providers.CapabilitiesMarkdown(all.List()))
+}
+
+// TestFrontPage holds the table of clouds on the front page against the declarations.
+func TestFrontPage(t *testing.T) {
+	const begin, end = "<!-- begin of the generated table -->\n", "<!-- end of the generated table -->\n"
+	file := root + "/docs/README.md"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(page), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no place for the table", file)
+	}
+	golden.Check(t, file, before+begin+"\n"+providers.CapabilitiesSummary(all.List())+"\n"+end+after)
 }
 
 // TestEveryKindIsDeclared: what a kind can do is data for each of them.
