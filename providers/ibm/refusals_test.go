@@ -1,6 +1,7 @@
 package ibm_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,4 +140,38 @@ func TestNewSubnet(t *testing.T) {
 			t.Errorf("unknown: %d lists", n)
 		}
 	})
+}
+
+// TestMembersKept: a choice of nodes that is refused, or that matches no node, takes no member
+// away and adds none; members that are no nodes any more are removed.
+func TestMembersKept(t *testing.T) {
+	for name, change := range map[string]map[string]string{
+		"a zone that does not exist": withKeys("zone", "eu-de-9"), "a selector of two labels": withKeys("vpc-node-selector", "a=b=c"),
+		"a selector without a node": withKeys("vpc-node-selector", "kubernetes.io/hostname=nowhere"),
+	} {
+		virtual.Run(t, name, func(t *testing.T) {
+			w := beginWorld(t, withNodes(6))
+			svc := props.Service("web", withKeys("zone", "eu-de-2")).Service
+			w.Serve(svc)
+			svc.Annotations = change
+			for _, restarted := range []bool{false, true} {
+				if restarted {
+					w.Restart(svc)
+				}
+				if res, err := w.Once(svc, false); err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
+					t.Fatal(err, res.Err, res.Draft.Problems)
+				}
+				if got := w.Sim.Forwards(); len(got) != 2 || len(got[0].To) != 2 {
+					t.Errorf("restarted %v: %v", restarted, got)
+				}
+			}
+			w.Process.SetNodes(slices.Delete(slices.Clone(w.Machines), 1, 2)) // one of the zone
+			if _, err := w.Once(svc, false); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.Sim.Forwards(); len(got) != 2 || len(got[0].To) != 1 {
+				t.Errorf("a node less: %v", got)
+			}
+		})
+	}
 }

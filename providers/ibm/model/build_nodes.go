@@ -15,6 +15,14 @@ import (
 // nodes returns the targets of the nodes that are members.
 func (b *builder) nodes() []string {
 	chosen := chooseNodes(b.in, b.in.Kind, b.membersFound())
+	if len(chosen) == 0 && b.in.Backends.Nodes.Len() > 0 {
+		switch {
+		case selectsNodes(b.in):
+			b.problems = append(b.problems, nodeSelectorKey.Refusal(b.in.Values, "selects none of the nodes", "a label of nodes of the cluster"))
+		case zoneKey.Get(b.in.Values) != "":
+			b.problems = append(b.problems, zoneKey.Refusal(b.in.Values, "has no node of the cluster", "a zone with nodes"))
+		}
+	}
 	if len(chosen) > mostMembers {
 		b.problems.Refuse("spec", "", fmt.Sprintf("has %d nodes, more than the %d members that a pool can have", len(chosen), mostMembers), "fewer nodes by "+quotaKey.Name+", "+zoneKey.Name+" or "+nodeSelectorKey.Name)
 	}
@@ -58,7 +66,7 @@ func chooseNodes(in Input, kind string, existing []string) []string {
 	limit := quotaOf(in)
 	for n := range in.Backends.Nodes.All() {
 		target, ok := targetOf(kind, n)
-		if !ok {
+		if !ok || !isChosen(in, n) {
 			continue
 		}
 		plain = append(plain, candidate{target, zoneOf(n)})
@@ -76,6 +84,18 @@ func chooseNodes(in Input, kind string, existing []string) []string {
 	for _, c := range plain {
 		if per[c.zone]++; limit == 0 || per[c.zone] <= limit {
 			out = append(out, c.target)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// keepNodes returns the existing members that still are nodes.
+func keepNodes(in Input, kind string, existing []string) []string {
+	var out []string
+	for n := range in.Backends.Nodes.All() {
+		if target, ok := targetOf(kind, n); ok && slices.Contains(existing, target) {
+			out = append(out, target)
 		}
 	}
 	slices.Sort(out)

@@ -93,7 +93,9 @@ func (b *builder) zoneOfSubnet(id string) string {
 func (b *builder) quietestSubnet(subnets []Subnet) Subnet {
 	nodes, busy := map[string]int{}, map[string]int{}
 	for n := range b.in.Backends.Nodes.All() {
-		nodes[zoneOf(n)]++
+		if isChosen(b.in, n) {
+			nodes[zoneOf(n)]++
+		}
 	}
 	for _, s := range b.facts.Subnets {
 		busy[s.Zone] += b.facts.Networks[s.ID]

@@ -39,18 +39,24 @@ const (
 	labelInstanceIPI = "ibm-cloud.kubernetes.io/vpc-instance-id"
 )
 
-// SelectNodes returns which nodes may be members. The choice of edge nodes depends on the
-// nodes that exist, so Build makes it.
+// SelectNodes returns the labels by which Build chooses the members. It excludes no node: a
+// choice that matches no node must not take members away, see followNodes.
 func SelectNodes(in Input) nodeports.Filter {
 	f := nodeports.Filter{Keep: []string{labelZone, labelInternalIP, labelDedicated, labelInstance, labelInstanceIPI}}
-	if key, value := selectorOf(in); key != "" {
-		f.Selector = map[string]string{key: value}
-		return f
-	}
-	if zone := zoneKey.Get(in.Values); zone != "" {
-		f.Also = append(f.Also, nodeports.Predicate{Name: "zone " + zone, Keep: func(n nodeports.Node) bool { return zoneOf(n) == zone }})
+	if key, _ := selectorOf(in); key != "" {
+		f.Keep = append(f.Keep, key)
 	}
 	return f
+}
+
+// isChosen reports whether the Service selects a node, by a label or else by its zone.
+func isChosen(in Input, n nodeports.Node) bool {
+	if key, value := selectorOf(in); key != "" {
+		got, found := n.Labels[key]
+		return found && (value == "" || got == value)
+	}
+	zone := zoneKey.Get(in.Values)
+	return zone == "" || zoneOf(n) == zone
 }
 
 func zoneOf(n nodeports.Node) string { return cmp.Or(n.Labels[labelZone], n.Zone) }

@@ -27,13 +27,18 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 }
 
 // followNodes returns today's nodes at the port of the found members, which are nodes: the
-// controllers of this cloud create no others.
+// controllers of this cloud create no others. A choice that is refused or matches no node adds
+// none, and only takes away the members that are no nodes any more.
 func followNodes(in Input, kind string, found []Member) []Member {
 	var existing []string
 	for _, m := range found {
 		existing = append(existing, m.target())
 	}
-	nodes := membersOf(kind, chooseNodes(in, kind, existing), found[0].Port)
+	chosen := chooseNodes(in, kind, existing)
+	if len(chosen) == 0 || in.Values.Refused(nodeSelectorKey) {
+		chosen = keepNodes(in, kind, existing)
+	}
+	nodes := membersOf(kind, chosen, found[0].Port)
 	slices.SortStableFunc(nodes, func(a, b Member) int {
 		return rankOf(!slices.Contains(existing, a.target())) - rankOf(!slices.Contains(existing, b.target()))
 	})
