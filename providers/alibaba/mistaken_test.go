@@ -25,3 +25,8 @@ func TestMisspelt(t *testing.T) {
 func TestNamesRefused(t *testing.T) {
 	props.NamesRefused(t, freshSubject(), alibaba.Cloud().Annotations, props.Service("plain", nil))
 }
+
+// TestNodeChoice: a label that no node has takes no servers away.
+func TestNodeChoice(t *testing.T) {
+	props.NodeChoice(t, freshSubject(), props.Service("plain", nil), prefix+"backend-label", "role=nowhere", "edge")
+}

@@ -25,3 +25,11 @@ func TestMisspelt(t *testing.T) {
 func TestNamesRefused(t *testing.T) {
 	props.NamesRefused(t, freshSubject(), ibm.Cloud().Annotations, props.Service("plain", nil))
 }
+
+// TestNodeChoice: a choice that is malformed, or that matches no node, takes no members away.
+func TestNodeChoice(t *testing.T) {
+	for _, c := range []props.Case{props.Service("alb", withKeys("zone", "eu-de-2")), props.Service("nlb", withKeys("enable-features", "nlb", "zone", "eu-de-2"))} {
+		props.NodeChoice(t, freshSubject(), c, prefix+"vpc-node-selector", "role=nowhere", "a=b=c")
+		props.NodeChoice(t, freshSubject(), c, prefix+"zone", "eu-de-9")
+	}
+}

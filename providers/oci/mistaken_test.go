@@ -46,3 +46,10 @@ func TestMisspelt(t *testing.T) {
 	props.Misspelt(t, newSubject, cloud, props.Service("lb", nil), "service.beta.kubernetes.io/oci-lb-internal", "true")
 	props.Misspelt(t, newSubject, cloud, props.Service("nlb", annotationPairs(prefix+"load-balancer-type", "nlb")), netPrefix+"interal", "true")
 }
+
+// TestNodeChoice: a malformed selector takes no backends away. One that no node has empties them,
+// as with the official controller.
+func TestNodeChoice(t *testing.T) {
+	props.NodeChoice(t, fresh, props.Service("lb", nil), prefix+"node-label-selector", "a in b")
+	props.NodeChoice(t, fresh, props.Service("nlb", with(prefix+"load-balancer-type", "nlb")), netPrefix+"node-label-selector", "a in b")
+}

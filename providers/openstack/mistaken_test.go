@@ -45,3 +45,8 @@ func TestMisspelt(t *testing.T) {
 	props.Misspelt(t, newSubject(managed), cloud, props.Service("plain", nil), prefix+"internal-load-balancer", "true")
 	props.Misspelt(t, newSubject(managed), cloud, props.Service("plain", nil), "service.beta.kubernetes.io/openstack-internal-load-balancer", "True")
 }
+
+// TestNodeChoice: a selector that no node has takes no members away.
+func TestNodeChoice(t *testing.T) {
+	props.NodeChoice(t, fresh(""), props.Service("plain", nil), prefix+"node-selector", "role=nowhere", "a=b=c")
+}
