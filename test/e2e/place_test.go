@@ -35,7 +35,10 @@ type place struct {
 	slowly   int          // Services that it then serves; 0: one of each kind
 	spoil    func(*world) // takes away by hand what load balancers consist of; nil: nothing does
 	frees    bool         // with it go addresses, which may be others afterwards
-	install  func(*world) // how the controller gets into the cluster; nil: it is only started
+	// unfiltered says that the cloud has no source ranges.
+	unfiltered bool
+	local      string       // path of health checks with policy Local; empty: /healthz
+	install    func(*world) // how the controller gets into the cluster; nil: it is only started
 }
 
 // kind is one kind of load balancer.

@@ -54,7 +54,9 @@ func (p *place) life(t *testing.T) {
 	w.shows("open to whom it may concern", frontSources, func(_ int, k kind) any { return k.open })
 
 	p.portsAndNodes(w, nodes)
-	p.clients(w)
+	if !p.unfiltered {
+		p.clients(w)
+	}
 	p.policies(w)
 	for _, k := range p.kinds {
 		if now := w.addressed(k.name, k.name); now != addresses[k.name] {
@@ -106,7 +108,9 @@ func (p *place) clients(w *world) {
 func (p *place) policies(w *world) {
 	w.t.Helper()
 	p.each(w, func(int) []change { return []change{policyLocal} })
-	w.shows("policy Local", frontCheck, func(_ int, k kind) any { return fmt.Sprintf("%d/healthz", w.get(k.name).Spec.HealthCheckNodePort) })
+	w.shows("policy Local", frontCheck, func(_ int, k kind) any {
+		return fmt.Sprintf("%d%s", w.get(k.name).Spec.HealthCheckNodePort, cmp.Or(p.local, "/healthz"))
+	})
 	p.each(w, func(int) []change { return []change{policyCluster} })
 	w.shows("policy Cluster", frontCheck, func(i int, k kind) any { return k.check(nodePort(i, 0), nodePort(i, 1)) })
 	p.each(w, func(i int) []change { return []change{setPorts(80, nodePort(i, 0))} })
