@@ -35,9 +35,13 @@ type Options struct {
 	Limits       Limits
 }
 
+// DefaultLoadBalancers is the quota of load balancers of each family in a new account.
+// Source: ibm-cloud-docs/vpc, quotas.md.
+const DefaultLoadBalancers = 50
+
 // Limits are quotas of a region. Source: ibm-cloud-docs/vpc, quotas.md.
 type Limits struct {
-	LoadBalancers int // of each family; default 50
+	LoadBalancers int // of each family; default DefaultLoadBalancers
 	Listeners     int // of a load balancer; default 10
 	Pools         int // of a load balancer; default 10
 	Members       int // of a pool; default 50
@@ -45,7 +49,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	sim.Default(&l.LoadBalancers, 50)
+	sim.Default(&l.LoadBalancers, DefaultLoadBalancers)
 	sim.Default(&l.Listeners, 10)
 	sim.Default(&l.Pools, 10)
 	sim.Default(&l.Members, 50)

@@ -36,7 +36,7 @@ func showPool(v *visit, p rest.Object) rest.Object {
 	for _, m := range v.State.Having(members, owner, p.Text("id")) {
 		refs = append(refs, rest.Object{"id": m.Text("id"), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id"), "members", m.Text("id"))})
 	}
-	out := p.Without(owner).With(rest.Object{"members": orEmpty(refs), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id")), "failsafe_policy": rest.Object{"action": "fail"}})
+	out := p.Without(owner).With(rest.Object{"members": orEmpty(refs), "href": v.href("load_balancers", p.Text(owner), "pools", p.Text("id")), "failsafe_policy": rest.Object{"action": "fail", "healthy_member_threshold_count": 0}})
 	if lb, _ := v.State.Get(balancers, p.Text(owner)); profileOf(lb).path {
 		return out.Without("health_monitor")
 	}

@@ -128,8 +128,8 @@ func (p *planting) subnet(vpc, name string, zone int, cidr string) Subnet {
 	out := Subnet{ID: idOf("subnet " + name), Name: name, CIDR: cidr, Zone: p.zone(zone)}
 	net, _ := p.Get(vpcs, vpc)
 	p.Put(subnets, p.ref("subnet", out.ID).With(rest.Object{
-		"name": name, "ipv4_cidr_block": cidr, "ip_version": "ipv4", "status": "available", "zone": rest.Object{"name": out.Zone},
-		"vpc": p.ref("vpc", vpc).With(rest.Object{"name": net.Text("name")}), "available_ipv4_address_count": 200,
+		"name": name, "ipv4_cidr_block": cidr, "ip_version": "ipv4", "status": "available", "zone": rest.Object{"name": out.Zone, "href": hrefOf("regions/"+p.Region+"/zones", out.Zone)},
+		"vpc": p.ref("vpc", vpc).With(rest.Object{"name": net.Text("name")}), "available_ipv4_address_count": 200, "total_ipv4_address_count": 256, "created_at": "2026-01-01T00:00:00.000Z",
 	}))
 	return out
 }
