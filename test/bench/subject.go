@@ -84,6 +84,7 @@ func newSubjects() []subject {
 		{cloud: "gce", kind: "netlb-rbs", simArgs: gceQuotas(), annotations: map[string]string{"cloud.google.com/l4-rbs": "enabled"}, goal: gceGoal(4, 3.6, 0.1)},
 		{cloud: "gce", kind: "ilb-ig", simArgs: gceQuotas(), annotations: map[string]string{"networking.gke.io/load-balancer-type": "Internal"}, goal: gceGoal(4, 3.6, 0.1)},
 		{cloud: "openstack", kind: "octavia", simArgs: []string{"--busy=300ms"}, together: []int{1, 100}, goal: openstackGoal()},
+		{cloud: "ibm", kind: "alb", simArgs: ibmAccount(), together: []int{1, 100}, goal: ibmGoal()},
 		{cloud: "oci", kind: "lb", simArgs: ociTenancy(), together: []int{1, 100}, goal: ociGoal()},
 		{cloud: "oci", kind: "nlb", simArgs: ociTenancy(), annotations: map[string]string{
 			"oci.oraclecloud.com/load-balancer-type": "nlb", "oci.oraclecloud.com/security-rule-management-mode": "SL-All",
@@ -183,6 +184,18 @@ func alibabaGoal() map[string][2]float64 {
 func openstackGoal() map[string][2]float64 {
 	return map[string][2]float64{
 		"create": {2.6, 2}, "touch": {0, 0}, "port": {3.8, 3}, "delnode": {3.8, 3}, "addnode": {3.8, 3}, "delete": {2.6, 2},
+	}
+}
+
+// ibmAccount has load balancers that are busy after each write, and room for hundreds of them.
+func ibmAccount() []string { return []string{"--busy=1s", "--quota-factor=100"} }
+
+// ibmGoal: a creation and a deletion are one write, a port is a pool and a listener, and a node
+// one write for each of a Service's three pools. All Services share the list of load balancers.
+func ibmGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {2, 1}, "create 100": {1.4, 1}, "touch": {0, 0}, "port": {4.5, 2}, "port 100": {2.6, 2},
+		"delnode": {7, 3}, "addnode": {7, 3}, "delete": {2.2, 1}, "delete 100": {1.4, 1},
 	}
 }
 
