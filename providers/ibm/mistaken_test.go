@@ -10,8 +10,12 @@ import (
 	"github.com/berth-lb/berth/test/props"
 )
 
-// TestDeclared: each declaration says what the value names, and has a source.
-func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
+// TestDeclared: testdata/keys.txt has every key that the official controllers read. Each
+// declaration says what the value names, and has a source.
+func TestDeclared(t *testing.T) {
+	cases.Declared(t, cases.KeysOf(model.Annotations()))
+	cases.Described(t, model.Annotations())
+}
 
 // TestMisspelt: a misspelt wish for a private load balancer opens no new one, and a live one is
 // left as it is.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/berth-lb/berth/annotations"
@@ -218,7 +219,8 @@ func objectKeys() []annotations.Declaration {
 		label(labelInternalIP, "10.240.0.10", "Address by which the node is a member, in place of its InternalIP."),
 		label(labelInstance, "0717_8a2b3c4d-1e2f-4a5b-8c9d-0a1b2c3d4e5f", "Instance of the node, by which it is a member of a network load balancer."),
 		label(labelInstanceIPI, "0717_8a2b3c4d-1e2f-4a5b-8c9d-0a1b2c3d4e5f", "The same in clusters of an installer; the first one counts."),
-		label(labelZone, "eu-de-1", "Zone of the node; without it topology.kubernetes.io/zone counts."),
+		label(labelZone, "eu-de-1", "Zone of the node."),
+		label(corev1.LabelTopologyZone, "eu-de-1", "Zone of a node without the label of IBM Cloud."),
 		label(labelDedicated, edge, "With the value edge on any of the nodes, only such nodes are members."),
 	}
 }
