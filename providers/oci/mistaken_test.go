@@ -50,6 +50,6 @@ func TestMisspelt(t *testing.T) {
 // TestNodeChoice: a malformed selector takes no backends away. One that no node has empties them,
 // as with the official controller.
 func TestNodeChoice(t *testing.T) {
-	props.NodeChoice(t, fresh, props.Service("lb", nil), prefix+"node-label-selector", "a in b")
-	props.NodeChoice(t, fresh, props.Service("nlb", with(prefix+"load-balancer-type", "nlb")), netPrefix+"node-label-selector", "a in b")
+	props.NodeChoice(t, newSubject, props.Service("lb", nil), prefix+"node-label-selector", "a in b")
+	props.NodeChoice(t, newSubject, props.Service("nlb", annotationPairs(prefix+"load-balancer-type", "nlb")), netPrefix+"node-label-selector", "a in b")
 }

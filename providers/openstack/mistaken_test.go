@@ -48,5 +48,5 @@ func TestMisspelt(t *testing.T) {
 
 // TestNodeChoice: a selector that no node has takes no members away.
 func TestNodeChoice(t *testing.T) {
-	props.NodeChoice(t, fresh(""), props.Service("plain", nil), prefix+"node-selector", "role=nowhere", "a=b=c")
+	props.NodeChoice(t, newSubject(""), props.Service("plain", nil), prefix+"node-selector", "role=nowhere", "a=b=c")
 }

@@ -41,7 +41,7 @@ func onIBM() *place {
 		unfiltered: true, local: "/",
 		kinds: []kind{
 			{name: "alb", ports: oneByOne, check: eachPort, parts: map[string]int{"load_balancers/": 1, "pools/": 1, "listeners/": 1}},
-			{name: "nlb", asks: []change{annotate(ibmPrefix+"enable-features", "nlb")}, ports: oneByOne, check: eachPort, parts: map[string]int{"load_balancers/": 1, "pools/": 1, "listeners/": 1}},
+			{name: "nlb", asks: []change{setAnnotation(ibmPrefix+"enable-features", "nlb")}, ports: oneByOne, check: eachPort, parts: map[string]int{"load_balancers/": 1, "pools/": 1, "listeners/": 1}},
 		},
 		answers: answers{
 			throttled: sim.Fault{Status: 429, Code: "too_many_requests", Message: "Too many requests"},
@@ -50,10 +50,10 @@ func onIBM() *place {
 			down:      sim.Fault{Status: 503, Code: "service_unavailable", Message: "The service is unavailable"},
 		},
 		cuts: []string{"create_load_balancer"},
-		mistakes: []mishap{
-			mishapOf("kind", "alb", ibmPrefix+"enable-features", "proxyprotocol", "proxy-protocol"),
-			mishapOf("delay", "alb", ibmPrefix+"vpc-health-check-delay", "1", "60"),
-			mishapOf("idle", "nlb", ibmPrefix+"vpc-idle-connection-timeout", "60", "network load balancers"),
+		mistakes: []mistake{
+			mistakeOf("kind", "alb", ibmPrefix+"enable-features", "proxyprotocol", "proxy-protocol"),
+			mistakeOf("delay", "alb", ibmPrefix+"vpc-health-check-delay", "1", "60"),
+			mistakeOf("idle", "nlb", ibmPrefix+"vpc-idle-connection-timeout", "60", "network load balancers"),
 		},
 	}
 }
@@ -162,7 +162,7 @@ func (p *place) besideMonitor(t *testing.T) {
 	w := p.start(t, 2)
 	w.controller("--default-class=false", "--load-balancer-class="+mine)
 	alb := p.kinds[0]
-	ours, theirs := w.one(alb, 0, class(mine)), w.service("theirs", ports(80, nodePort(1, 0)))
+	ours, theirs := w.one(alb, 0, setClass(mine)), w.service("theirs", setPorts(80, nodePort(1, 0)))
 	w.must(w.Create(t.Context(), ours, theirs))
 	w.programmed(ours)
 	host := w.addressed(alb.name, alb.name)

@@ -12,9 +12,9 @@ import (
 // traffic stays as it is, for the process that has served the Service and for a new one.
 func NodeChoice(t *testing.T, fresh New, c Case, key string, values ...string) {
 	for _, value := range values {
-		virtually(t, c.Name+" "+key+" "+value, func(t *testing.T) {
+		runVirtual(t, c.Name+" "+key+" "+value, func(t *testing.T) {
 			s := fresh(t)
-			served := begin(t, s, s.Nodes(), c.Service)
+			served := startProcess(t, s, s.Nodes(), c.Service)
 			served.converge(c.Service, false)
 			want := flowsNow(t, s, c)
 			if len(want) == 0 {
@@ -25,7 +25,7 @@ func NodeChoice(t *testing.T, fresh New, c Case, key string, values ...string) {
 				chosen.Annotations = map[string]string{}
 			}
 			chosen.Annotations[key] = value
-			for name, p := range map[string]*process{"the process that has served it": served, "a new process": begin(t, s, s.Nodes(), chosen)} {
+			for name, p := range map[string]*process{"the process that has served it": served, "a new process": startProcess(t, s, s.Nodes(), chosen)} {
 				for range 2 {
 					if _, err := p.once(t.Context(), chosen, false); err != nil {
 						t.Fatal(name, err)
