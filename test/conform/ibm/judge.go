@@ -58,22 +58,22 @@ func structsOf() map[reflect.Type]reflect.Type {
 	}
 }
 
-// differences lists keys of a document that a model lacks, and required keys of the model that
+// compareDocument lists keys of a document that a model lacks, and required keys of the model that
 // the document lacks. Keys of the path of a request are no part of its document.
-func differences(path string, document any, t reflect.Type) []string {
+func compareDocument(path string, document any, t reflect.Type) []string {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return differences(path, document, t.Elem())
+		return compareDocument(path, document, t.Elem())
 	case reflect.Slice:
 		var out []string
 		list, _ := document.([]any)
 		for _, item := range list {
-			out = append(out, differences(path+"[]", item, t.Elem())...)
+			out = append(out, compareDocument(path+"[]", item, t.Elem())...)
 		}
 		return out
 	case reflect.Interface:
 		if s := structsOf()[t]; s != nil {
-			return differences(path, document, s)
+			return compareDocument(path, document, s)
 		}
 		return []string{path + ": the interface " + t.String() + " is not in the table"}
 	case reflect.Struct:
@@ -104,7 +104,7 @@ func fieldsOf(path string, object map[string]any, t reflect.Type) []string {
 			out = append(out, fmt.Sprintf("%s.%s: unknown", path, key))
 			continue
 		}
-		out = append(out, differences(path+"."+key, object[key], f.Type)...)
+		out = append(out, compareDocument(path+"."+key, object[key], f.Type)...)
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func compareText(path string, text []byte, m reflect.Type) []string {
 	if err := json.Unmarshal(text, &document); err != nil {
 		return []string{path + ": " + err.Error()}
 	}
-	return differences(path, document, m)
+	return compareDocument(path, document, m)
 }
 
 // shapeOf replaces the identifiers of a path: collections and identifiers alternate.
