@@ -36,10 +36,11 @@ Exit codes:
 type planFlags struct {
 	services serviceFlags
 	targetFlags
-	only    string
-	summary bool
-	brief   bool
-	look    outputFlags
+	only       string
+	set, unset []string
+	summary    bool
+	brief      bool
+	look       outputFlags
 }
 
 func newPlan() *cobra.Command {
@@ -49,6 +50,7 @@ func newPlan() *cobra.Command {
 		Short: "Show what would be done in the cloud",
 		Long:  planHelp,
 		Example: "  berth plan -f service.yaml --nodes nodes.yaml --provider aws --cloud-config cloud.conf\n" +
+			"  berth plan svc/web -n shop --release berth --set service.beta.kubernetes.io/aws-load-balancer-internal=true\n" +
 			"  berth plan -A --release berth --summary\n" +
 			"  berth plan svc/web -n shop --release berth",
 	}
@@ -62,6 +64,8 @@ func newPlan() *cobra.Command {
 	set.BoolVar(&f.summary, "summary", false, "one line for each Service, the gravest impact first; the same as -o summary")
 	set.BoolVar(&f.brief, "brief", false, "one line for each step and port; the same as -o brief")
 	set.BoolVar(&f.services.input.Offline, "offline", false, "with -f: plan new Services, without the cluster of the current context")
+	set.StringArrayVar(&f.set, "set", nil, "plan the Services with another value of an annotation, as KEY=VALUE; may be given several times")
+	set.StringArrayVar(&f.unset, "unset", nil, "plan the Services without an annotation; may be given several times")
 	set.StringVar(&f.only, "only", "", "show only the plans with "+strings.Join(offline.Onlys(), ", "))
 	cmd.MarkFlagsMutuallyExclusive("summary", "brief")
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
@@ -74,6 +78,9 @@ func newPlan() *cobra.Command {
 func (f *planFlags) run(cmd *cobra.Command, args []string) error {
 	err := errors.Join(f.look.legal(offline.Report{}.Formats()), f.legalOnly(), f.services.take(args))
 	if err != nil {
+		return err
+	}
+	if f.services.input.Changes, err = offline.ParseChanges(f.set, f.unset); err != nil {
 		return err
 	}
 	closeRelease, err := f.open(cmd, f.services.input)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,33 @@ func TestPlanOfOne(t *testing.T) {
 		got := runBerth(t, text, append([]string{"plan", arg, "-f", "-", "--nodes", nodes}, flags...)...)
 		if got.code != plan.ExitError || got.err == "" {
 			t.Errorf("%s: exit code %d", arg, got.code)
+		}
+	}
+}
+
+// TestPlanChanges: --set and --unset plan a live Service with other annotations, and change nothing
+// else.
+func TestPlanChanges(t *testing.T) {
+	flags, nodes := cloud(t, 2)
+	file := write(t, "web.yaml", serviceYAML("web", ""))
+	makeReal(t, nodes, flags[3], file)
+	args := append([]string{"plan", "-f", file, "--nodes", nodes, "--brief"}, flags...)
+	const interval = "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval"
+	for _, tc := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{nil, plan.ExitNothing, ""},
+		{[]string{"--set", interval + "=10"}, plan.ExitChanges, "target-group/tcp-80"},
+		{[]string{"--set", interval + "=3"}, plan.ExitError, interval},
+		{[]string{"--unset", "service.beta.kubernetes.io/aws-load-balancer-type"}, plan.ExitChanges, "network-load-balancer"},
+		{[]string{"--unset", interval}, plan.ExitError, "has no such annotation"},
+		{[]string{"--set", interval}, plan.ExitError, "want KEY=VALUE"},
+	} {
+		got := berth(t, "", append(slices.Clone(args), tc.flags...)...)
+		if got.code != tc.code || !strings.Contains(got.out+got.err, tc.want) {
+			t.Errorf("%v: exit code %d, want %d and %q in\n%s%s", tc.flags, got.code, tc.code, tc.want, got.out, got.err)
 		}
 	}
 }

@@ -46,6 +46,8 @@ type Input struct {
 	Selector      string                    // a label selector for the Services to show
 	// Names are those of the Services to show; none: all. Each must be there.
 	Names []string
+	// Changes are made to the annotations of the Services to show.
+	Changes []Change
 }
 
 // RegisterConnection adds the flags that kubectl has for the cluster.
@@ -136,6 +138,9 @@ func gather(ctx context.Context, in Input, dial dialer) (World, error) {
 		item.Asked = item.Asked && selector.Matches(labels.Set(item.Service.Labels))
 	}
 	if err := w.only(ctx, in, live); err != nil {
+		return World{}, err
+	}
+	if err := w.change(in.Changes); err != nil {
 		return World{}, err
 	}
 	slices.SortStableFunc(w.Items, func(a, b Item) int { return a.Owner().Compare(b.Owner()) })
