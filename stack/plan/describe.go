@@ -220,3 +220,18 @@ func Describe(r stack.Resource) ResourceDoc { return plainer{}.resource(r, r.Key
 
 // ValueText returns a value of a document on one line, for people. Strings are quoted.
 func ValueText(v any) string { return valueText(v) }
+
+// DOTText returns a quoted string of DOT with one line for each text, without characters that
+// control a terminal.
+func DOTText(lines ...string) string { return dotText(cleanAll(lines)...) }
+
+// MermaidText returns a quoted label of Mermaid with one line for each text.
+func MermaidText(lines ...string) string { return mermaidText(cleanAll(lines)...) }
+
+func cleanAll(lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for _, l := range lines {
+		out = append(out, clean(l))
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package graph
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+type spec struct{ Group stack.Ref }
+
+func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
+
+// source returns a load balancer with a listener and a shared rule; the group of its members is
+// missing, and it has a listener that is not desired.
+func source() Source {
+	balancer, listener, group := key("balancer", ""), key("listener", "80"), key("group", "80")
+	rule := key("rule", "80")
+	existing := []stack.Resource{
+		{Key: balancer, Spec: spec{}},
+		{Key: listener, In: balancer, Spec: spec{Group: stack.RefTo(group)}},
+		{Key: rule, Ownership: stack.Shared, Spec: spec{}},
+	}
+	want := &stack.Stack{Resources: append(slices.Clone(existing), stack.Resource{Key: group, Spec: spec{}})}
+	have := &stack.Stack{Resources: append(slices.Clone(existing),
+		stack.Resource{Key: key("listener", "81"), In: balancer, Proof: stack.Derived, Spec: spec{}},
+		stack.Resource{Key: key("rule", "foreign"), Spec: spec{}})}
+	return Source{
+		Have: have, Want: want,
+		Flows: []traffic.Flow{{Port: 80, Protocol: "TCP", Through: []stack.Key{balancer, listener, group, rule}, To: []traffic.Backend{{Name: "node", Port: 30080}}}},
+		Others: func(stack.Resource) []stack.Owner {
+			return []stack.Owner{{Namespace: "shop", Name: "other"}}
+		},
+	}
+}
+
+// TestBuild: a port leads over its listener and group to the members, a rule leads to them as well,
+// and states and other Services are shown.
+func TestBuild(t *testing.T) {
+	g := Build(source())
+	for _, want := range []Edge{
+		{"port 80/TCP", "listener/80"}, {"balancer", "listener/80"}, {"listener/80", "group/80"},
+		{"group/80", "member node:30080"}, {"rule/80", "member node:30080"}, {"service shop/other", "rule/80"},
+	} {
+		if !slices.Contains(g.Edges, want) {
+			t.Errorf("no edge %v in %v", want, g.Edges)
+		}
+	}
+	states := map[string]State{"group/80": Missing, "listener/81": Unwanted, "listener/80": Existing}
+	for _, n := range g.Nodes {
+		if want, ok := states[n.ID]; ok && n.State != want {
+			t.Errorf("%s: state %q, want %q", n.ID, n.State, want)
+		}
+		if n.ID == "rule/foreign" {
+			t.Error("a resource of others is drawn")
+		}
+	}
+	if slices.Contains(g.Edges, Edge{"balancer", "member node:30080"}) {
+		t.Error("the load balancer leads to the members directly")
+	}
+}
+
+// TestManyMembersAreOneNode: a graph stays readable.
+func TestManyMembersAreOneNode(t *testing.T) {
+	in := source()
+	in.Flows[0].To = make([]traffic.Backend, mostMembers+1)
+	for i := range in.Flows[0].To {
+		in.Flows[0].To[i] = traffic.Backend{Name: "node", Port: uint16(30000 + i)}
+	}
+	members := 0
+	for _, n := range Build(in).Nodes {
+		if n.Role == Member {
+			members++
+		}
+	}
+	if members != 1 {
+		t.Errorf("%d nodes for the members", members)
+	}
+}

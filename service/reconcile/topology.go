@@ -1,0 +1,34 @@
+package reconcile
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// Flows returns what the existing resources of a draft let through, and what the desired ones would
+// on other ports. It returns nil if the cloud has no function for that.
+func (r *Reconciler) Flows(d *Draft) []traffic.Flow {
+	if r.cloud.Flows == nil {
+		return nil
+	}
+	var out []traffic.Flow
+	for _, s := range []*stack.Stack{d.Have, d.Want} {
+		if s == nil {
+			continue
+		}
+		for _, f := range traffic.Of(d.Owner, r.cloud.Flows([]*stack.Stack{s})) {
+			same := func(g traffic.Flow) bool { return g.Port == f.Port && g.Protocol == f.Protocol }
+			if s == d.Have || !slices.ContainsFunc(out, same) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// Others returns the other Services that use a shared resource, as far as they are known.
+func (r *Reconciler) Others(d *Draft, res stack.Resource) []stack.Owner {
+	return r.ledger.Others(d.Owner, res)
+}
