@@ -40,7 +40,7 @@ func newGraph() *cobra.Command {
 	f.services.input.RegisterConnection(set)
 	f.targetFlags.register(cmd)
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
-	complete(cmd, map[string][]string{"output": offline.Topology{}.Formats()})
+	completeFlags(cmd, map[string][]string{"output": offline.Topology{}.Formats()})
 	completeNames(cmd, &f.services.input)
 	cmd.RunE = f.run
 	return cmd
@@ -59,10 +59,10 @@ func (f *graphFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	say(cmd, drawn.Notes)
+	printNotes(cmd, drawn.Notes)
 	text, err := drawn.Render(f.look.format)
 	if err != nil {
 		return err
 	}
-	return show(cmd, text)
+	return printResult(cmd, text)
 }

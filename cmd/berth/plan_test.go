@@ -95,8 +95,8 @@ func TestPlanOfOne(t *testing.T) {
 // TestPlanChanges: --set and --unset plan a live Service with other annotations, and change nothing
 // else.
 func TestPlanChanges(t *testing.T) {
-	flags, nodes := cloud(t, 2)
-	file := write(t, "web.yaml", serviceYAML("web", ""))
+	flags, nodes := startAWS(t, 2)
+	file := writeFile(t, "web.yaml", serviceYAML("web", ""))
 	makeReal(t, nodes, flags[3], file)
 	args := append([]string{"plan", "-f", file, "--nodes", nodes, "--brief"}, flags...)
 	const interval = "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval"
@@ -112,7 +112,7 @@ func TestPlanChanges(t *testing.T) {
 		{[]string{"--unset", interval}, plan.ExitError, "has no such annotation"},
 		{[]string{"--set", interval}, plan.ExitError, "want KEY=VALUE"},
 	} {
-		got := berth(t, "", append(slices.Clone(args), tc.flags...)...)
+		got := runBerth(t, "", append(slices.Clone(args), tc.flags...)...)
 		if got.code != tc.code || !strings.Contains(got.out+got.err, tc.want) {
 			t.Errorf("%v: exit code %d, want %d and %q in\n%s%s", tc.flags, got.code, tc.code, tc.want, got.out, got.err)
 		}
