@@ -96,7 +96,7 @@ func (b *builder) link(from, to string) {
 	}
 }
 
-// addResources adds every resource, what it is a part of, what it refers to, and who shares it.
+// addResources adds every resource, what it is a part of, what it refers to, and the other Services that share it.
 func (b *builder) addResources() {
 	all := map[stack.Key]stack.Resource{}
 	for _, s := range []*stack.Stack{b.in.Want, b.in.Have} {
