@@ -12,9 +12,9 @@ type spec struct{ Group stack.Ref }
 
 func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
 
-// source returns a load balancer with a listener and a shared rule; the group of its members is
+// newSource returns a load balancer with a listener and a shared rule; the group of its members is
 // missing, and it has a listener that is not desired.
-func source() Source {
+func newSource() Source {
 	balancer, listener, group := key("balancer", ""), key("listener", "80"), key("group", "80")
 	rule := key("rule", "80")
 	existing := []stack.Resource{
@@ -38,7 +38,7 @@ func source() Source {
 // TestBuild: a port leads over its listener and group to the members, a rule leads to them as well,
 // and states and other Services are shown.
 func TestBuild(t *testing.T) {
-	g := Build(source())
+	g := Build(newSource())
 	for _, want := range []Edge{
 		{"port 80/TCP", "listener/80"}, {"balancer", "listener/80"}, {"listener/80", "group/80"},
 		{"group/80", "member node:30080"}, {"rule/80", "member node:30080"}, {"service shop/other", "rule/80"},
@@ -63,7 +63,7 @@ func TestBuild(t *testing.T) {
 
 // TestManyMembersAreOneNode: a graph stays readable.
 func TestManyMembersAreOneNode(t *testing.T) {
-	in := source()
+	in := newSource()
 	in.Flows[0].To = make([]traffic.Backend, mostMembers+1)
 	for i := range in.Flows[0].To {
 		in.Flows[0].To[i] = traffic.Backend{Name: "node", Port: uint16(30000 + i)}
