@@ -10,13 +10,13 @@ import (
 
 type spec struct{ Group stack.Ref }
 
-func key(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
+func newKey(kind, name string) stack.Key { return stack.Key{Kind: stack.Kind(kind), Name: name} }
 
 // newSource returns a load balancer with a listener and a shared rule; the group of its members is
 // missing, and it has a listener that is not desired.
 func newSource() Source {
-	balancer, listener, group := key("balancer", ""), key("listener", "80"), key("group", "80")
-	rule := key("rule", "80")
+	balancer, listener, group := newKey("balancer", ""), newKey("listener", "80"), newKey("group", "80")
+	rule := newKey("rule", "80")
 	existing := []stack.Resource{
 		{Key: balancer, Spec: spec{}},
 		{Key: listener, In: balancer, Spec: spec{Group: stack.RefTo(group)}},
@@ -24,8 +24,8 @@ func newSource() Source {
 	}
 	want := &stack.Stack{Resources: append(slices.Clone(existing), stack.Resource{Key: group, Spec: spec{}})}
 	have := &stack.Stack{Resources: append(slices.Clone(existing),
-		stack.Resource{Key: key("listener", "81"), In: balancer, Proof: stack.Derived, Spec: spec{}},
-		stack.Resource{Key: key("rule", "foreign"), Spec: spec{}})}
+		stack.Resource{Key: newKey("listener", "81"), In: balancer, Proof: stack.Derived, Spec: spec{}},
+		stack.Resource{Key: newKey("rule", "foreign"), Spec: spec{}})}
 	return Source{
 		Have: have, Want: want,
 		Flows: []traffic.Flow{{Port: 80, Protocol: "TCP", Through: []stack.Key{balancer, listener, group, rule}, To: []traffic.Backend{{Name: "node", Port: 30080}}}},

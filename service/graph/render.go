@@ -7,12 +7,21 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// shapes are the shapes of the roles in DOT and Mermaid.
-var shapes = map[Role]struct{ dot, begin, end string }{
-	Port:     {"cds", "[/", "/]"},
-	Resource: {"box", "[", "]"},
-	Member:   {"ellipse", "([", "])"},
-	Service:  {"box3d", "[[", "]]"},
+// shape is the form of a node in DOT, and its brackets in Mermaid.
+type shape struct{ dot, begin, end string }
+
+// shape returns the form of a role.
+func (r Role) shape() shape {
+	switch r {
+	case Port:
+		return shape{"cds", "[/", "/]"}
+	case Member:
+		return shape{"ellipse", "([", "])"}
+	case Service:
+		return shape{"box3d", "[[", "]]"}
+	case Resource:
+	}
+	return shape{"box", "[", "]"}
 }
 
 // DOT returns the graph in the language of Graphviz. Missing resources are dashed, surplus ones
@@ -23,7 +32,7 @@ func (g Graph) DOT() string {
 	fmt.Fprintf(&out, "  label=%s;\n", plan.DOTText(g.Owner.String()))
 	names := g.names()
 	for _, n := range g.Nodes {
-		attrs := fmt.Sprintf("label=%s, shape=%s", plan.DOTText(n.lines()...), shapes[n.Role].dot)
+		attrs := fmt.Sprintf("label=%s, shape=%s", plan.DOTText(n.lines()...), n.Role.shape().dot)
 		switch n.State {
 		case Missing:
 			attrs += ", style=dashed"
@@ -50,8 +59,8 @@ func (g Graph) Mermaid() string {
 	names := g.names()
 	classes := map[string][]string{}
 	for _, n := range g.Nodes {
-		shape := shapes[n.Role]
-		fmt.Fprintf(&out, "  %s%s%s%s\n", names[n.ID], shape.begin, plan.MermaidText(n.lines()...), shape.end)
+		form := n.Role.shape()
+		fmt.Fprintf(&out, "  %s%s%s%s\n", names[n.ID], form.begin, plan.MermaidText(n.lines()...), form.end)
 		if n.State != Existing {
 			classes[string(n.State)] = append(classes[string(n.State)], names[n.ID])
 		}
