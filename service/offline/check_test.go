@@ -96,11 +96,11 @@ func TestCheckNotes(t *testing.T) {
 func TestCheckOfNoCloud(t *testing.T) {
 	const prefix = "service.beta.kubernetes.io/"
 	for key, want := range map[string]string{
-		prefix + "load-balancer-source-ranges":   "",
-		prefix + "load-balancer-source-range":    "warning BRT202 standard input:6:5: " + prefix + "load-balancer-source-range: is not known, so it has no effect; did you mean " + prefix + "load-balancer-source-ranges?",
-		prefix + "cce-load-balancer-id":          "warning BRT203 standard input:6:5: " + prefix + "cce-load-balancer-id: is a key of Baidu Cloud and has no effect on any cloud that Berth serves",
-		"service.kubernetes.io/tke-existed-lbid": "warning BRT203 standard input:6:5: service.kubernetes.io/tke-existed-lbid: is a key of Tencent Cloud and has no effect on any cloud that Berth serves",
-		"example.com/whatever":                   "",
+		prefix + "load-balancer-source-ranges": "",
+		prefix + "load-balancer-source-range":  "warning BRT202 standard input:6:5: " + prefix + "load-balancer-source-range: is not known, so it has no effect; did you mean " + prefix + "load-balancer-source-ranges?",
+		prefix + "cce-load-balancer-id":        "warning BRT203 standard input:6:5: " + prefix + "cce-load-balancer-id: is a key of Baidu Cloud and has no effect on any cloud that Berth serves",
+		"kubernetes.io/elb.class":              "warning BRT203 standard input:6:5: kubernetes.io/elb.class: is a key of Huawei Cloud and has no effect on any cloud that Berth serves",
+		"example.com/whatever":                 "",
 	} {
 		t.Run(key, func(t *testing.T) {
 			text := "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    " + key + ": 10.0.0.0/8\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n"

@@ -62,7 +62,7 @@ const (
 var (
 	accessKey = annotations.Staying(annotations.Exposing(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off, on, off), annotations.ToInternet))
 	listsKey  = annotations.Exposing(annotations.Naming(textKey("acl-id", groupAccess, annotations.NamesNothing(), annotations.Custom("lists", "ids of access control lists, separated by commas", parseIDs), annotations.InPlace,
-		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingSecurityGroup, SplitIDs)), annotations.ToInternet)
+		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingPrefixList, SplitIDs)), annotations.ToInternet)
 	listTypeKey = annotations.Exposing(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying), annotations.ToInternet)
 )
 
