@@ -45,10 +45,12 @@ func TestDropDeleted(t *testing.T) {
 		"shared":                             {step: stepOf(plan.Delete, group), outcome: done, reader: ownerB, found: balancer, want: 2},
 		"shared and used by another Service": {step: stepOf(plan.Delete, group), outcome: done, others: []stack.Owner{ownerB}, reader: ownerB, found: balancer, want: 3},
 		"of another owner":                   {step: stepOf(plan.Delete, balancer), outcome: done, reader: ownerB, found: balancer, want: 3},
+		"of an earlier Service of the name":  {step: stepOf(plan.Delete, balancer), outcome: done, reader: stack.Owner{Namespace: ownerA.Namespace, Name: ownerA.Name, UID: "later"}, found: balancer, want: 1},
 		"a second one of that key":           {step: stepOf(plan.Delete, balancer), outcome: done, reader: ownerA, found: second, want: 3},
 		"being deleted":                      {step: stepOf(plan.Delete, balancer), outcome: done, reader: ownerA, found: withChange(balancer, func(r *stack.Resource) { r.State = stack.Pending }), want: 3},
 		"without proof by now":               {step: stepOf(plan.Delete, balancer), outcome: done, reader: ownerA, found: withChange(balancer, func(r *stack.Resource) { r.Proof = stack.None }), want: 3},
 		"created again":                      {step: stepOf(plan.Delete, balancer), outcome: done, again: true, reader: ownerA, found: balancer, want: 3},
+		"created again for a later Service":  {step: stepOf(plan.Delete, balancer), outcome: done, again: true, as: "lb-1", reader: stack.Owner{Namespace: ownerA.Namespace, Name: ownerA.Name, UID: "later"}, found: balancer, want: 3},
 		"created again as a second one":      {step: stepOf(plan.Delete, balancer), outcome: done, again: true, as: "lb-2", reader: ownerA, found: balancer, want: 1},
 		"that second one":                    {step: stepOf(plan.Delete, balancer), outcome: done, again: true, as: "lb-2", reader: ownerA, found: second, want: 3},
 		"created again under its name":       {step: stepOf(plan.Delete, balancer), outcome: done, again: true, as: "lb-1", reader: ownerA, found: balancer, want: 3},
@@ -63,6 +65,7 @@ func TestDropDeleted(t *testing.T) {
 		w.perform(tc.step, tc.outcome, tc.others...)
 		if tc.again {
 			create := stepOf(plan.Create, balancer)
+			create.ID.Owner = tc.reader
 			answer := lost
 			if tc.as != "" {
 				answer = plan.Done(withChange(balancer, func(r *stack.Resource) { r.ID = tc.as }))

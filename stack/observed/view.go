@@ -110,10 +110,26 @@ func (s *Store) DropDeleted(have *stack.Stack, began time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, res := range slices.Clone(have.Resources) {
-		if s.recordOf(have.Owner, res).isDeleted(res, began) {
+		if s.recordOf(have.Owner, res).isDeleted(res, began) || s.isDeletedForNamesake(have.Owner, res, began) {
 			have.Drop(res.Key)
 		}
 	}
+}
+
+// isDeletedForNamesake reports whether a resource that a read shows was deleted before for an
+// earlier Service of the same name, and not created again for this one. Where names hold no UID,
+// the read of the later Service finds it by that name.
+func (s *Store) isDeletedForNamesake(o stack.Owner, res stack.Resource, began time.Time) bool {
+	own := s.recordOf(o, res)
+	if res.Ownership != stack.Owned || res.In != (stack.Key{}) || own.deleted.refilled || !own.created.at.IsZero() {
+		return false
+	}
+	for other := range s.records {
+		if other.Name == o.Name && other.Namespace == o.Namespace && other != o && s.recordOf(other, res).isDeleted(res, began) {
+			return true
+		}
+	}
+	return false
 }
 
 // Overlay returns a stack as known at a time, with the members that this process has added and
