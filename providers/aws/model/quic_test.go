@@ -22,7 +22,7 @@ func TestQUICPorts(t *testing.T) {
 		"by name":   {map[string]string{"quic-enabled-ports": "h3"}, []corev1.ServicePort{{Name: "h3", Port: 443, Protocol: corev1.ProtocolUDP}}, "QUIC", ""},
 		"another":   {map[string]string{"quic-enabled-ports": "444"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolUDP}}, "UDP", ""},
 		"both":      {map[string]string{"quic-enabled-ports": "443", "enable-tcp-udp-listener": "true"}, []corev1.ServicePort{{Name: "h2", Port: 443, Protocol: corev1.ProtocolTCP}, {Name: "h3", Port: 443, Protocol: corev1.ProtocolUDP}}, "TCP_QUIC", ""},
-		"tcp":       {map[string]string{"quic-enabled-ports": "443"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolTCP}}, "", "QUIC goes over UDP"},
+		"tcp":       {map[string]string{"quic-enabled-ports": "443"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolTCP}}, "", "QUIC uses UDP"},
 		"instances": {map[string]string{"quic-enabled-ports": "443", "nlb-target-type": "instance"}, []corev1.ServicePort{{Port: 443, Protocol: corev1.ProtocolUDP, NodePort: 30443}}, "", "needs pods"},
 	} {
 		svc := c.Service.DeepCopy()

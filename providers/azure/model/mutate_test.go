@@ -79,6 +79,8 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			}
 		}
 		s.Neighbours, s.Known = [][2]string{{"public", "public"}}, append(s.Known, other.Known...)
+		// This exception is about shared addresses, and would hide most mutations elsewhere.
+		s.Known = slices.DeleteFunc(s.Known, func(k laws.Known) bool { return k.Reason == sharedFirst })
 		return s
 	}
 	bounds := laws.Bounds{Moves: 3, Pairs: 1}
