@@ -135,7 +135,6 @@ func (v *variants) addFields() {
 	}
 	field(len(spec.LoadBalancerSourceRanges) > 0, "spec.loadBalancerSourceRanges", fmt.Sprint(spec.LoadBalancerSourceRanges),
 		func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = nil })
-	//nolint:staticcheck // the field is deprecated and still read
 	field(spec.LoadBalancerIP != "", "spec.loadBalancerIP", spec.LoadBalancerIP, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "" })
 	field(spec.LoadBalancerClass != nil, "spec.loadBalancerClass", valueOf(spec.LoadBalancerClass), func(s *corev1.ServiceSpec) { s.LoadBalancerClass = nil })
 	field(spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal, "spec.externalTrafficPolicy", string(spec.ExternalTrafficPolicy),

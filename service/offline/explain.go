@@ -65,11 +65,11 @@ func (p *planning) onlyTask() (*task, error) {
 	t := asked[0]
 	switch {
 	case t.left != "":
-		return nil, fmt.Errorf("Service %s is left alone: it %s", t.item.Owner(), t.left)
+		return nil, fmt.Errorf("the Service %s is left alone: it %s", t.item.Owner(), t.left)
 	case t.err != nil:
 		return nil, t.err
 	case t.draft == nil || t.draft.Want == nil || t.draft.Intent != reconcile.Serve:
-		return nil, fmt.Errorf("Service %s is not accepted, so nothing of it can be explained: %s", t.item.Owner(), firstProblem(p.problems(*t)))
+		return nil, fmt.Errorf("the Service %s is not accepted, so nothing of it can be explained: %s", t.item.Owner(), firstProblem(p.problems(*t)))
 	}
 	return t, nil
 }
@@ -116,6 +116,9 @@ func (x explainer) inputs() []explain.Input {
 }
 
 func (x explainer) input(o annotations.Origin, varied bool, v reconcile.Variation) explain.Input {
+	if slices.ContainsFunc(x.rows, func(row annotations.Row) bool { return row.Secret && row.Key == o.Key }) {
+		o.Raw = "" // the value of a secret key is never shown
+	}
 	return explain.Input{Origin: o, Varied: varied, Hints: x.hints(o), Rebuild: func() (*stack.Stack, annotations.Problems, error) {
 		return x.reconciler.Rebuild(x.task.draft, v)
 	}}
