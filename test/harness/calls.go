@@ -53,6 +53,17 @@ func (m *Meter) Read(ctx context.Context) (Calls, error) {
 
 // Settle waits until no call has arrived for the time, and returns all since the start.
 func (m *Meter) Settle(ctx context.Context, quiet, limit time.Duration) (Calls, error) {
+	return m.settle(ctx, quiet, limit, func(c Calls) int { return c.All })
+}
+
+// SettleWrites waits until no call has written for the time, however many have read, and
+// returns all since the start.
+func (m *Meter) SettleWrites(ctx context.Context, quiet, limit time.Duration) (Calls, error) {
+	return m.settle(ctx, quiet, limit, func(c Calls) int { return c.Writes })
+}
+
+// settle waits until the number of the counted calls has been the same for the time.
+func (m *Meter) settle(ctx context.Context, quiet, limit time.Duration, count func(Calls) int) (Calls, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	last, since := -1, time.Now()
@@ -63,8 +74,8 @@ func (m *Meter) Settle(ctx context.Context, quiet, limit time.Duration) (Calls, 
 		if err != nil {
 			return calls, err
 		}
-		if calls.All != last {
-			last, since = calls.All, time.Now()
+		if n := count(calls); n != last {
+			last, since = n, time.Now()
 		}
 		if time.Since(since) >= quiet {
 			return calls, nil
