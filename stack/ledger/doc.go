@@ -1,7 +1,7 @@
-// Package ledger records what all Services want of the things they share.
+// Package ledger records which Service uses which shared resource.
 //
-// It is the memory behind shared entries: an entry of a shared object, such as
-// a firewall rule, goes only with the last Service that wants it. The ledger is
-// in memory and is filled from the Services of the cluster; pure code gets it
+// An entry of a shared object, such as a firewall rule, is deleted only with
+// the last Service that wants it. The ledger is kept in memory and filled from
+// the Services of the cluster; pure code gets it
 // as the interface [View]. Start there.
 package ledger

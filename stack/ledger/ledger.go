@@ -10,10 +10,10 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// View tells who else wants what is shared.
+// View reports which other Services want a shared resource.
 type View interface {
-	// Ready tells whether every LoadBalancer Service of the cluster is entered.
-	// Until then nobody knows that an entry is unwanted, so none is removed.
+	// Ready reports whether every LoadBalancer Service of the cluster is entered.
+	// Until then no entry is known to be unused, so none is deleted.
 	Ready() bool
 	// Others lists the other owners that want the shared entry, or hold it while the owner
 	// does not, in order.
@@ -42,7 +42,7 @@ type Ledger struct {
 	ready   bool
 	owners  map[stack.Owner][]stack.Resource
 	wanting map[entryID]map[stack.Owner]bool
-	// slots are who wants a place in something shared, that only one can have.
+	// slots holds the owners that want a place in a shared resource which only one can have.
 	slots map[slotID]map[stack.Owner]bool
 	since map[stack.Owner]time.Time // when owners were made, as far as it was said
 	// unknown are owners whose entries cannot be computed: for each, a test
@@ -130,8 +130,8 @@ func (l *Ledger) EnterUnknown(owner stack.Owner, might func(stack.Resource) bool
 	l.unknown[owner] = might
 }
 
-// Knows tells whether the wishes of the owner are entered. Those of one that is
-// unknown are not.
+// Knows reports whether the desired resources of the owner are entered. Those of
+// an owner that is marked as unknown are not.
 func (l *Ledger) Knows(owner stack.Owner) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

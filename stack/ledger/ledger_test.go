@@ -19,11 +19,11 @@ var (
 	c      = stack.Owner{Namespace: "ns", Name: "c", UID: "3"}
 )
 
-func entry(name string) stack.Resource {
+func entryNamed(name string) stack.Resource {
 	return stack.Resource{Key: stack.Key{Kind: "rule", Name: name}, In: object, Ownership: stack.Shared}
 }
 
-func names(owners []stack.Owner) []string {
+func ownerNames(owners []stack.Owner) []string {
 	out := []string{}
 	for _, o := range owners {
 		out = append(out, o.Name)
@@ -38,70 +38,70 @@ func TestOthers(t *testing.T) {
 		entry stack.Resource
 		want  []string
 	}{
-		"nobody": {func(*ledger.Ledger) {}, entry("80"), []string{}},
+		"nobody": {func(*ledger.Ledger) {}, entryNamed("80"), []string{}},
 		"never oneself": {func(l *ledger.Ledger) {
-			l.Enter(a, []stack.Resource{entry("80")})
-		}, entry("80"), []string{}},
+			l.Enter(a, []stack.Resource{entryNamed("80")})
+		}, entryNamed("80"), []string{}},
 		"in order": {func(l *ledger.Ledger) {
-			l.Enter(c, []stack.Resource{entry("80")})
-			l.Enter(b, []stack.Resource{entry("80")})
-		}, entry("80"), []string{"b", "c"}},
+			l.Enter(c, []stack.Resource{entryNamed("80")})
+			l.Enter(b, []stack.Resource{entryNamed("80")})
+		}, entryNamed("80"), []string{"b", "c"}},
 		"entering replaces": {func(l *ledger.Ledger) {
-			l.Enter(b, []stack.Resource{entry("80")})
-			l.Enter(b, []stack.Resource{entry("81")})
-		}, entry("80"), []string{}},
+			l.Enter(b, []stack.Resource{entryNamed("80")})
+			l.Enter(b, []stack.Resource{entryNamed("81")})
+		}, entryNamed("80"), []string{}},
 		"found with another owner": {func(l *ledger.Ledger) {
-			l.Enter(b, []stack.Resource{entry("81")})
-			l.Hold(b, []stack.Resource{entry("80")})
-		}, entry("80"), []string{"b"}},
+			l.Enter(b, []stack.Resource{entryNamed("81")})
+			l.Hold(b, []stack.Resource{entryNamed("80")})
+		}, entryNamed("80"), []string{"b"}},
 		"found with both: each may remove it": {func(l *ledger.Ledger) {
-			l.Hold(a, []stack.Resource{entry("80")})
-			l.Hold(b, []stack.Resource{entry("80")})
-		}, entry("80"), []string{}},
+			l.Hold(a, []stack.Resource{entryNamed("80")})
+			l.Hold(b, []stack.Resource{entryNamed("80")})
+		}, entryNamed("80"), []string{}},
 		"found with another owner, and replaced": {func(l *ledger.Ledger) {
-			l.Hold(b, []stack.Resource{entry("80")})
-			l.Hold(b, []stack.Resource{entry("81")})
-		}, entry("80"), []string{}},
+			l.Hold(b, []stack.Resource{entryNamed("80")})
+			l.Hold(b, []stack.Resource{entryNamed("81")})
+		}, entryNamed("80"), []string{}},
 		"found with an owner that has left": {func(l *ledger.Ledger) {
-			l.Hold(b, []stack.Resource{entry("80")})
+			l.Hold(b, []stack.Resource{entryNamed("80")})
 			l.Leave(b)
-		}, entry("80"), []string{}},
+		}, entryNamed("80"), []string{}},
 		"a new wish replaces no evidence": {func(l *ledger.Ledger) {
-			l.Hold(b, []stack.Resource{entry("80")})
-			l.Enter(b, []stack.Resource{entry("81")})
-		}, entry("80"), []string{"b"}},
+			l.Hold(b, []stack.Resource{entryNamed("80")})
+			l.Enter(b, []stack.Resource{entryNamed("81")})
+		}, entryNamed("80"), []string{"b"}},
 		"owned ones are not shared": {func(l *ledger.Ledger) {
-			owned := entry("80")
+			owned := entryNamed("80")
 			owned.Ownership = stack.Owned
 			l.Enter(b, []stack.Resource{owned})
-		}, entry("80"), []string{}},
+		}, entryNamed("80"), []string{}},
 		"the same key in another object is another entry": {func(l *ledger.Ledger) {
-			elsewhere := entry("80")
+			elsewhere := entryNamed("80")
 			elsewhere.In.Name = "sg-2"
 			l.Enter(b, []stack.Resource{elsewhere})
-		}, entry("80"), []string{}},
+		}, entryNamed("80"), []string{}},
 		"leaving": {func(l *ledger.Ledger) {
-			l.Enter(b, []stack.Resource{entry("80")})
+			l.Enter(b, []stack.Resource{entryNamed("80")})
 			l.Leave(b)
-		}, entry("80"), []string{}},
-		"an unknown owner errs on yes": {func(l *ledger.Ledger) { l.EnterUnknown(b, yes) }, entry("80"), []string{"b"}},
+		}, entryNamed("80"), []string{}},
+		"an unknown owner errs on yes": {func(l *ledger.Ledger) { l.EnterUnknown(b, yes) }, entryNamed("80"), []string{"b"}},
 		"an unknown owner keeps what was entered before": {func(l *ledger.Ledger) {
-			l.Enter(b, []stack.Resource{entry("80")})
+			l.Enter(b, []stack.Resource{entryNamed("80")})
 			l.EnterUnknown(b, func(stack.Resource) bool { return false })
-		}, entry("80"), []string{"b"}},
+		}, entryNamed("80"), []string{"b"}},
 		"entering ends that": {func(l *ledger.Ledger) {
 			l.EnterUnknown(b, yes)
 			l.Enter(b, nil)
-		}, entry("80"), []string{}},
+		}, entryNamed("80"), []string{}},
 		"leaving ends that": {func(l *ledger.Ledger) {
 			l.EnterUnknown(b, yes)
 			l.Leave(b)
-		}, entry("80"), []string{}},
+		}, entryNamed("80"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := ledger.New()
 			tc.fill(l)
-			if diff := cmp.Diff(tc.want, names(l.Others(a, tc.entry))); diff != "" {
+			if diff := cmp.Diff(tc.want, ownerNames(l.Others(a, tc.entry))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -120,10 +120,10 @@ func TestKnows(t *testing.T) {
 
 func TestEntriesAreThoseOfTheObject(t *testing.T) {
 	l := ledger.New()
-	elsewhere := entry("82")
+	elsewhere := entryNamed("82")
 	elsewhere.In.Name = "sg-2"
-	l.Enter(b, []stack.Resource{entry("81"), elsewhere})
-	l.Enter(a, []stack.Resource{entry("80"), entry("81")})
+	l.Enter(b, []stack.Resource{entryNamed("81"), elsewhere})
+	l.Enter(a, []stack.Resource{entryNamed("80"), entryNamed("81")})
 	var got []string
 	for _, r := range l.Entries(object) {
 		got = append(got, r.Key.Name)
@@ -146,21 +146,21 @@ func TestReadyStays(t *testing.T) {
 	}
 }
 
-// The last owner to leave is the one that sees nobody: whatever the order, an
-// entry is nobody's exactly once, at the end.
+// TestLastOneOut: in any order of departures an entry is without owners exactly once,
+// after the last owner has left.
 func TestLastOneOut(t *testing.T) {
 	l := ledger.New()
 	const n = 50
 	owner := func(i int) stack.Owner { return stack.Owner{Name: fmt.Sprint(i), UID: fmt.Sprint(i)} }
 	for i := range n {
-		l.Enter(owner(i), []stack.Resource{entry("80")})
+		l.Enter(owner(i), []stack.Resource{entryNamed("80")})
 	}
 	var wg sync.WaitGroup
 	alone := make(chan int, n)
 	for i := range n {
 		wg.Go(func() {
 			l.Leave(owner(i))
-			if len(l.Others(owner(i), entry("80"))) == 0 {
+			if len(l.Others(owner(i), entryNamed("80"))) == 0 {
 				alone <- i
 			}
 		})
@@ -171,9 +171,9 @@ func TestLastOneOut(t *testing.T) {
 	}
 }
 
-// TestOlder: of those that want the same place in something shared the oldest one is told
-// to all others, equally old ones by name; nobody is told of who came later, or of places
-// in what is one's own.
+// TestOlder: of the owners that want the same place in a shared resource, the oldest one is
+// reported to all others, equally old ones by name. Younger owners are never reported, nor
+// are places in a resource of one owner.
 func TestOlder(t *testing.T) {
 	lb := stack.Resource{Key: stack.Key{Kind: "lb", Name: "shop"}, Ownership: stack.Shared}
 	port := stack.Resource{Key: stack.Key{Kind: "listener"}, In: lb.Key, Slot: "port 80"}
