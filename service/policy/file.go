@@ -67,8 +67,8 @@ const everyThing = "*"
 // such as a wrong file, than a wish.
 var errEmptyFile = errors.New("it neither names namespaces nor has rules")
 
-// Parse reads a policy file for a cloud with the annotations. Outputs are those
-// that the program writes itself, which are never refused. The error lists every
+// Parse reads a policy file for a cloud with the annotations. Outputs are the
+// annotations that the program writes itself, which are never refused. The error lists every
 // mistake in the file. Unknown content is an error and never ignored, because
 // ignoring it would allow what the operator meant to forbid.
 func Parse(body []byte, keys *annotations.Set, outputs ...string) (*Policy, error) {
@@ -81,7 +81,7 @@ func Parse(body []byte, keys *annotations.Set, outputs ...string) (*Policy, erro
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	faults := &multierror.Error{ErrorFormat: inOneLine}
-	for _, at := range valueless("", tree) {
+	for _, at := range findValueless("", tree) {
 		faults = multierror.Append(faults, fmt.Errorf("%s has no value; [] allows nothing, and leaving it out limits nothing", at))
 	}
 	if len(file.AllowedNamespaces) == 0 && len(file.Rules) == 0 {
@@ -121,7 +121,7 @@ func (r Rule) faults(keys *annotations.Set) []string {
 		out = append(out, "it forbids nothing")
 	}
 	for _, pattern := range r.ForbidAnnotations {
-		if !slices.ContainsFunc(keys.AllSpellings(), func(key string) bool { return matches(pattern, key) || keys.Knows(pattern) }) {
+		if !slices.ContainsFunc(keys.AllSpellings(), func(key string) bool { return matchPattern(pattern, key) || keys.Knows(pattern) }) {
 			out = append(out, fmt.Sprintf("forbidAnnotations: %q is no annotation of %s", pattern, keys.Provider()))
 		}
 	}
@@ -150,9 +150,9 @@ func thingWords() []string {
 	return out
 }
 
-// valueless finds keys without a value. They decode like missing keys,
+// findValueless finds keys without a value. They decode like missing keys,
 // which for a list of what is allowed is the opposite of what they look like.
-func valueless(at string, tree any) []string {
+func findValueless(at string, tree any) []string {
 	var out []string
 	switch v := tree.(type) {
 	case map[string]any:
@@ -160,11 +160,11 @@ func valueless(at string, tree any) []string {
 			if v[key] == nil {
 				out = append(out, strings.TrimPrefix(at+"."+key, "."))
 			}
-			out = append(out, valueless(at+"."+key, v[key])...)
+			out = append(out, findValueless(at+"."+key, v[key])...)
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, valueless(fmt.Sprintf("%s[%d]", at, i), item)...)
+			out = append(out, findValueless(fmt.Sprintf("%s[%d]", at, i), item)...)
 		}
 	}
 	return out

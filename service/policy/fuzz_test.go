@@ -11,13 +11,13 @@ import (
 	"github.com/berth-lb/berth/test/mutate"
 )
 
-// FuzzPolicy reads any file without a panic, and what is read judges without one.
+// FuzzPolicy reads any file without a panic, and judges with every policy it accepts.
 func FuzzPolicy(f *testing.F) {
 	mutate.Add(f, 150, []byte(Example), "team-a", "toy.example/groups")
 	mutate.Add(f, 150, []byte("rules: [{name: r, namespaces: ['*'], maxPorts: 0, forbidAnnotations: ['*'], names: {'*': []}}]"), "", "")
 	mutate.Add(f, 150, []byte("rules:\n- name: \n  namespaces: [\"\\0\"]\n  names: {subnet: [\"**a*\"]}\n"), "x", "toy.example/address")
 	f.Fuzz(func(t *testing.T, body []byte, namespace, key string) {
-		p, err := Parse(body, keys(t))
+		p, err := Parse(body, newKeys(t))
 		if err != nil {
 			return
 		}

@@ -38,7 +38,7 @@ func (p *Policy) Judge(svc *corev1.Service, reach providers.Reach, older Older) 
 	for _, allowed := range [][]string{p.outside, p.file.AllowedNamespaces} {
 		if len(allowed) > 0 && !anyMatches(allowed, svc.Namespace) {
 			out = append(out, annotations.Problem{Key: "metadata.namespace", Value: svc.Namespace,
-				Message: "is none of the namespaces that this controller serves", Legal: listed(allowed)})
+				Message: "is none of the namespaces that this controller serves", Legal: quoteList(allowed)})
 		}
 	}
 	for _, r := range p.file.Rules {
@@ -84,13 +84,13 @@ func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach, by st
 		out = append(out, problem)
 	}
 	if r.ForbidOpenNodes {
-		out = append(out, opened(reach, by)...)
+		out = append(out, reportOpened(reach, by)...)
 	}
 	if class := classOf(svc); r.Classes != nil && !anyMatches(r.Classes, class) {
-		out = append(out, annotations.Problem{Key: "spec.loadBalancerClass", Value: class, Message: by, Legal: listed(r.Classes)})
+		out = append(out, annotations.Problem{Key: "spec.loadBalancerClass", Value: class, Message: by, Legal: quoteList(r.Classes)})
 	}
 	if r.Kinds != nil && !anyMatches(r.Kinds, reach.Kind) {
-		out = append(out, annotations.Problem{Key: "kind of load balancer", Value: reach.Kind, Message: by, Legal: listed(r.Kinds)})
+		out = append(out, annotations.Problem{Key: "kind of load balancer", Value: reach.Kind, Message: by, Legal: quoteList(r.Kinds)})
 	}
 	for _, n := range reach.Names {
 		allowed, limited := r.Names[string(n.Thing)]
@@ -104,8 +104,8 @@ func (p *Policy) under(r Rule, svc *corev1.Service, reach providers.Reach, by st
 	return out
 }
 
-// opened are the groups that the nodes would let in on all ports.
-func opened(reach providers.Reach, by string) annotations.Problems {
+// reportOpened returns a problem for each group that the nodes would let in on all ports.
+func reportOpened(reach providers.Reach, by string) annotations.Problems {
 	var out annotations.Problems
 	for _, n := range reach.Opens {
 		out = append(out, annotations.Problem{Key: n.Key, Value: n.Value, Message: by + ": the nodes would let this security group in on all ports",
@@ -135,7 +135,7 @@ func (p *Policy) forbidden(r Rule, svc *corev1.Service, by string) annotations.P
 // become others, and some keys are read in any case.
 func (p *Policy) means(pattern, key string) bool {
 	spellings := p.keys.Spellings(key)
-	return slices.ContainsFunc(spellings, func(s string) bool { return matches(pattern, s) }) ||
+	return slices.ContainsFunc(spellings, func(s string) bool { return matchPattern(pattern, s) }) ||
 		slices.ContainsFunc(p.keys.Spellings(pattern), func(s string) bool { return slices.Contains(spellings, s) })
 }
 
@@ -147,12 +147,12 @@ func classOf(svc *corev1.Service) string {
 }
 
 func anyMatches(patterns []string, text string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, text) })
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matchPattern(pattern, text) })
 }
 
-// matches compares a text with a pattern in which * stands for any text, also for
+// matchPattern compares a text with a pattern in which * stands for any text, also for
 // one with slashes, as ids of clouds have them.
-func matches(pattern, text string) bool {
+func matchPattern(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]
 	if len(parts) == 1 {
@@ -172,7 +172,7 @@ func matches(pattern, text string) bool {
 	return true
 }
 
-func listed(patterns []string) string {
+func quoteList(patterns []string) string {
 	if len(patterns) == 0 {
 		return "none"
 	}
@@ -187,5 +187,5 @@ func listedAs(thing providers.Thing, patterns []string) string {
 	if len(patterns) == 0 {
 		return "no " + string(thing)
 	}
-	return "the " + string(thing) + " " + listed(patterns)
+	return "the " + string(thing) + " " + quoteList(patterns)
 }

@@ -23,11 +23,11 @@ func TestPage(t *testing.T) {
 		}
 	}
 	for _, thing := range annotations.Things() {
-		if things()[thing] == "" {
+		if describeThings()[thing] == "" {
 			t.Errorf("%s is not explained", thing)
 		}
 	}
-	if _, err := Parse([]byte(Example), keys(t)); err != nil {
+	if _, err := Parse([]byte(Example), newKeys(t)); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/berth-lb/berth/providers"
 )
 
-// keys are those of a small cloud: one with an old name, one per port, one in any
+// newKeys returns the keys of a small cloud: one with an old name, one per port, one in any
 // case and one that the program writes.
-func keys(t *testing.T) *annotations.Set {
+func newKeys(t *testing.T) *annotations.Set {
 	t.Helper()
 	key := func(name string, anyCase bool, aliases ...string) annotations.Declaration {
 		return &annotations.Key[string]{Name: name, Aliases: aliases, AnyCase: anyCase, Group: "all", Example: "x", Doc: "Is there for the test.",
@@ -103,7 +103,7 @@ func TestJudge(t *testing.T) {
 		"one rule of two":     {namespace: "platform", reach: naming(annotations.ThingResourceGroup, "mine"), want: []string{`toy.example/resource-group: "mine" is refused by the policy, rule "nobody"; legal is the resource-group "shared"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Parse([]byte(tenants), keys(t))
+			p, err := Parse([]byte(tenants), newKeys(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestSpellings(t *testing.T) {
 		{"*", "somebody.example/else", false},
 	} {
 		body := "rules: [{name: r, namespaces: ['*'], forbidAnnotations: ['" + c.pattern + "']}]"
-		p, err := Parse([]byte(body), keys(t), "toy.example/rule")
+		p, err := Parse([]byte(body), newKeys(t), "toy.example/rule")
 		if err != nil {
 			t.Errorf("%s: %v", c.pattern, err)
 			continue
@@ -158,7 +158,7 @@ func TestZero(t *testing.T) {
 // TestLimits: each limit refuses what is beyond it and says both numbers; what is at
 // it passes.
 func TestLimits(t *testing.T) {
-	p, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxPorts: 3, maxSourceRanges: 2, maxRules: 8, maxLoadBalancers: 1}]"), keys(t))
+	p, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxPorts: 3, maxSourceRanges: 2, maxRules: 8, maxLoadBalancers: 1}]"), newKeys(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v, %d older: got %q, want %q", c.size, c.older, got, c.want)
 		}
 	}
-	none, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxLoadBalancers: 0}]"), keys(t))
+	none, err := Parse([]byte("rules: [{name: r, namespaces: ['*'], maxLoadBalancers: 0}]"), newKeys(t))
 	if err != nil || !none.Judge(svc, providers.Reach{}, nil).Errors() {
 		t.Errorf("a limit of none allows one: %v", err)
 	}
@@ -203,7 +203,7 @@ func TestParseRefuses(t *testing.T) {
 		"a thing without values": {"rules: [{name: a, namespaces: ['*'], names: {subnet: }}]", "rules[0].names.subnet has no value"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse([]byte(c.body), keys(t))
+			_, err := Parse([]byte(c.body), newKeys(t))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error that says %q", err, c.want)
 			}
@@ -220,7 +220,7 @@ func TestMatches(t *testing.T) {
 		{"a*", "abc", true}, {"*c", "abc", true}, {"a*c", "abc", true}, {"a*a", "a", false}, {"a*b*c", "axbxc", true},
 		{"a*b*c", "axc", false}, {"**", "x", true}, {"a.c", "abc", false}, {"a*bc*c", "abc", false},
 	} {
-		if got := matches(c.pattern, c.text); got != c.want {
+		if got := matchPattern(c.pattern, c.text); got != c.want {
 			t.Errorf("%q on %q: got %v", c.pattern, c.text, got)
 		}
 	}
