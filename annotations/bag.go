@@ -43,7 +43,7 @@ func (b *Bag) Kind() string {
 	return b.kind
 }
 
-// Refused tells whether one of the keys had a value that was an Error. Checks
+// Refused reports whether one of the keys had a value that was an Error. Checks
 // across keys use it to stay silent about a value that is only a stand-in.
 func (b *Bag) Refused(keys ...Declaration) bool {
 	if b == nil {

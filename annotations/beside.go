@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Beside is what is known besides the keys of one cloud. Without it, what other
-// clouds call their own is passed over in silence, as the official controllers do.
+// Beside holds knowledge besides the keys of one cloud. Without it the keys of other
+// clouds are ignored without a warning, as the official controllers do.
 type Beside struct {
 	// Sets are those of the other clouds.
 	Sets []*Set
 	// Any says that the cloud may be any of those: what one of them reads is in order.
 	Any bool
-	// Shared are prefixes that belong to load balancers in general: a key under one
-	// of them which nobody declared is misspelt, or meant for another program.
+	// Shared are prefixes that belong to load balancers in general: an undeclared key
+	// under one of them is misspelt, or meant for another program.
 	Shared []string
-	// Known are keys under Shared that are read by whom no Set is for.
+	// Known are keys under Shared that are read by programs without a Set.
 	Known []string
-	// Kinds say by what a Service asks for a kind of load balancer; one that is not
-	// there needs no word.
+	// Kinds holds, for a kind of load balancer, what a Service requests it with; a kind
+	// without an entry needs no mention.
 	Kinds map[string]string
 	// Elsewhere are prefixes of clouds and programs that there is no Set for, by
 	// their name.
@@ -66,7 +66,7 @@ func (s *Set) others() []*Set {
 	return s.beside.Sets
 }
 
-// sets are this one and those that it may stand for.
+// sets returns this set and the sets that it may stand for.
 func (s *Set) sets() []*Set {
 	if s.beside.Any {
 		return append([]*Set{s}, s.beside.Sets...)
@@ -74,7 +74,7 @@ func (s *Set) sets() []*Set {
 	return []*Set{s}
 }
 
-// shared tells whether an annotation looks as if it were for load balancers.
+// shared reports whether an annotation appears to be for load balancers.
 func (s *Set) shared(key string) bool {
 	return hasPrefix(key, s.beside.Shared) && !slices.Contains(s.beside.Known, key)
 }
@@ -106,7 +106,7 @@ func (s *Set) Claims(src Source, others []*Set) int {
 	return n
 }
 
-// mine tells whether the annotation is one of the cloud's, well spelt or not.
+// mine reports whether the annotation is one of the cloud's, spelt correctly or not.
 func (s *Set) mine(key string) bool {
 	return s.prefixed(key) || slices.ContainsFunc(s.find(key), func(d *declaration) bool {
 		return !d.foreign && d.place == ServiceAnnotation

@@ -2,7 +2,7 @@ package annotations
 
 import "strings"
 
-// Code names one kind of problem for good: it never changes its meaning, so that
+// Code names one kind of problem permanently: it never changes its meaning, so that
 // scripts, editors and pages can refer to it.
 type Code string
 
@@ -28,7 +28,7 @@ const (
 // Codes of what is wrong with annotations and labels.
 const (
 	CodeValue       Code = "BRT201" // a value that is not legal
-	CodeUnknown     Code = "BRT202" // a key that nobody declared
+	CodeUnknown     Code = "BRT202" // an undeclared key
 	CodeOtherCloud  Code = "BRT203" // a key of another cloud
 	CodeExposed     Code = "BRT204" // internal in the words of another cloud only
 	CodeOtherKind   Code = "BRT205" // a key without effect on this kind
@@ -36,7 +36,7 @@ const (
 	CodeDeprecated  Code = "BRT207" // an old spelling
 	CodeUnsupported Code = "BRT208" // a key that this version does not act upon
 	CodeOverridden  Code = "BRT209" // a key that another one overrides
-	CodeNoSuchPort  Code = "BRT210" // a key for a port or protocol that is not there
+	CodeNoSuchPort  Code = "BRT210" // a key for a port or protocol that the Service does not have
 	CodeDefaulted   Code = "BRT211" // a bad value that counts as another one
 	CodeNote        Code = "BRT212" // a value has less effect than it says
 	CodeLacking     Code = "BRT213" // a key has no effect without another one

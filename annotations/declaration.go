@@ -139,7 +139,7 @@ func (d *declaration) entry(value any, origin Origin) entry {
 	return entry{value: value, origin: origin, names: d.names, reported: d.writer != ByUser}
 }
 
-// onService tells whether Parse reads the key.
+// onService reports whether Parse reads the key.
 func (d *declaration) onService() bool {
 	return d.place == ServiceAnnotation || d.place == ServiceLabel
 }
@@ -148,7 +148,7 @@ func (d *declaration) perPort() bool {
 	return portMarkOf(d.name) != "" || strings.Contains(d.name, protocolMark)
 }
 
-// matches tells whether the text is the key or one of its aliases.
+// matches reports whether the text is the key or one of its aliases.
 func (d *declaration) matches(key string) bool {
 	return slices.ContainsFunc(d.matchers, func(m matcher) bool {
 		_, _, ok := m.match(key)

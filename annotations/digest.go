@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Digest is a stable hash of what the Service says with declared keys. Other
-// keys, known to nobody or foreign, do not change it; neither does the order.
+// Digest returns a stable hash of the values of declared keys on the Service. Other
+// keys, undeclared or foreign, do not change it; neither does the order.
 func (s *Set) Digest(src Source) string {
 	sum := sha256.New()
 	for _, place := range []Place{ServiceAnnotation, ServiceLabel} {

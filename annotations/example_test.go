@@ -145,7 +145,7 @@ func timeoutBelowInterval(kind string, bag *annotations.Bag, _ []corev1.ServiceP
 	}
 }
 
-func declarations() []annotations.Declaration {
+func exampleDeclarations() []annotations.Declaration {
 	return []annotations.Declaration{
 		schemeKey, tierKey, targetKey, rangesKey, groupsKey, keepKey, quicKey, tokenKey, shareKey,
 		intervalKey, timeoutKey, checkProtocolKey, certKey, certsKey, sslPortsKey, attributesKey, actionKey, managedKey,
@@ -155,7 +155,7 @@ func declarations() []annotations.Declaration {
 
 // exampleSet is the whole provider: what a real one has in annotations.go.
 func exampleSet() (*annotations.Set, error) {
-	set, err := annotations.NewSet("example", []string{prefix}, declarations()...)
+	set, err := annotations.NewSet("example", []string{prefix}, exampleDeclarations()...)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, kind := range []string{"clb", "nlb", "", value} {
 			bag, problems := set.Parse(kind, src)
-			read(bag, port)
+			readAll(bag, port)
 			again, repeated := set.Parse(kind, src)
 			if diff := cmp.Diff(problems, repeated); diff != "" {
 				t.Errorf("the same input says something else (-first +second):\n%s", diff)
@@ -50,15 +50,15 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		released, _ := set.ParseOnDelete(src)
-		read(released, port)
+		readAll(released, port)
 		if set.Digest(src) != set.Digest(src) {
 			t.Error("the digest is not stable")
 		}
 	})
 }
 
-// read calls every getter.
-func read(bag *annotations.Bag, port int32) {
+// readAll calls every getter.
+func readAll(bag *annotations.Bag, port int32) {
 	schemeKey.Get(bag)
 	intervalKey.Get(bag)
 	timeoutKey.Get(bag)

@@ -74,11 +74,11 @@ type Form[T any] struct {
 	// Empty is the meaning of the empty text. EmptyParsed overrides what the configuration
 	// has, as far as the type accepts the empty text.
 	Empty Empty
-	// Support tells whether this version acts on the key.
+	// Support reports whether this version acts on the key.
 	Support Support
 	// Needs are what the key has no effect without; each must hold.
 	Needs []Need
-	// Reason says why a key is only accepted or comes later.
+	// Reason explains why a key is only accepted, or supported later.
 	Reason string
 	// Doc says what is particular about this form; may be empty.
 	Doc string

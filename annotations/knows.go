@@ -2,11 +2,11 @@ package annotations
 
 import "slices"
 
-// Knows tells whether the key is declared, for whatever place or kind. Only a
-// key that is not can be misspelt.
+// Knows reports whether the key is declared, for any place or kind. Only an
+// undeclared key can be misspelt.
 func (s *Set) Knows(key string) bool { return len(s.find(key)) > 0 }
 
-// Works tells whether this version acts upon an annotation for a kind.
+// Works reports whether this version acts upon an annotation for a kind.
 func (s *Set) Works(key, kind string) bool {
 	return slices.ContainsFunc(s.find(key), func(d *declaration) bool {
 		i := d.form(kind)

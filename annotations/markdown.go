@@ -28,14 +28,14 @@ func Markdown(set *Set, title, intro string) string {
 	for _, g := range groups {
 		targets[g.name] = link.to(g.name)
 		for _, r := range g.rows {
-			targets[heading(r)] = link.to(heading(r))
+			targets[formatHeading(r)] = link.to(formatHeading(r))
 		}
 	}
 	b.WriteString("\n## Contents\n\n")
 	for _, g := range groups {
 		fmt.Fprintf(&b, "- [%s](#%s)\n", g.name, targets[g.name])
 		for _, r := range g.rows {
-			fmt.Fprintf(&b, "  - [`%s`](#%s)%s\n", r.Key, targets[heading(r)], contentsMark(r))
+			fmt.Fprintf(&b, "  - [`%s`](#%s)%s\n", r.Key, targets[formatHeading(r)], contentsMark(r))
 		}
 	}
 	for _, g := range groups {
@@ -71,8 +71,8 @@ func (s *Set) groups() []group {
 	return out
 }
 
-// heading tells apart a key that is read from two places.
-func heading(r Row) string {
+// formatHeading returns the heading of a row: the key, and its place unless it is an annotation.
+func formatHeading(r Row) string {
 	if r.On == ServiceAnnotation {
 		return r.Key
 	}
@@ -84,7 +84,7 @@ func heading(r Row) string {
 type anchors map[string]int
 
 func (a anchors) to(text string) string {
-	base := slug(text)
+	base := makeSlug(text)
 	n := a[base]
 	a[base]++
 	if n == 0 {
@@ -93,7 +93,7 @@ func (a anchors) to(text string) string {
 	return base + "-" + strconv.Itoa(n)
 }
 
-func slug(text string) string {
+func makeSlug(text string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(text) {
 		switch {
@@ -128,7 +128,7 @@ func writeSection(b *strings.Builder, r Row) {
 		variants = []Facts{r.Facts}
 	}
 	writeTable(b, variants)
-	for _, line := range remarks(r) {
+	for _, line := range listRemarks(r) {
 		fmt.Fprintf(b, "\n%s\n", line)
 	}
 	if r.Example != "" && r.On == ServiceAnnotation {
@@ -165,13 +165,13 @@ func tableLines() []tableLine {
 func writeTable(b *strings.Builder, variants []Facts) {
 	b.WriteString("| |")
 	for _, v := range variants {
-		fmt.Fprintf(b, " %s |", cell(orElse(strings.Join(v.Kinds, ", "), "every kind")))
+		fmt.Fprintf(b, " %s |", escapeCell(orElse(strings.Join(v.Kinds, ", "), "every kind")))
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(variants)) + "\n")
 	for _, line := range tableLines() {
 		texts := make([]string, 0, len(variants))
 		for _, v := range variants {
-			texts = append(texts, cell(line.text(v)))
+			texts = append(texts, escapeCell(line.text(v)))
 		}
 		if strings.Join(texts, "") != "" {
 			fmt.Fprintf(b, "| %s | %s |\n", line.title, strings.Join(texts, " | "))
@@ -179,8 +179,8 @@ func writeTable(b *strings.Builder, variants []Facts) {
 	}
 }
 
-// cell keeps a text inside its table cell.
-func cell(text string) string {
+// escapeCell escapes a text for a table cell.
+func escapeCell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`).Replace(text)
 }
 
@@ -233,7 +233,7 @@ func supportText(f Facts) string {
 	return ""
 }
 
-func remarks(r Row) []string {
+func listRemarks(r Row) []string {
 	var out []string
 	if r.PerPort {
 		marks := "`" + orElse(portMarkOf(r.Key), portMark) + "` is the number of a Service port"

@@ -44,8 +44,8 @@ func newMatchers(anyCase bool, texts []string) []matcher {
 	return out
 }
 
-// newMatcher compiles a key with marks. The port is matched loosely, so that a
-// bad one is told as a bad port and not as an unknown key.
+// newMatcher compiles a key with marks. The port is matched loosely, so that an
+// invalid one is reported as a bad port and not as an unknown key.
 func newMatcher(anyCase bool, text string) matcher {
 	tail, wild := strings.CutSuffix(text, "*")
 	if !anyCase && !wild && !strings.Contains(text, "<") && portMarkOf(text) == "" {

@@ -36,7 +36,7 @@ func (k *Key[T]) Is(values ...T) Condition {
 		words = append(words, fmt.Sprint(v))
 	}
 	return Condition{
-		text: k.Name + ": " + oneOf(quoted(words)),
+		text: k.Name + ": " + oneOf(quoteAll(words)),
 		holds: func(a asked) bool {
 			value, _, _ := k.lookup(a.bag, k.instance(a.at))
 			return slices.Contains(words, fmt.Sprint(value))

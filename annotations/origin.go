@@ -11,7 +11,7 @@ const (
 	FromField      From = "field"      // a field of the Service spec
 	FromConfig     From = "config"     // the provider's configuration file or a flag
 	FromClass      From = "class"      // the load balancer class
-	FromDefault    From = "default"    // nobody said anything
+	FromDefault    From = "default"    // not set by the user or the operator
 )
 
 // Origin is the source of a value, which answers why it is in effect.
@@ -32,7 +32,7 @@ func (o Origin) String() string {
 		text += " " + o.Key
 	}
 	if o.Raw != "" {
-		text += " " + quote(o.Raw)
+		text += " " + quoteValue(o.Raw)
 	}
 	return text
 }

@@ -27,7 +27,7 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 			run.reportLacking(d, &d.forms[i], s.settings)
 		}
 	}
-	run.problems = append(run.problems, s.strays(kind, src)...)
+	run.problems = append(run.problems, s.unknownKeys(kind, src)...)
 	for _, check := range s.checks {
 		run.addChecked(check(kind, run.bag, src.Ports))
 	}
@@ -168,7 +168,7 @@ func (d *declaration) spell(u use) string {
 func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 	at := instance{protocol: u.protocol}
 	if strings.Contains(d.name, protocolMark) && len(d.protocols) > 0 && !slices.Contains(d.protocols, u.protocol) {
-		r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: oneOf(d.protocols), Message: "names protocol " + quote(u.protocol) + ", so it has no effect"})
+		r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: oneOf(d.protocols), Message: "names protocol " + quoteValue(u.protocol) + ", so it has no effect"})
 		return at, false
 	}
 	if portMarkOf(d.name) == "" {
@@ -179,7 +179,7 @@ func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 		at.port = int32(number)
 		return at, true
 	}
-	r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: r.src.portNumbers(), Message: "names port " + quote(u.port) + ", which is no port number of the Service, so it has no effect"})
+	r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: r.src.portNumbers(), Message: "names port " + quoteValue(u.port) + ", which is no port number of the Service, so it has no effect"})
 	return at, false
 }
 
@@ -263,7 +263,7 @@ func (r *parsing) takeBad(d *declaration, f *form, at instance, origin Origin, p
 	switch {
 	case r.releasing || f.bad == UseFallback:
 		r.bag.put(d.handle, at, d.entry(f.fallback, origin))
-		p.Code, p.Message = CodeDefaulted, p.Message+", so it counts as "+quote(fmt.Sprint(f.fallback))
+		p.Code, p.Message = CodeDefaulted, p.Message+", so it counts as "+quoteValue(fmt.Sprint(f.fallback))
 		r.warnOf(p)
 	case f.bad == AsAbsent:
 		p.Code, p.Message = CodeDefaulted, p.Message+", so it is ignored"

@@ -21,8 +21,8 @@ func mustSet(t testing.TB) *annotations.Set {
 	return set
 }
 
-// under puts the example prefix before every key.
-func under(short map[string]string) map[string]string {
+// withPrefix adds the example prefix to every key.
+func withPrefix(short map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range short {
 		out[prefix+key] = value
@@ -30,8 +30,8 @@ func under(short map[string]string) map[string]string {
 	return out
 }
 
-// said renders problems with their severity; nil if there are none.
-func said(problems annotations.Problems) []string {
+// formatProblems renders problems with their severity; nil if there are none.
+func formatProblems(problems annotations.Problems) []string {
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.Severity.String()+" "+p.String())
@@ -39,7 +39,7 @@ func said(problems annotations.Problems) []string {
 	return out
 }
 
-// problemCase is a Service and everything its user is told.
+// problemCase is a Service and all its reported problems.
 type problemCase struct {
 	name        string
 	kind        string
@@ -54,9 +54,9 @@ func runProblems(t *testing.T, cases []problemCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, problems := set.Parse(c.kind, annotations.Source{
-				Annotations: under(c.annotations), Labels: under(c.labels), Ports: testPorts, HealthCheckNodePort: 31000,
+				Annotations: withPrefix(c.annotations), Labels: withPrefix(c.labels), Ports: testPorts, HealthCheckNodePort: 31000,
 			})
-			if diff := cmp.Diff(c.want, said(problems)); diff != "" {
+			if diff := cmp.Diff(c.want, formatProblems(problems)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -197,7 +197,7 @@ func TestHints(t *testing.T) {
 			case "silent":
 				want = nil
 			}
-			if diff := cmp.Diff(want, said(problems)); diff != "" {
+			if diff := cmp.Diff(want, formatProblems(problems)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -238,7 +238,7 @@ func TestReadFromOtherObjects(t *testing.T) {
 	}
 	managed, _, problems = managedKey.Read("", map[string]string{prefix + "managed": "no"})
 	want := []string{`warning lb.example.com/managed: "no" is not "true" or "false", so it is ignored; legal is "true" or "false", in any case`}
-	if diff := cmp.Diff(want, said(problems)); diff != "" || !managed {
+	if diff := cmp.Diff(want, formatProblems(problems)); diff != "" || !managed {
 		t.Errorf("managed %v (-want +got):\n%s", managed, diff)
 	}
 	if interval, _, _ := intervalKey.Read("nlb", nil); interval != 30 {

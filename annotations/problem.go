@@ -9,11 +9,11 @@ import (
 	"github.com/hashicorp/go-multierror"
 )
 
-// Severity tells whether a problem stops the Service or is only told.
+// Severity reports whether a problem stops the Service or is only a warning.
 type Severity int
 
-// Error keeps the last good load balancer and refuses the new wish; Warning is
-// told to the user while the work goes on.
+// Error keeps the last valid load balancer and refuses the change; Warning is
+// reported to the user, and the Service is served.
 const (
 	Error Severity = iota
 	Warning
@@ -39,8 +39,8 @@ type Problem struct {
 	Message  string   // what is wrong, read after the value or the key
 	Severity Severity // Error unless said otherwise
 	Code     Code     // empty: follows from key and severity, see CodeOf
-	// Taken says that somebody else has what is asked for, and may let it go, or that it may
-	// be there later: it is looked for again every few minutes.
+	// Taken means that the requested resource is used by another Service or controller, or
+	// does not exist yet: the request is repeated every few minutes.
 	Taken bool
 	// Unapplied marks a warning about a legal value that the live load balancer does not
 	// have and does not get. The Service is not reported as programmed.
@@ -80,7 +80,7 @@ func (p Problem) String() string {
 	b.WriteString(p.Key)
 	b.WriteString(": ")
 	if p.Value != "" {
-		b.WriteString(quote(p.Value))
+		b.WriteString(quoteValue(p.Value))
 		b.WriteString(" ")
 	}
 	b.WriteString(p.Message)
@@ -109,7 +109,7 @@ func (ps *Problems) Warn(key, value, message, legal string) {
 	*ps = append(*ps, Problem{Severity: Warning, Key: key, Value: value, Message: message, Legal: legal})
 }
 
-// Errors tells whether at least one problem has severity Error.
+// Errors reports whether at least one problem has severity Error.
 func (ps Problems) Errors() bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
 }
@@ -162,8 +162,8 @@ func (ps Problems) Sorted() Problems {
 	return slices.Compact(out)
 }
 
-// Distinct returns the problems in their order, each once: those that several parts of
-// the work have noticed are told once.
+// Distinct returns the problems in their order, each once, although several phases may
+// have reported one.
 func (ps Problems) Distinct() Problems {
 	var out Problems
 	seen := make(map[Problem]bool, len(ps))
@@ -176,8 +176,8 @@ func (ps Problems) Distinct() Problems {
 	return out
 }
 
-// Outweigh returns the problems with the more serious ones added: what was only a
-// warning about one of their keys goes, since it is said better.
+// Outweigh returns the problems with the more serious ones added. A warning about one of
+// their keys is dropped, since the serious one is more precise.
 func (ps Problems) Outweigh(more Problems) Problems {
 	out := slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool {
 		return p.Severity == Warning && slices.ContainsFunc(more, func(q Problem) bool { return q.Key == p.Key })
@@ -194,8 +194,8 @@ func oneLine(errs []error) string {
 	return strings.Join(texts, " | ")
 }
 
-// quote shows a value on one line and cuts long ones.
-func quote(value string) string {
+// quoteValue quotes a value on one line and cuts long ones.
+func quoteValue(value string) string {
 	if runes := []rune(value); len(runes) > shownRunes {
 		value = string(runes[:shownRunes]) + "..."
 	}

@@ -115,7 +115,7 @@ func (s *Set) row(ds []*declaration) Row {
 	r.Kinds = []string{}
 	for _, v := range r.Variants {
 		r.Kinds = append(r.Kinds, v.Kinds...)
-		if rank(v.Support) < rank(r.Support) {
+		if rankSupport(v.Support) < rankSupport(r.Support) {
 			r.Support, r.Reason = v.Support, v.Reason
 		}
 	}
@@ -127,7 +127,7 @@ func (s *Set) row(ds []*declaration) Row {
 	return r
 }
 
-func rank(s Support) int { return slices.Index([]Support{Works, Accepted, Later}, s) }
+func rankSupport(s Support) int { return slices.Index([]Support{Works, Accepted, Later}, s) }
 
 func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 	kinds := slices.Clone(f.kinds)
@@ -190,7 +190,7 @@ func (f *form) emptyText() string {
 // badText says what a bad value does, naming the fallback.
 func (f *form) badText() string {
 	if f.bad == UseFallback {
-		return "counts as " + quote(fmt.Sprint(f.fallback))
+		return "counts as " + quoteValue(fmt.Sprint(f.fallback))
 	}
 	return string(f.bad)
 }

@@ -78,8 +78,8 @@ type Set struct {
 	wellKnown    []string // domains of keys of load balancers, as spellings have them
 }
 
-// NewSet puts declarations together. The prefixes are those under which a key
-// that nobody declared is worth a warning. The error lists every fault of the
+// NewSet returns the set of the declarations. An undeclared key under one of the
+// prefixes is worth a warning. The error lists every fault of the
 // declarations at once: a name twice for one kind, no form, no type, no
 // sentence, a missing reason.
 func NewSet(provider string, prefixes []string, declarations ...Declaration) (*Set, error) {
@@ -112,9 +112,9 @@ func NewSet(provider string, prefixes []string, declarations ...Declaration) (*S
 	return s, nil
 }
 
-// Collect makes the set of a provider out of groups of declarations and what is
-// checked across keys. Declarations at fault are an error, which a test of the
-// provider rules out; the set that comes with it refuses every Service and says why.
+// Collect returns the set of a provider from groups of declarations and checks
+// across keys. Invalid declarations are an error, which a test of the provider
+// rules out; the set returned with it refuses every Service and reports why.
 func Collect(provider string, prefixes []string, checks []Check, groups ...[]Declaration) (*Set, error) {
 	set, err := NewSet(provider, prefixes, slices.Concat(groups...)...)
 	if err == nil {
@@ -270,9 +270,9 @@ func (d *declaration) check() error {
 	return faults.ErrorOrNil()
 }
 
-// TryExamples parses every example and reports those that no form of their key
-// accepts, so that a provider's test can keep its reference page honest. The
-// ports are those that examples may refer to.
+// TryExamples parses every example and reports the examples that no form of their key
+// accepts, so that a provider's test can verify its reference page. Examples may refer
+// to the ports.
 func (s *Set) TryExamples(ports []corev1.ServicePort) error {
 	faults := &multierror.Error{ErrorFormat: oneLine}
 	for _, d := range s.declarations {
@@ -286,7 +286,7 @@ func (s *Set) TryExamples(ports []corev1.ServicePort) error {
 			}
 		}
 		if last != nil {
-			faults = multierror.Append(faults, fmt.Errorf("%s: example %s %w", d.name, quote(d.example), last))
+			faults = multierror.Append(faults, fmt.Errorf("%s: example %s %w", d.name, quoteValue(d.example), last))
 		}
 	}
 	return faults.ErrorOrNil()

@@ -226,7 +226,7 @@ func TestMarkdownTellsHeadingsApart(t *testing.T) {
 func BenchmarkParse(b *testing.B) {
 	set := mustSet(b)
 	src := annotations.Source{
-		Annotations: under(map[string]string{"scheme": "internal", "check-interval": "20", "attributes.80": "a=b", "nonsense": "1"}),
+		Annotations: withPrefix(map[string]string{"scheme": "internal", "check-interval": "20", "attributes.80": "a=b", "nonsense": "1"}),
 		Ports:       testPorts,
 	}
 	for b.Loop() {

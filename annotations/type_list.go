@@ -43,7 +43,7 @@ func ListWith[T comparable](o ListOptions, item Type[T]) Type[[]T] {
 func listLegal(o ListOptions, item facts) string {
 	legal := "a comma separated list"
 	if o.Separator != "," {
-		legal = "a list separated by " + quote(o.Separator)
+		legal = "a list separated by " + quoteValue(o.Separator)
 	}
 	if strings.TrimSpace(o.Separator) == "" {
 		legal = "a list separated by blanks"
@@ -71,7 +71,7 @@ func parseList[T comparable](o ListOptions, item Type[T], raw string, sc scope) 
 	for _, text := range splitList(o, raw) {
 		value, more, err := item.parse(text, sc)
 		if err != nil {
-			return nil, nil, fmt.Errorf("has item %s, which %w", quote(text), err)
+			return nil, nil, fmt.Errorf("has item %s, which %w", quoteValue(text), err)
 		}
 		notes = append(notes, more...)
 		if !o.Unique || !seen[value] {

@@ -36,7 +36,7 @@ func lenientMap(raw string) map[string]string {
 // backslash takes the next character as it is, the value may hold "=", keys and
 // values are trimmed, a piece without "=" or with an empty key is bad, the empty
 // text is the empty map. A comma at the very end is noted and ignored; there it
-// becomes part of the last value, which nobody can mean.
+// becomes part of the last value, which cannot be intended.
 // Source: kubernetes-sigs/aws-load-balancer-controller:pkg/annotations/parser.go.
 func MapStrict() Type[map[string]string] {
 	legal := "key=value pairs separated by commas, with a backslash before a comma that belongs to a value"
@@ -60,10 +60,10 @@ func strictMap(raw string) (map[string]string, []string, error) {
 	for _, piece := range pieces {
 		key, value, found := strings.Cut(piece, "=")
 		if !found {
-			return nil, nil, fmt.Errorf("has the piece %s, which has no \"=\"", quote(strings.TrimSpace(piece)))
+			return nil, nil, fmt.Errorf("has the piece %s, which has no \"=\"", quoteValue(strings.TrimSpace(piece)))
 		}
 		if key = strings.TrimSpace(key); key == "" {
-			return nil, nil, fmt.Errorf("has the piece %s, which has no key", quote(strings.TrimSpace(piece)))
+			return nil, nil, fmt.Errorf("has the piece %s, which has no key", quoteValue(strings.TrimSpace(piece)))
 		}
 		out[key] = strings.TrimSpace(value)
 	}
@@ -95,7 +95,7 @@ func Only(keys ...string) func(map[string]string) error {
 	return func(values map[string]string) error {
 		for _, key := range sortedKeys(values) {
 			if !slices.Contains(keys, key) {
-				return fmt.Errorf("has key %s, only %s can be set", quote(key), and(keys))
+				return fmt.Errorf("has key %s, only %s can be set", quoteValue(key), joinAnd(keys))
 			}
 		}
 		return nil
@@ -113,7 +113,7 @@ type Requirement struct {
 // selector holds for everything.
 type Selector []Requirement
 
-// Matches tells whether the labels fulfil the selector.
+// Matches reports whether the labels fulfil the selector.
 func (s Selector) Matches(labels map[string]string) bool {
 	for _, r := range s {
 		value, ok := labels[r.Key]
@@ -128,7 +128,7 @@ func (s Selector) Matches(labels map[string]string) bool {
 // that the label must exist.
 func SelectorLenient() Type[Selector] {
 	return Custom("label selector", "key=value pairs separated by commas", func(raw string) (Selector, error) {
-		return selector(lenientMap(raw), true), nil
+		return newSelector(lenientMap(raw), true), nil
 	})
 }
 
@@ -138,12 +138,12 @@ func SelectorStrict() Type[Selector] {
 		facts: facts{name: "label selector", head: "key=value pairs separated by commas"},
 		parse: func(raw string, _ scope) (Selector, []string, error) {
 			values, notes, err := strictMap(raw)
-			return selector(values, false), notes, err
+			return newSelector(values, false), notes, err
 		},
 	}
 }
 
-func selector(values map[string]string, emptyExists bool) Selector {
+func newSelector(values map[string]string, emptyExists bool) Selector {
 	out := Selector{}
 	for _, key := range sortedKeys(values) {
 		out = append(out, Requirement{Key: key, Value: values[key], Exists: emptyExists && values[key] == ""})

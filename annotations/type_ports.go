@@ -20,7 +20,7 @@ type Ports struct {
 // AllPorts holds for every port.
 func AllPorts() Ports { return Ports{All: true} }
 
-// Has tells whether the set holds for a Service port.
+// Has reports whether the set holds for a Service port.
 func (p Ports) Has(port corev1.ServicePort) bool {
 	return p.All || slices.Contains(p.Numbers, port.Port) || port.Name != "" && slices.Contains(p.Names, port.Name)
 }
@@ -65,7 +65,7 @@ func parsePorts(o PortOptions, raw string, sc scope) (Ports, []string, error) {
 		number, err := strconv.ParseInt(item, 10, 32)
 		isName := err != nil
 		if isName && !o.Names {
-			return Ports{}, nil, fmt.Errorf("has item %s, which is not a port number", quote(item))
+			return Ports{}, nil, fmt.Errorf("has item %s, which is not a port number", quoteValue(item))
 		}
 		one := Ports{Names: []string{item}}
 		if !isName {
@@ -73,9 +73,9 @@ func parsePorts(o PortOptions, raw string, sc scope) (Ports, []string, error) {
 		}
 		if !slices.ContainsFunc(sc.ports, one.Has) {
 			if o.MustMatch {
-				return Ports{}, nil, fmt.Errorf("has item %s, which is no port of the Service (%s)", quote(item), servicePorts(sc.ports))
+				return Ports{}, nil, fmt.Errorf("has item %s, which is no port of the Service (%s)", quoteValue(item), servicePorts(sc.ports))
 			}
-			notes = append(notes, fmt.Sprintf("has item %s, which is no port of the Service (%s), so it has no effect", quote(item), servicePorts(sc.ports)))
+			notes = append(notes, fmt.Sprintf("has item %s, which is no port of the Service (%s), so it has no effect", quoteValue(item), servicePorts(sc.ports)))
 			continue
 		}
 		out.Numbers = append(out.Numbers, one.Numbers...)

@@ -40,7 +40,7 @@ func Bool() Type[bool] {
 // text is bad; what then happens is for the form's Bad to say.
 func BoolWords(yes, no []string, fold bool) Type[bool] {
 	words := slices.Concat(yes, no)
-	t := Custom("bool", oneOf(quoted(words)), func(raw string) (bool, error) {
+	t := Custom("bool", oneOf(quoteAll(words)), func(raw string) (bool, error) {
 		same := func(word string) bool { return word == raw || fold && strings.EqualFold(word, raw) }
 		if slices.ContainsFunc(yes, same) {
 			return true, nil
@@ -48,7 +48,7 @@ func BoolWords(yes, no []string, fold bool) Type[bool] {
 		if slices.ContainsFunc(no, same) {
 			return false, nil
 		}
-		return false, fmt.Errorf("is not %s", oneOf(quoted(words)))
+		return false, fmt.Errorf("is not %s", oneOf(quoteAll(words)))
 	}).valued(words...)
 	if fold {
 		t.facts.tail = ", in any case"
@@ -59,7 +59,7 @@ func BoolWords(yes, no []string, fold bool) Type[bool] {
 // BoolUnless is true for every text except the empty one and the given ones,
 // compared exactly.
 func BoolUnless(no ...string) Type[bool] {
-	legal := "any text for true, " + oneOf(quoted(append([]string{""}, no...))) + " for false"
+	legal := "any text for true, " + oneOf(quoteAll(append([]string{""}, no...))) + " for false"
 	return Custom("bool", legal, func(raw string) (bool, error) {
 		return raw != "" && !slices.Contains(no, raw), nil
 	})
@@ -96,7 +96,7 @@ func IntRange(minimum, maximum int) Type[int] {
 		return nil
 	})
 	t.facts.tail = fmt.Sprintf(" from %d to %d", minimum, maximum)
-	t.facts.max = bound(maximum)
+	t.facts.max = newBound(maximum)
 	return t
 }
 
@@ -109,7 +109,7 @@ func IntAtLeast(minimum int) Type[int] {
 		return nil
 	})
 	t.facts.tail = fmt.Sprintf(", at least %d", minimum)
-	t.facts.min = bound(minimum)
+	t.facts.min = newBound(minimum)
 	return t
 }
 
@@ -147,17 +147,17 @@ func Duration(minimum, maximum time.Duration) Type[time.Duration] {
 }
 
 // Enum accepts the given words in exact case.
-func Enum[S ~string](values ...S) Type[S] { return enum(false, values) }
+func Enum[S ~string](values ...S) Type[S] { return newEnum(false, values) }
 
 // EnumFold accepts the given words in any case and returns the given spelling.
-func EnumFold[S ~string](values ...S) Type[S] { return enum(true, values) }
+func EnumFold[S ~string](values ...S) Type[S] { return newEnum(true, values) }
 
-func enum[S ~string](fold bool, values []S) Type[S] {
+func newEnum[S ~string](fold bool, values []S) Type[S] {
 	words := make([]string, 0, len(values))
 	for _, value := range values {
 		words = append(words, string(value))
 	}
-	t := Custom("enum", oneOf(quoted(words)), func(raw string) (S, error) {
+	t := Custom("enum", oneOf(quoteAll(words)), func(raw string) (S, error) {
 		for _, value := range values {
 			if string(value) == raw || fold && strings.EqualFold(string(value), raw) {
 				return value, nil
@@ -168,7 +168,7 @@ func enum[S ~string](fold bool, values []S) Type[S] {
 				return "", fmt.Errorf("is not %q, case matters", string(value))
 			}
 		}
-		return "", fmt.Errorf("is not %s", oneOf(quoted(words)))
+		return "", fmt.Errorf("is not %s", oneOf(quoteAll(words)))
 	}).valued(words...)
 	if fold {
 		t.facts.tail = ", in any case"
@@ -182,7 +182,7 @@ func (t Type[T]) valued(words ...string) Type[T] {
 	return t
 }
 
-func quoted(words []string) []string {
+func quoteAll(words []string) []string {
 	out := make([]string, 0, len(words))
 	for _, word := range words {
 		out = append(out, strconv.Quote(word))
@@ -190,7 +190,7 @@ func quoted(words []string) []string {
 	return out
 }
 
-func bound(value int) *int64 {
+func newBound(value int) *int64 {
 	wide := int64(value)
 	return &wide
 }

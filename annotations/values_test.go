@@ -13,8 +13,8 @@ import (
 func TestValuesAndOrigins(t *testing.T) {
 	set := mustSet(t)
 	bag, problems := set.Parse("clb", annotations.Source{
-		Annotations: under(map[string]string{"interval": "20", "check-timeout": "x", "target": "pods", "token": "tok-1"}),
-		Labels:      under(map[string]string{"share": "blue"}),
+		Annotations: withPrefix(map[string]string{"interval": "20", "check-timeout": "x", "target": "pods", "token": "tok-1"}),
+		Labels:      withPrefix(map[string]string{"share": "blue"}),
 	})
 	if !problems.Errors() || !bag.Refused(timeoutKey) || bag.Refused(intervalKey, shareKey) {
 		t.Errorf("only the timeout should be refused: %v", problems)
@@ -67,7 +67,7 @@ func TestDefaultsFollowTheKind(t *testing.T) {
 func TestPerPort(t *testing.T) {
 	set := mustSet(t)
 	bag, problems := set.Parse("nlb", annotations.Source{
-		Annotations: under(map[string]string{
+		Annotations: withPrefix(map[string]string{
 			"attributes.443": "a=1", "attributes.80": "b=2", "attributes.31000": "c=3",
 			"action.TLS-443": `{"type":"forward","weight":2}`,
 		}),
@@ -100,10 +100,10 @@ func TestPerPort(t *testing.T) {
 func TestParseOnDelete(t *testing.T) {
 	set := mustSet(t)
 	bag, problems := set.ParseOnDelete(annotations.Source{
-		Annotations: under(map[string]string{"keep-address": "maybe", "scheme": "bad", "nonsense": "1"}),
+		Annotations: withPrefix(map[string]string{"keep-address": "maybe", "scheme": "bad", "nonsense": "1"}),
 	})
 	want := []string{`warning lb.example.com/keep-address: "maybe" is not true or false, so it counts as "true"`}
-	if diff := cmp.Diff(want, said(problems)); diff != "" {
+	if diff := cmp.Diff(want, formatProblems(problems)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !keepKey.Get(bag) {
@@ -119,12 +119,12 @@ func TestDigest(t *testing.T) {
 	digest := func(annotated, labels map[string]string) string {
 		return set.Digest(annotations.Source{Annotations: annotated, Labels: labels})
 	}
-	base := digest(under(map[string]string{"scheme": "internal", "attributes.80": "a=b"}), nil)
+	base := digest(withPrefix(map[string]string{"scheme": "internal", "attributes.80": "a=b"}), nil)
 	const want = "2e15933ca3f38fed4fd524d375ba6e52"
 	if base != want {
 		t.Errorf("Digest = %s, want %s: a change of the digest makes every Service of every cluster new work", base, want)
 	}
-	same := under(map[string]string{"scheme": "internal", "attributes.80": "a=b", "dns-ttl": "1", "nonsense": "2"})
+	same := withPrefix(map[string]string{"scheme": "internal", "attributes.80": "a=b", "dns-ttl": "1", "nonsense": "2"})
 	same["kubectl.kubernetes.io/restartedAt"] = "now"
 	if got := digest(same, map[string]string{"app": "web", prefix + "scheme": "x"}); got != base {
 		t.Error("keys that mean nothing to the provider must not change the digest")
@@ -135,18 +135,18 @@ func TestDigest(t *testing.T) {
 		"other":    {"scheme": "internal", "attributes.443": "a=b"},
 		"alias":    {"scheme": "internal", "attributes.80": "a=b", "hc-interval": "10"},
 	} {
-		if digest(under(other), nil) == base {
+		if digest(withPrefix(other), nil) == base {
 			t.Errorf("%s: the digest should differ", name)
 		}
 	}
-	if digest(nil, under(map[string]string{"share": "x"})) == digest(nil, nil) {
+	if digest(nil, withPrefix(map[string]string{"share": "x"})) == digest(nil, nil) {
 		t.Error("a declared label belongs to the digest")
 	}
 }
 
 func TestProblemOfAKey(t *testing.T) {
 	set := mustSet(t)
-	bag, _ := set.Parse("clb", annotations.Source{Annotations: under(map[string]string{"interval": "20"})})
+	bag, _ := set.Parse("clb", annotations.Source{Annotations: withPrefix(map[string]string{"interval": "20"})})
 	if got, want := intervalKey.Refusal(bag, "is too long here", "").String(), `lb.example.com/interval: "20" is too long here`; got != want {
 		t.Errorf("Refusal = %s, want %s", got, want)
 	}

@@ -83,7 +83,7 @@ const (
 	ToAccounts Exposure = "other accounts"
 )
 
-// Support tells how far this version goes with a key.
+// Support is the extent to which this version acts on a key.
 type Support string
 
 // The degrees of support. The zero Support means Works.

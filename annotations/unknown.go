@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// strays reports the keys on the Service that no form for this kind reads: keys
-// for other kinds, keys in the wrong place, keys of other clouds, and keys nobody
-// declared.
-func (s *Set) strays(kind string, src Source) Problems {
+// unknownKeys reports the keys on the Service that no form for this kind reads: keys
+// for other kinds, keys in the wrong place, keys of other clouds, and undeclared
+// keys.
+func (s *Set) unknownKeys(kind string, src Source) Problems {
 	var out Problems
 	add := func(key string, place Place) {
-		if p := s.stray(key, kind, place, len(out) < mostHints); p.Message != "" {
+		if p := s.unknownKey(key, kind, place, len(out) < mostHints); p.Message != "" {
 			p.Key, p.Severity = key, Warning
 			out = append(out, p)
 		}
@@ -25,12 +25,12 @@ func (s *Set) strays(kind string, src Source) Problems {
 	return out
 }
 
-// mostHints is after how many strays nobody is told any more what a key may mean: each
-// is held against every declared key, and whoever has so many has not misspelt them.
+// mostHints bounds the number of unknown keys for which a similar key is searched. Each
+// search compares all declared keys, and so many keys are no spelling mistakes.
 const mostHints = 50
 
-// stray returns what to say about one key; no message if there is nothing.
-func (s *Set) stray(key, kind string, place Place, hint bool) Problem {
+// unknownKey returns the problem of one key; without a message if there is none.
+func (s *Set) unknownKey(key, kind string, place Place, hint bool) Problem {
 	var here, elsewhere []*declaration
 	for _, d := range s.find(key) {
 		switch {
@@ -46,9 +46,9 @@ func (s *Set) stray(key, kind string, place Place, hint bool) Problem {
 	}
 	switch {
 	case len(here) > 0:
-		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + and(s.asked(kindsOf(here)))}
+		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + joinAnd(s.asked(kindsOf(here)))}
 	case place == ServiceLabel:
-		return strayLabel(elsewhere)
+		return misplacedLabel(elsewhere)
 	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].place == ServiceLabel):
 		return Problem{Code: CodeOtherPlace, Message: "has no effect here, it is read as a " + string(elsewhere[0].place)}
 	case len(elsewhere) > 0:
@@ -89,9 +89,9 @@ func (s *Set) undeclared(key, kind string, hint bool) Problem {
 	return Problem{}
 }
 
-// strayLabel speaks only about labels that are annotations by declaration:
-// labels under a cloud's domain are common and mostly nobody's mistake.
-func strayLabel(elsewhere []*declaration) Problem {
+// misplacedLabel reports only labels that are declared as annotations: labels under a
+// cloud's domain are common and mostly intended.
+func misplacedLabel(elsewhere []*declaration) Problem {
 	for _, d := range elsewhere {
 		if d.place == ServiceAnnotation {
 			return Problem{Code: CodeOtherPlace, Message: "has no effect as a label, it is read as a " + string(ServiceAnnotation)}
@@ -121,18 +121,18 @@ func kindsOf(ds []*declaration) []string {
 	return slices.Compact(out)
 }
 
-// and joins words: "a", "a and b", "a, b and c".
-func and(words []string) string { return join(words, " and ") }
+// joinAnd joins words: "a", "a and b", "a, b and c".
+func joinAnd(words []string) string { return joinWords(words, " and ") }
 
 // oneOf joins words: "a", "a or b", "a, b or c"; "nothing" if there are none.
 func oneOf(words []string) string {
 	if len(words) == 0 {
 		return "nothing"
 	}
-	return join(words, " or ")
+	return joinWords(words, " or ")
 }
 
-func join(words []string, last string) string {
+func joinWords(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
