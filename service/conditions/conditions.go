@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Accepted is the condition on what the user wrote. Its message is every problem,
-// warnings too: an event is gone after an hour, and what it told still holds.
+// Accepted returns the condition on the Service as written. Its message lists every
+// problem, warnings included: events expire after an hour, the problems remain.
 func Accepted(draft *reconcile.Draft) status.Condition {
 	text := strings.Join(draft.Problems.Sorted().Strings(), "; ")
 	switch {
@@ -29,8 +29,8 @@ func Accepted(draft *reconcile.Draft) status.Condition {
 	return status.Accepted(text)
 }
 
-// Standing is what a Service is to say of a run besides whether its load balancer is as
-// wanted: the conditions that hold, and the types of those that do not.
+// Standing returns the conditions of a run other than Programmed: the conditions that
+// hold, and the types of the others.
 func Standing(result reconcile.Result) (hold []status.Condition, gone []string) {
 	hold = []status.Condition{Accepted(result.Draft)}
 	if ports, refused := PortsError(result.Draft); refused {
@@ -41,7 +41,7 @@ func Standing(result reconcile.Result) (hold []status.Condition, gone []string) 
 	if old, waits := Replacing(result); waits {
 		hold = append(hold, status.Replacing("both load balancers serve; "+old+" is deleted a minute after the switch"))
 	} else if old, after, waits := Lingering(result); waits {
-		hold = append(hold, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it goes %v after the switch", old, after)))
+		hold = append(hold, status.Replacing(fmt.Sprintf("%s has been replaced and is still used for a while; it is deleted %v after the switch", old, after)))
 	} else {
 		gone = append(gone, status.TypeReplacing)
 	}
@@ -63,19 +63,19 @@ func PortsError(draft *reconcile.Draft) (status.Condition, bool) {
 func reasonOf(problems annotations.Problems) status.Reason {
 	for _, p := range problems.Sorted() {
 		if p.Severity == annotations.Error {
-			return wrong(p).reason
+			return classifyProblem(p).reason
 		}
 	}
 	return status.ReasonInvalidAnnotation
 }
 
-// telling is how an error of the user's is called in conditions and events.
+// telling names a user's error in conditions and events.
 type telling struct {
 	reason status.Reason
 	event  status.EventReason
 }
 
-func wrong(p annotations.Problem) telling {
+func classifyProblem(p annotations.Problem) telling {
 	switch annotations.CodeOf(p) {
 	case annotations.CodeField, annotations.CodeRanges, annotations.CodeHealthPort:
 		return telling{status.ReasonInvalidSpec, status.EventInvalidSpec}
@@ -122,7 +122,7 @@ func programmedOf(result reconcile.Result) status.Condition {
 	case result.Again:
 		return status.NotProgrammed(status.ReasonPending, "more steps follow from what was done; they are done at once")
 	}
-	return programmedUnless(draft, slices.Concat(serving(result), deserted(draft), result.Manual))
+	return programmedUnless(draft, slices.Concat(describeServing(result), describeNoBackends(draft), result.Manual))
 }
 
 // programmedUnless returns True with the texts, unless the live load balancer cannot take over a
@@ -158,7 +158,7 @@ func notAccepted(result reconcile.Result) string {
 	return "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes"
 }
 
-// waitsFor is InUse where all that is waited for is that something is used no more.
+// waitsFor returns InUse if every waiting step waits for a resource that is still in use.
 func waitsFor(result reconcile.Result) status.Reason {
 	reason := status.ReasonPending
 	for _, r := range result.Report.Results {
@@ -173,8 +173,8 @@ func waitsFor(result reconcile.Result) status.Reason {
 	return reason
 }
 
-// deserted tells that there is nothing behind the load balancer; empty if there is.
-func deserted(draft *reconcile.Draft) []string {
+// describeNoBackends returns a text if the load balancer has no backends.
+func describeNoBackends(draft *reconcile.Draft) []string {
 	if nodes := draft.Request.Backends.Nodes; draft.Want == nil || nodes.Len() > 0 || nodes.FilteredOut() {
 		return nil
 	}
@@ -190,13 +190,13 @@ func Held(held []plan.Blocked) status.Condition {
 	isCause := func(b plan.Blocked) bool { return !b.FollowsOther() }
 	causes := slices.DeleteFunc(slices.Clone(held), plan.Blocked.FollowsOther)
 	causes = append(causes, slices.DeleteFunc(slices.Clone(held), isCause)...)
-	return status.NotProgrammed(heldReason(causes[0]), HeldText(causes)+freed(causes[0]))
+	return status.NotProgrammed(heldReason(causes[0]), HeldText(causes)+suggestUnblocking(causes[0]))
 }
 
 // HeldEvent is an event about a step that is kept from being done: which step, why, and
 // what helps.
 func HeldEvent(reason status.EventReason, h plan.Blocked) Event {
-	return Event{Reason: reason, Text: h.Step.ID.String() + ": " + h.Why, Helps: freed(h)}
+	return Event{Reason: reason, Text: h.Step.ID.String() + ": " + h.Why, Helps: suggestUnblocking(h)}
 }
 
 // heldReason names what keeps a step from being done.
@@ -221,18 +221,18 @@ func heldReason(h plan.Blocked) status.Reason {
 	}
 }
 
-// freed is what helps against what keeps a step from being done. It follows the text that
-// says why.
-func freed(h plan.Blocked) string {
+// suggestUnblocking returns the next step for the user or operator for a blocked step. It
+// is appended to the cause.
+func suggestUnblocking(h plan.Blocked) string {
 	if h.Policy == dryRun {
 		return "; start the controller without --dry-run to have it done"
 	}
-	return remedy(heldReason(h))
+	return suggestRemedy(heldReason(h))
 }
 
-// StaleFinalizers are the provider's finalizers that the load balancer as it is now
-// does not have: another kind of it had them, and all of that is gone after a clean
-// run. Nothing is stale while that is not known.
+// StaleFinalizers returns the provider's finalizers that the current load balancer does
+// not need: they belong to a former kind of it, of which nothing is left after a clean
+// run. After any other run it returns none.
 func StaleFinalizers(result reconcile.Result, outputs providers.Outputs) []string {
 	if !result.Clean || result.PresenceOnly || len(result.Status.Ingress) == 0 {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-func step(gate time.Duration) plan.Step {
+func newStep(gate time.Duration) plan.Step {
 	s := plan.Step{ID: plan.StepID{Key: stack.Key{Kind: "x"}, Action: plan.Delete}}
 	if gate > 0 {
 		s.Gate = plan.Gate{After: gate, Since: "test"}
@@ -37,15 +37,15 @@ func resultOf(d reconcile.Draft, results ...engine.Result) reconcile.Result {
 }
 
 func heldBy(by plan.BlockedBy) reconcile.Draft {
-	return reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{{Step: step(0), By: by, Why: "why"}}}}
+	return reconcile.Draft{Plan: plan.Plan{Blocked: []plan.Blocked{{Step: newStep(0), By: by, Why: "why"}}}}
 }
 
-func failure(m fault.Meaning) engine.Result {
-	return engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(m, "no"))}
+func failWith(m fault.Meaning) engine.Result {
+	return engine.Result{Step: newStep(0), State: engine.Failed, Outcome: plan.Failed(fault.New(m, "no"))}
 }
 
-func waiting(gate time.Duration) engine.Result {
-	return engine.Result{Step: step(gate), State: engine.Waiting, Outcome: plan.Outcome{Wait: time.Second}}
+func waitAt(gate time.Duration) engine.Result {
+	return engine.Result{Step: newStep(gate), State: engine.Waiting, Outcome: plan.Outcome{Wait: time.Second}}
 }
 
 var refused = annotations.Problems{{Key: "k", Severity: annotations.Error}}
@@ -58,10 +58,10 @@ func TestProgrammed(t *testing.T) {
 		"all is well":           {resultOf(reconcile.Draft{}), ""},
 		"never accepted":        {resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused}), status.ReasonNotAccepted},
 		"not accepted any more": {resultOf(reconcile.Draft{Problems: refused}), status.ReasonNotAccepted},
-		"quota":                 {resultOf(reconcile.Draft{}, failure(fault.Quota)), status.ReasonQuotaExceeded},
-		"denied":                {resultOf(reconcile.Draft{}, failure(fault.Denied)), status.ReasonDenied},
-		"invalid":               {resultOf(reconcile.Draft{}, failure(fault.Invalid)), status.ReasonRefused},
-		"a fault of ours":       {resultOf(reconcile.Draft{}, failure(fault.Internal)), status.ReasonCloudError},
+		"quota":                 {resultOf(reconcile.Draft{}, failWith(fault.Quota)), status.ReasonQuotaExceeded},
+		"denied":                {resultOf(reconcile.Draft{}, failWith(fault.Denied)), status.ReasonDenied},
+		"invalid":               {resultOf(reconcile.Draft{}, failWith(fault.Invalid)), status.ReasonRefused},
+		"a fault of ours":       {resultOf(reconcile.Draft{}, failWith(fault.Internal)), status.ReasonCloudError},
 		"policy":                {resultOf(heldBy(plan.ByPolicy)), status.ReasonHeldByPolicy},
 		"proof":                 {resultOf(heldBy("proof")), status.ReasonNotOurs},
 		"filter":                {resultOf(heldBy("filter")), status.ReasonNoMatchingNodes},
@@ -70,12 +70,12 @@ func TestProgrammed(t *testing.T) {
 		"held while it is busy": {resultOf(heldBy(plan.ByBusy)), status.ReasonPending},
 		"held as it has failed": {resultOf(heldBy(plan.ByFailed)), status.ReasonCloudError},
 		"the cloud is busy": {
-			resultOf(reconcile.Draft{}, waiting(0)), status.ReasonPending,
+			resultOf(reconcile.Draft{}, waitAt(0)), status.ReasonPending,
 		},
 		"the time after a switch is no wait": {
-			resultOf(reconcile.Draft{}, waiting(time.Minute)), "",
+			resultOf(reconcile.Draft{}, waitAt(time.Minute)), "",
 		},
-		"a failure says more than a held step": {resultOf(heldBy("ledger"), failure(fault.Quota)), status.ReasonQuotaExceeded},
+		"a failure says more than a held step": {resultOf(heldBy("ledger"), failWith(fault.Quota)), status.ReasonQuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Programmed(tc.result)
@@ -96,8 +96,8 @@ func TestStaleFinalizers(t *testing.T) {
 	outputs := providers.Outputs{Finalizers: []string{"x/v1", "x/v2", "y/v1"}}
 	serving := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 	clean := func(answer status.Result) reconcile.Result { return reconcile.Result{Clean: true, Status: answer} }
-	unclean, glimpsed := clean(status.Result{Ingress: serving}), clean(status.Result{Ingress: serving})
-	unclean.Clean, glimpsed.PresenceOnly = false, true
+	unclean, presenceOnly := clean(status.Result{Ingress: serving}), clean(status.Result{Ingress: serving})
+	unclean.Clean, presenceOnly.PresenceOnly = false, true
 	for name, tc := range map[string]struct {
 		result reconcile.Result
 		want   []string
@@ -106,7 +106,7 @@ func TestStaleFinalizers(t *testing.T) {
 		"without any":         {clean(status.Result{Ingress: serving}), []string{"x/v1", "x/v2", "y/v1"}},
 		"nothing serves":      {clean(status.Result{}), nil},
 		"not done":            {unclean, nil},
-		"only that it serves": {glimpsed, nil},
+		"only that it serves": {presenceOnly, nil},
 	} {
 		if d := cmp.Diff(tc.want, StaleFinalizers(tc.result, outputs)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
@@ -114,8 +114,8 @@ func TestStaleFinalizers(t *testing.T) {
 	}
 }
 
-// TestTold: throttled calls, and those that find the cloud down, are told in the same
-// words whichever they were; other failures with all that failed.
+// TestTold: the text for throttled calls, and for calls while the cloud is unavailable, does
+// not depend on the calls; the text for other failures lists each of them.
 func TestTold(t *testing.T) {
 	calls := func(m fault.Meaning, names ...string) error {
 		var all *multierror.Error

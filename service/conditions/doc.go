@@ -1,9 +1,8 @@
-// Package conditions says what a run comes to, in the words that a Service carries:
-// its conditions, and the texts of events.
+// Package conditions computes the conditions of a Service and the texts of events from
+// the result of a run.
 //
-// Our own loop and the stock one write them at different moments and on different
-// ways, but what they mean must not depend on who runs. It computes values and
-// writes nothing.
+// Berth's loop and the stock one write them at different moments and in different
+// ways, but their meaning must be the same under both. The package writes nothing.
 //
 // Start with Accepted and Programmed.
 package conditions

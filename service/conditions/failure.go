@@ -63,7 +63,7 @@ func sentBy(result reconcile.Result) []string {
 // only a person can solve, if there are any, and else all. Failures that pass by
 // themselves differ from one try to the next and hide the lasting ones.
 func lastingFailures(err error) error {
-	all := apart(err)
+	all := splitErrors(err)
 	lasting := slices.DeleteFunc(slices.Clone(all), func(one error) bool { return isTransient(fault.Of(one)) })
 	if len(lasting) == 0 || len(lasting) == len(all) {
 		return err
@@ -84,7 +84,7 @@ func isTransient(m fault.Meaning) bool {
 // leadingFailure returns the failure that decides on reason and remedy: the first one that only
 // a person can solve, else the first one.
 func leadingFailure(err error) error {
-	all := apart(err)
+	all := splitErrors(err)
 	if i := slices.IndexFunc(all, func(one error) bool { return !isTransient(fault.Of(one)) }); i >= 0 {
 		return all[i]
 	}
@@ -117,14 +117,14 @@ func remedyOf(err error) string {
 		fault.Account:         "the cloud account cannot use this service: ask its administrator to enable it",
 	}[fault.CauseOf(err)]
 	if text == "" {
-		return remedy(ReasonFor(err))
+		return suggestRemedy(ReasonFor(err))
 	}
 	return "; " + text
 }
 
-// remedy returns what a user or the operator of the cluster can do about a failure;
+// suggestRemedy returns what a user or the operator of the cluster can do about a failure;
 // empty where it passes by itself. It follows the text of the failure.
-func remedy(reason status.Reason) string {
+func suggestRemedy(reason status.Reason) string {
 	text := map[status.Reason]string{
 		status.ReasonUnauthenticated:  "the cloud does not accept the controller's credentials: renew or correct them",
 		status.ReasonDenied:           "the controller's credentials lack this right: grant it, see docs/permissions",

@@ -16,7 +16,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-func refusal(m fault.Meaning, c fault.Cause, text string) *fault.Fault {
+func newRefusal(m fault.Meaning, c fault.Cause, text string) *fault.Fault {
 	return &fault.Fault{Meaning: m, Cause: c, Text: text}
 }
 
@@ -29,13 +29,13 @@ func TestRemedyByCause(t *testing.T) {
 		says   string
 		not    string
 	}{
-		"expired":       {refusal(fault.Denied, fault.Unauthenticated, "ExpiredToken"), status.ReasonUnauthenticated, "renew or correct them", "lack this right"},
-		"no right":      {refusal(fault.Denied, fault.Unauthorized, "not authorized to perform"), status.ReasonDenied, "lack this right: grant it", "lock"},
-		"locked":        {refusal(fault.Denied, fault.Locked, "ScopeLocked"), status.ReasonLocked, "remove the lock", "lack this right"},
-		"policy":        {refusal(fault.Denied, fault.Policy, "RequestDisallowedByPolicy"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", "lack this right"},
-		"policy on GCE": {refusal(fault.Invalid, fault.Policy, "constraints/compute.x"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", ""},
-		"account":       {refusal(fault.Denied, fault.Account, "SubscriptionNotFound"), status.ReasonDenied, "ask its administrator to enable it", "lack this right"},
-		"quota":         {refusal(fault.Quota, fault.Unspecified, "too many"), status.ReasonQuotaExceeded, "raise this limit", ""},
+		"expired":       {newRefusal(fault.Denied, fault.Unauthenticated, "ExpiredToken"), status.ReasonUnauthenticated, "renew or correct them", "lack this right"},
+		"no right":      {newRefusal(fault.Denied, fault.Unauthorized, "not authorized to perform"), status.ReasonDenied, "lack this right: grant it", "lock"},
+		"locked":        {newRefusal(fault.Denied, fault.Locked, "ScopeLocked"), status.ReasonLocked, "remove the lock", "lack this right"},
+		"policy":        {newRefusal(fault.Denied, fault.Policy, "RequestDisallowedByPolicy"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", "lack this right"},
+		"policy on GCE": {newRefusal(fault.Invalid, fault.Policy, "constraints/compute.x"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", ""},
+		"account":       {newRefusal(fault.Denied, fault.Account, "SubscriptionNotFound"), status.ReasonDenied, "ask its administrator to enable it", "lack this right"},
+		"quota":         {newRefusal(fault.Quota, fault.Unspecified, "too many"), status.ReasonQuotaExceeded, "raise this limit", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Failed(fmt.Errorf("create listener: %w", tc.err))
@@ -64,7 +64,7 @@ func TestForemost(t *testing.T) {
 
 // TestRefusedRelease: a Service that is being deleted is not asked to change.
 func TestRefusedRelease(t *testing.T) {
-	failed := engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "cannot be removed."))}
+	failed := engine.Result{Step: newStep(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "cannot be removed."))}
 	got := Programmed(resultOf(reconcile.Draft{Intent: reconcile.Release}, failed))
 	if got.Reason != status.ReasonRefused || strings.Contains(got.Message, "change the Service") || !strings.Contains(got.Message, "the deletion is retried") {
 		t.Errorf("%s: %s", got.Reason, got.Message)
@@ -94,7 +94,7 @@ func TestNotAcceptedSaysWhatServes(t *testing.T) {
 		t.Error(none.Message)
 	}
 	res := resultOf(reconcile.Draft{Problems: refused})
-	res.Serves = append(res.Serves, step(0).ID.Key)
+	res.Serves = append(res.Serves, newStep(0).ID.Key)
 	if got := Programmed(res).Message; !strings.Contains(got, "serves nothing yet") {
 		t.Error(got)
 	}
@@ -109,7 +109,7 @@ func TestNotAcceptedSaysWhatServes(t *testing.T) {
 func TestSentIdentifiersStay(t *testing.T) {
 	type spec struct{ Subnet string }
 	const sent, answered = "3daf058c-f342-3e0d-3cd8-70fd975afd0e", "00a1c1de-5f0e-4d38-8b1c-3f7a0d6f4a12"
-	failed := engine.Result{Step: step(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "Subnet %s not found, request %s", sent, answered))}
+	failed := engine.Result{Step: newStep(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "Subnet %s not found, request %s", sent, answered))}
 	failed.Step.Target.Spec = spec{Subnet: sent}
 	got := Programmed(resultOf(reconcile.Draft{}, failed)).Message
 	if !strings.Contains(got, sent) || strings.Contains(got, answered) {

@@ -77,7 +77,7 @@ const (
 func itemsOf(raw string) []string {
 	items := strings.FieldsFunc(raw, func(r rune) bool { return r == ',' || r == '=' || r == ' ' })
 	return slices.DeleteFunc(append(items, raw), func(item string) bool {
-		return len(item) < shortestItem || number(item) || !strings.ContainsFunc(item, func(r rune) bool { return !isAlphanumeric(r) })
+		return len(item) < shortestItem || isNumber(item) || !strings.ContainsFunc(item, func(r rune) bool { return !isAlphanumeric(r) })
 	})
 }
 

@@ -21,37 +21,37 @@ func Steady(err error, sent ...string) string {
 	if (fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable)) && errors.As(err, &first) {
 		err = first // which calls it was differs from one try to the next
 	}
-	return steady(OneLine(err), sent)
+	return omitVariable(OneLine(err), sent)
 }
 
 // identifier is the length from which on a word that was sent counts as an identifier:
 // shorter ones, such as a number of seconds, are in a request by chance.
 const identifier = 16
 
-// left is what stands for something that was left out.
+// left replaces omitted text.
 const left = "..."
 
-// steady leaves out of a text what differs from one answer to the next.
-func steady(text string, sent []string) string {
+// omitVariable replaces the parts of a text that differ from one answer to the next.
+func omitVariable(text string, sent []string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
 		core := strings.Trim(word, `.,;:!?'"(){}<>`)
 		switch {
 		case core == "", len(core) >= identifier && slices.ContainsFunc(sent, func(s string) bool { return strings.Contains(s, core) }):
-		case varies(core), number(core) && i+1 < len(words) && unitOfTime(words[i+1]):
+		case isVariable(core), isNumber(core) && i+1 < len(words) && unitOfTime(words[i+1]):
 			words[i] = strings.Replace(word, core, left, 1)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// varies tells whether a word is made for one answer alone.
-func varies(word string) bool {
-	return connection(word) || duration(word) || uuid(word) || serial(word) || blob(word)
+// isVariable reports whether a word belongs to a single answer.
+func isVariable(word string) bool {
+	return isAddressPort(word) || isDuration(word) || isUUID(word) || isSerial(word) || isBlob(word)
 }
 
-// connection words are addresses with a port, one or two of them.
-func connection(word string) bool {
+// isAddressPort reports whether a word is one address with a port, or two of them.
+func isAddressPort(word string) bool {
 	for end := range strings.SplitSeq(word, "->") {
 		if _, err := netip.ParseAddrPort(end); err != nil {
 			return false
@@ -60,13 +60,13 @@ func connection(word string) bool {
 	return true
 }
 
-// duration words are times as Go writes them, such as 1m3.5s.
-func duration(word string) bool {
+// isDuration reports whether a word is a duration as Go formats it, such as 1m3.5s.
+func isDuration(word string) bool {
 	rest := strings.TrimRight(word, "hmnuµs")
 	return rest != word && len(rest) > 0 && strings.Trim(rest, "0123456789.hms") == "" && unicode.IsDigit(rune(word[0]))
 }
 
-func uuid(word string) bool {
+func isUUID(word string) bool {
 	parts := strings.Split(word, "-")
 	if len(parts) != 5 {
 		return false
@@ -79,16 +79,16 @@ func uuid(word string) bool {
 	return true
 }
 
-// serial words are hexadecimal numbers in capitals, with dots perhaps, as Google and
-// S3 number their answers. Lower case ones are mostly names of things.
-func serial(word string) bool {
+// isSerial reports whether a word is a hexadecimal number in capitals, possibly with dots, as
+// Google and S3 number their answers. Lower case ones are mostly names of resources.
+func isSerial(word string) bool {
 	const shortest = 12
 	return len(word) >= shortest && strings.Trim(word, "0123456789ABCDEF.") == "" &&
 		strings.ContainsAny(word, "ABCDEF") && strings.ContainsAny(word, "0123456789")
 }
 
-// blob words are longer than any name and made of the alphabet of base64 alone.
-func blob(word string) bool {
+// isBlob reports whether a word is longer than any name and consists of base64 characters.
+func isBlob(word string) bool {
 	const shortest = 65 // labels and names of resources end at 63 or 64
 	if len(word) < shortest || strings.HasPrefix(word, "/") {
 		return false
@@ -99,7 +99,7 @@ func blob(word string) bool {
 	})
 }
 
-func number(word string) bool { return strings.Trim(word, "0123456789.") == "" }
+func isNumber(word string) bool { return strings.Trim(word, "0123456789.") == "" }
 
 func unitOfTime(word string) bool {
 	word = strings.TrimRight(strings.ToLower(word), `.,;:!?)'"`)

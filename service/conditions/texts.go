@@ -50,17 +50,17 @@ func HeldText(held []plan.Blocked) string {
 	return strings.Join(text, "; ")
 }
 
-// Replacing tells whether an old load balancer still serves beside a new one, and
-// which. One of which something could not be made or changed takes nobody's place.
+// Replacing reports whether an old load balancer still serves beside a new one, and
+// returns its name. A new one that is incomplete does not replace the old one yet.
 func Replacing(result reconcile.Result) (old string, waits bool) {
 	if result.Unready() || result.Incomplete() {
 		return "", false
 	}
-	return gated(result, engine.Waiting)
+	return findGated(result, engine.Waiting)
 }
 
-// Lingering tells what of a load balancer stays for a while after something new has
-// taken its place, and how long.
+// Lingering returns the part of a load balancer that is kept for a while after its
+// replacement, and for how long.
 func Lingering(result reconcile.Result) (old string, after time.Duration, waits bool) {
 	for _, r := range result.Report.Results {
 		if r.State == engine.Waiting && r.Step.Gate.Part {
@@ -70,15 +70,15 @@ func Lingering(result reconcile.Result) (old string, after time.Duration, waits 
 	return "", 0, false
 }
 
-// Replaced tells whether an old load balancer went in this run, after a new one had
-// taken over, and which.
+// Replaced reports whether an old load balancer was deleted in this run, after a new one
+// had taken over, and returns its name.
 func Replaced(result reconcile.Result) (old string, done bool) {
-	return gated(result, engine.Done)
+	return findGated(result, engine.Done)
 }
 
-// gated names what goes after a switch: the load balancer, where it is among the
-// steps, rather than what belongs to it.
-func gated(result reconcile.Result, state engine.State) (name string, found bool) {
+// findGated returns the name of the resource that is deleted after a switch: of the load
+// balancer if it is among the steps, otherwise of one of its parts.
+func findGated(result reconcile.Result, state engine.State) (name string, found bool) {
 	for _, r := range result.Report.Results {
 		if r.State != state || r.Step.Gate.IsZero() || r.Step.Gate.Part {
 			continue
@@ -93,9 +93,9 @@ func gated(result reconcile.Result, state engine.State) (name string, found bool
 	return name, found
 }
 
-// serving says in one sentence what clients can use: kind, names and ports. Nothing
-// in it changes by itself.
-func serving(result reconcile.Result) []string {
+// describeServing returns one sentence about the entry points: kind, names and ports. The
+// text is the same in every run without changes.
+func describeServing(result reconcile.Result) []string {
 	if len(result.Serves) == 0 || result.Draft.Request.Service == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func serving(result reconcile.Result) []string {
 	return []string{fmt.Sprintf("%s %s serves %s", result.Draft.Request.Kind, strings.Join(slices.Compact(slices.Clone(result.Names)), ", "), strings.Join(ports, ", "))}
 }
 
-// Addresses are those that clients use, as one text; empty if there are none.
+// Addresses joins the addresses that clients use; empty if there are none.
 func Addresses(ingress []corev1.LoadBalancerIngress) string {
 	var out []string
 	for _, in := range ingress {
@@ -115,7 +115,7 @@ func Addresses(ingress []corev1.LoadBalancerIngress) string {
 	return strings.Join(out, ", ")
 }
 
-// onlyGates tells whether nothing is waited for but the time after a switch.
+// onlyGates reports whether every waiting step waits for the time after a switch.
 func onlyGates(result reconcile.Result) bool {
 	for _, r := range result.Report.Results {
 		if r.State == engine.Waiting && r.Step.Gate.IsZero() {
@@ -144,7 +144,7 @@ func ProblemEvents(draft *reconcile.Draft, keys *annotations.Set) []Event {
 		switch {
 		case slices.Contains(draft.Refused, p):
 		case p.Severity == annotations.Error:
-			reason := wrong(p).event
+			reason := classifyProblem(p).event
 			bad[reason] = append(bad[reason], p.String())
 		default:
 			out = append(out, Event{Reason: EventFor(p, keys), Text: p.String()})
@@ -196,8 +196,8 @@ func EventFor(p annotations.Problem, keys *annotations.Set) status.EventReason {
 	return status.EventUnknownAnnotation
 }
 
-// Told is what an event says of an error. Which calls are throttled, or find the
-// cloud down, differs from one try to the next; that they do is told once.
+// Told returns the text of an event about an error. The calls that are throttled, or made
+// while the cloud is unavailable, differ between attempts; the text must not.
 func Told(err error) string {
 	var first *fault.Fault
 	if (fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable)) && errors.As(err, &first) {
@@ -206,19 +206,19 @@ func Told(err error) string {
 	return OneLine(err)
 }
 
-// OneLine is the text of an error without line breaks; several errors in one are
-// told one after the other.
+// OneLine returns the text of an error without line breaks; the texts of a joined error
+// are separated by semicolons.
 func OneLine(err error) string {
 	var texts []string
-	for _, one := range apart(err) {
+	for _, one := range splitErrors(err) {
 		texts = append(texts, strings.Join(strings.Fields(one.Error()), " "))
 	}
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), "; ")
 }
 
-// apart takes an error that is a list of errors apart.
-func apart(err error) []error {
+// splitErrors returns the errors of a joined error.
+func splitErrors(err error) []error {
 	var list []error
 	switch e := err.(type) { //nolint:errorlint // what wraps a list says more than the list
 	case interface{ WrappedErrors() []error }:
@@ -231,7 +231,7 @@ func apart(err error) []error {
 	}
 	var out []error
 	for _, one := range list {
-		out = append(out, apart(one)...)
+		out = append(out, splitErrors(one)...)
 	}
 	return out
 }

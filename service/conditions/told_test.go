@@ -83,8 +83,8 @@ func TestProgrammedSays(t *testing.T) {
 func TestReplacingNamesTheLoadBalancer(t *testing.T) {
 	balancer := stack.Key{Kind: "load-balancer", Name: "old"}
 	steps := func(state engine.State) []engine.Result {
-		rule := step(1)
-		lb := step(1)
+		rule := newStep(1)
+		lb := newStep(1)
 		lb.ID = plan.StepID{Key: balancer, Action: plan.Delete}
 		return []engine.Result{{Step: rule, State: state}, {Step: lb, State: state}}
 	}
@@ -97,10 +97,10 @@ func TestReplacingNamesTheLoadBalancer(t *testing.T) {
 	}
 }
 
-// TestNotReplacingYet: a load balancer that is still being made takes nobody's place.
+// TestNotReplacingYet: a load balancer whose creation is not complete does not replace another one.
 func TestNotReplacingYet(t *testing.T) {
 	next, old := stack.Key{Kind: "load-balancer", Name: "new"}, stack.Key{Kind: "load-balancer", Name: "old"}
-	gone := step(1)
+	gone := newStep(1)
 	gone.ID = plan.StepID{Key: old, Action: plan.Delete}
 	for state, want := range map[stack.State]bool{stack.Pending: false, stack.Ready: true} {
 		draft := reconcile.Draft{Found: []stack.Key{old}, Want: &stack.Stack{Resources: []stack.Resource{{Key: next}}}}
@@ -125,8 +125,8 @@ func TestOneLine(t *testing.T) {
 // TestFailureSaysWhatHelps: once, and its own where the failure has it.
 func TestFailureSaysWhatHelps(t *testing.T) {
 	for want, f := range map[string]*fault.Fault{
-		"no right" + remedy(status.ReasonDenied): {Meaning: fault.Denied, Text: "no right."},
-		"no identity; set X":                     {Meaning: fault.Denied, Text: "no identity", Helps: "set X"},
+		"no right" + suggestRemedy(status.ReasonDenied): {Meaning: fault.Denied, Text: "no right."},
+		"no identity; set X":                            {Meaning: fault.Denied, Text: "no identity", Helps: "set X"},
 	} {
 		err := fmt.Errorf("read: %w", f)
 		if got := Failed(err); got.Reason != status.ReasonDenied || got.Message != "read: "+want || FailedText(err) != got.Message {
@@ -142,7 +142,7 @@ func TestHeldEventSaysWhatHelps(t *testing.T) {
 		"no-delete": "; undo the change, or allow it in the flag --policy of the controller",
 		"dry-run":   "; start the controller without --dry-run to have it done",
 	} {
-		h := plan.Blocked{Step: step(1), By: plan.ByPolicy, Policy: policy, Why: "not now"}
+		h := plan.Blocked{Step: newStep(1), By: plan.ByPolicy, Policy: policy, Why: "not now"}
 		one := HeldEvent(status.EventHeldByPolicy, h)
 		text := h.Step.ID.String() + ": not now"
 		if got := Gather([]Event{one, one}); len(got) != 1 || got[0].Text != text+"; "+text+want {
