@@ -19,9 +19,11 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// begun is a process on a cloud that refuses names that are taken, and for which
+// beginUnread starts a process on a cloud that refuses names that are taken, so that
 // new Services need not be read.
-func begun(w *world, change func(*providers.Bound)) *process { return begunAt(w, time.Now, change) }
+func beginUnread(w *world, change func(*providers.Bound)) *process {
+	return begunAt(w, time.Now, change)
+}
 
 func begunAt(w *world, now func() time.Time, change func(*providers.Bound)) *process {
 	w.refusesTaken = true
@@ -40,44 +42,44 @@ func asNew(svc *corev1.Service) reconcile.Job {
 	return reconcile.Job{Service: svc, NeverProvisioned: true}
 }
 
-// TestFreshIsNotRead: what is said to be new is made without a read of what it
-// might own, and is known from then on.
+// TestFreshIsNotRead: the resources of a new Service are created without a read of what it
+// might own, and are remembered from then on.
 func TestFreshIsNotRead(t *testing.T) {
 	w := newWorld()
-	p := begun(w, nil)
-	svc := shop("a", map[int32]int32{80: 30080})
+	p := beginUnread(w, nil)
+	svc := newShop("a", map[int32]int32{80: 30080})
 	if res, err := p.once(asNew(svc)); err != nil || !res.Clean {
 		t.Fatal(err, res.Err)
 	}
-	if _, err := p.once(want(svc)); err != nil {
+	if _, err := p.once(jobFor(svc)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, cost{}, cost{Deep: w.deep, Narrow: w.narrow})
-	p.settle(t, release(svc))
-	same(t, []string{}, w.show(t))
+	checkEqual(t, cost{}, cost{Deep: w.deep, Narrow: w.narrow})
+	p.settle(t, releaseJob(svc))
+	checkEqual(t, []string{}, w.show(t))
 }
 
 // TestFreshIsRefuted: where a resource of the Service exists already, one run without
 // an error gives the same result as a run that had read it.
 func TestFreshIsRefuted(t *testing.T) {
-	before, after := shop("a", map[int32]int32{80: 30080, 443: 30443}), shop("a", map[int32]int32{80: 30080, 8443: 30444})
+	before, after := newShop("a", map[int32]int32{80: 30080, 443: 30443}), newShop("a", map[int32]int32{80: 30080, 8443: 30444})
 	plain := newWorld()
 	plain.refusesTaken = true
-	startKnown(plain).settle(t, want(after))
+	startKnown(plain).settle(t, jobFor(after))
 	for k := 1; k <= 12; k++ {
 		w := newWorld()
 		w.refusesTaken = true
 		w.crashAt, w.commit = k, true
-		_, _ = startKnown(w).once(want(before)) // it dies
+		_, _ = startKnown(w).once(jobFor(before)) // it dies
 		w.crashAt = 0
-		p := begun(w, nil)
+		p := beginUnread(w, nil)
 		res, err := p.once(asNew(after))
 		// By the last call the load balancer existed.
 		if err != nil || res.Err != nil || res.Draft.Job.NeverProvisioned && k == 12 {
 			t.Errorf("call %d: errors %v and %v, assumed to the end %v", k, err, res.Err, res.Draft.Job.NeverProvisioned)
 		}
-		p.settle(t, want(after))
-		startKnown(w).settle(t, want(after)) // rules of what went carry no mark
+		p.settle(t, jobFor(after))
+		startKnown(w).settle(t, jobFor(after)) // rules of deleted resources carry no mark
 		if d := cmp.Diff(plain.show(t), w.show(t)); d != "" {
 			t.Errorf("call %d (-want +got):\n%s", k, d)
 		}
@@ -85,7 +87,7 @@ func TestFreshIsRefuted(t *testing.T) {
 }
 
 // TestFreshLooksBeforeItTakes: kinds whose creation would not be refused are never
-// made without a look, and nothing is held that nobody has looked at.
+// created without a read, and no step is blocked by a resource that was not read.
 func TestFreshLooksBeforeItTakes(t *testing.T) {
 	returned := func(b *providers.Bound) {
 		rules := b.Rules
@@ -98,10 +100,10 @@ func TestFreshLooksBeforeItTakes(t *testing.T) {
 		b.Rules.Kinds[kindLB] = lb
 	}
 	w := newWorld()
-	if res, err := begun(w, returned).once(asNew(shop("a", one))); err != nil || !res.Clean {
+	if res, err := beginUnread(w, returned).once(asNew(newShop("a", one))); err != nil || !res.Clean {
 		t.Fatal(err, res.Err)
 	}
-	same(t, 1, w.deep)
+	checkEqual(t, 1, w.deep)
 
 	w = newWorld()
 	w.refusesTaken = true
@@ -109,15 +111,15 @@ func TestFreshLooksBeforeItTakes(t *testing.T) {
 	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
 	dry := &process{Reconciler: reconcile.New(bound, reconcile.Options{Policies: []plan.StepFilter{plan.DryRun}}), w: w}
 	dry.SetNodes(twoNodes())
-	if _, err := dry.once(asNew(shop("a", one))); err != nil {
+	if _, err := dry.once(asNew(newShop("a", one))); err != nil {
 		t.Fatal(err)
 	}
-	same(t, 1, w.deep)
+	checkEqual(t, 1, w.deep)
 }
 
-// TestReleaseOfWhatMayHaveMore: the read that ends a release looks only for kinds
-// that the Service had, unless the Service is older than the process and nobody has
-// looked for what an earlier one may have made.
+// TestReleaseOfWhatMayHaveMore: the read that ends a release covers only kinds that the
+// Service had, unless the Service is older than the process and no read has shown what a
+// previous process may have created.
 func TestReleaseOfWhatMayHaveMore(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {
@@ -128,8 +130,8 @@ func TestReleaseOfWhatMayHaveMore(t *testing.T) {
 	}{
 		"made while the process runs":       {now.Add(time.Hour), asNew, 0, true},
 		"older, without marks":              {now.Add(-time.Hour), asNew, time.Hour, false},
-		"older, read as the process begins": {now.Add(-time.Hour), want, time.Second, false},
-		"older, read later":                 {now.Add(-time.Hour), want, 3 * time.Minute, true},
+		"older, read as the process begins": {now.Add(-time.Hour), jobFor, time.Second, false},
+		"older, read later":                 {now.Add(-time.Hour), jobFor, 3 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -142,13 +144,13 @@ func TestReleaseOfWhatMayHaveMore(t *testing.T) {
 					return read(ctx, scopes)
 				}
 			})
-			svc := shop("a", one)
+			svc := newShop("a", one)
 			svc.CreationTimestamp = metav1.NewTime(tt.created)
 			clock = now.Add(tt.after)
 			p.settle(t, tt.job(svc))
-			p.settle(t, want(svc)) // what is known is kept over runs
-			p.settle(t, release(svc))
-			same(t, []string{}, w.show(t))
+			p.settle(t, jobFor(svc)) // observations are kept over runs
+			p.settle(t, releaseJob(svc))
+			checkEqual(t, []string{}, w.show(t))
 			if narrowly := len(last.Only) > 0; narrowly != tt.narrowly {
 				t.Errorf("the last read was for %v", last.Only)
 			}
@@ -160,11 +162,11 @@ func TestReleaseOfWhatMayHaveMore(t *testing.T) {
 // the Service says.
 func TestFreshIsBelievedOnce(t *testing.T) {
 	w := newWorld()
-	p := begun(w, nil)
-	svc := shop("a", one)
-	p.settle(t, want(svc))
+	p := beginUnread(w, nil)
+	svc := newShop("a", one)
+	p.settle(t, jobFor(svc))
 	p.Distrust(reconcile.OwnerOf(svc))
-	same(t, cost{Deep: 1}, p.cost(func() {
+	checkEqual(t, cost{Deep: 1}, p.cost(func() {
 		if _, err := p.once(asNew(svc)); err != nil {
 			t.Fatal(err)
 		}
@@ -175,22 +177,22 @@ func TestFreshIsBelievedOnce(t *testing.T) {
 // looked for again, because that one could not remove what was still in use.
 func TestReleaseInherits(t *testing.T) {
 	var last providers.Scope
-	p := begun(newWorld(), func(b *providers.Bound) {
+	p := beginUnread(newWorld(), func(b *providers.Bound) {
 		read := b.Read
 		b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
 			last = scopes[len(scopes)-1]
 			return read(ctx, scopes)
 		}
 	})
-	first, second := shop("a", one), shop("b", map[int32]int32{81: 30081})
+	first, second := newShop("a", one), newShop("b", map[int32]int32{81: 30081})
 	first.CreationTimestamp, second.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour)), metav1.NewTime(time.Now().Add(time.Hour))
 	p.settle(t, asNew(first))
 	p.settle(t, asNew(second))
-	draft, err := p.Draft(t.Context(), release(first))
+	draft, err := p.Draft(t.Context(), releaseJob(first))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Draft(t.Context(), release(second)); err != nil {
+	if _, err := p.Draft(t.Context(), releaseJob(second)); err != nil {
 		t.Fatal(err)
 	}
 	if res := p.Run(t.Context(), draft, nil); res.Err != nil {
@@ -205,7 +207,7 @@ func TestReleaseInherits(t *testing.T) {
 // does not exist any more is read and planned again in the same run.
 func TestFreshIsRefutedByAbsence(t *testing.T) {
 	w := newWorld()
-	p := begun(w, nil)
+	p := beginUnread(w, nil)
 	refused := false
 	w.refuse = func(s plan.Step) *plan.Outcome {
 		if refused || s.ID.Action != plan.Create || s.ID.Key.Kind != kindListener {
@@ -215,11 +217,11 @@ func TestFreshIsRefutedByAbsence(t *testing.T) {
 		o := plan.Failed(fault.New(fault.NotFound, "the pool"))
 		return &o
 	}
-	res, err := p.once(asNew(shop("a", one)))
+	res, err := p.once(asNew(newShop("a", one)))
 	if err != nil || res.Err != nil || !res.Clean || res.Draft.Job.NeverProvisioned {
 		t.Errorf("errors %v and %v, clean %v, assumed to the end %v", err, res.Err, res.Clean, res.Draft.Job.NeverProvisioned)
 	}
-	same(t, 1, w.deep)
+	checkEqual(t, 1, w.deep)
 }
 
 // separateRule has the rule for health checks be part of nothing, as what a whole cluster shares.
@@ -254,21 +256,21 @@ func separateRule(b *providers.Bound) {
 func TestRemovedDuringARead(t *testing.T) {
 	w := newWorld()
 	previous := startKnown(w)
-	previous.settle(t, want(shop("a", one)))
-	previous.settle(t, want(shop("b", map[int32]int32{81: 30081})))
-	p := begun(w, separateRule)
-	p.settle(t, want(shop("a", one)))
+	previous.settle(t, jobFor(newShop("a", one)))
+	previous.settle(t, jobFor(newShop("b", map[int32]int32{81: 30081})))
+	p := beginUnread(w, separateRule)
+	p.settle(t, jobFor(newShop("a", one)))
 	w.slow = func() {
 		w.slow = nil
-		p.settle(t, release(shop("a", one)))
+		p.settle(t, releaseJob(newShop("a", one)))
 	}
-	if _, err := p.Draft(t.Context(), release(shop("b", map[int32]int32{81: 30081}))); err != nil {
+	if _, err := p.Draft(t.Context(), releaseJob(newShop("b", map[int32]int32{81: 30081}))); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(w.show(t), "rule health") {
 		t.Fatal("it was not deleted")
 	}
-	if _, err := p.once(asNew(shop("c", map[int32]int32{82: 30082}))); err != nil {
+	if _, err := p.once(asNew(newShop("c", map[int32]int32{82: 30082}))); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(w.show(t), "rule health") {
@@ -281,8 +283,8 @@ func TestRemovedDuringARead(t *testing.T) {
 func TestUnreadyIsNotRemembered(t *testing.T) {
 	w := newWorld()
 	previous := startKnown(w)
-	previous.settle(t, want(shop("a", one)))
-	p := begun(w, func(b *providers.Bound) {
+	previous.settle(t, jobFor(newShop("a", one)))
+	p := beginUnread(w, func(b *providers.Bound) {
 		separateRule(b)
 		read := b.Read
 		b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
@@ -300,10 +302,10 @@ func TestUnreadyIsNotRemembered(t *testing.T) {
 			return out
 		}
 	})
-	if _, err := p.Draft(t.Context(), want(shop("a", one))); err != nil {
+	if _, err := p.Draft(t.Context(), jobFor(newShop("a", one))); err != nil {
 		t.Fatal(err)
 	}
-	d, err := p.Draft(t.Context(), asNew(shop("c", map[int32]int32{82: 30082})))
+	d, err := p.Draft(t.Context(), asNew(newShop("c", map[int32]int32{82: 30082})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,18 +320,18 @@ func TestRemovedBeforeTheRunEnds(t *testing.T) {
 	w := newWorld()
 	var p *process
 	var meanwhile *reconcile.Draft
-	p = begun(w, func(b *providers.Bound) {
+	p = beginUnread(w, func(b *providers.Bound) {
 		separateRule(b)
 		apply := b.Apply
 		b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 			if id := batch.Steps[0].ID; id.Action == plan.Delete && id.Key.Kind == kindLB {
-				meanwhile, _ = p.Draft(ctx, asNew(shop("b", map[int32]int32{81: 30081}))) // nothing refuses it
+				meanwhile, _ = p.Draft(ctx, asNew(newShop("b", map[int32]int32{81: 30081}))) // nothing refuses it
 			}
 			return apply(ctx, batch)
 		}
 	})
-	p.settle(t, asNew(shop("a", one)))
-	p.settle(t, release(shop("a", one)))
+	p.settle(t, asNew(newShop("a", one)))
+	p.settle(t, releaseJob(newShop("a", one)))
 	if meanwhile == nil {
 		t.Fatal("nothing was planned meanwhile")
 	}

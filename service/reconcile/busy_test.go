@@ -18,9 +18,9 @@ import (
 // callTime is how long the slow cloud takes for a call.
 const callTime = 60 * time.Millisecond
 
-// slowly starts a process on a cloud that takes its time for every Service that is
+// startSlow starts a process on a cloud that takes its time for every Service that is
 // read with all its parts, and has facts in memory.
-func slowly(w *world) *process {
+func startSlow(w *world) *process {
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
 	read := bound.Read
 	bound.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
@@ -41,20 +41,20 @@ func slowly(w *world) *process {
 // 150 other Services as alone, whether or not it needs a read of its own.
 func TestUserBesideDeepReads(t *testing.T) {
 	const others, most = 150, 300 * time.Millisecond
-	changed := shop("mine", map[int32]int32{80: 30080, 443: 30443})
-	for name, before := range map[string]*corev1.Service{"known": shop("mine", one), "new": nil} {
+	changed := newShop("mine", map[int32]int32{80: 30080, 443: 30443})
+	for name, before := range map[string]*corev1.Service{"known": newShop("mine", one), "new": nil} {
 		t.Run(name, func(t *testing.T) {
 			planned := func(beside int) (took time.Duration) {
 				synctest.Test(t, func(t *testing.T) {
-					p := slowly(newWorld())
+					p := startSlow(newWorld())
 					if before != nil {
-						p.settle(t, want(before))
+						p.settle(t, jobFor(before))
 					}
 					var all sync.WaitGroup
 					for i := range beside {
 						ctx := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.Nodes, Since: time.Now()})
 						all.Go(func() {
-							if _, err := p.Draft(ctx, want(shop(fmt.Sprint("other-", i), one))); err != nil {
+							if _, err := p.Draft(ctx, jobFor(newShop(fmt.Sprint("other-", i), one))); err != nil {
 								t.Error(err)
 							}
 						})
@@ -62,7 +62,7 @@ func TestUserBesideDeepReads(t *testing.T) {
 					time.Sleep(2 * callTime) // they are being read
 					began := time.Now()
 					ctx := kit.WithTurn(t.Context(), kit.Turn{Urgency: kit.User, Since: began})
-					if d, err := p.Draft(ctx, want(changed)); err != nil || d.Plan.Empty() {
+					if d, err := p.Draft(ctx, jobFor(changed)); err != nil || d.Plan.Empty() {
 						t.Errorf("plan %v, error %v", d.Plan, err)
 					}
 					took = time.Since(began)

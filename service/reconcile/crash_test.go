@@ -20,34 +20,34 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// changes are pairs of what is there and what is wanted next; nil is nothing.
-func changes() map[string][2]*corev1.Service {
-	first := func() *corev1.Service { return shop("a", map[int32]int32{80: 30080, 443: 30443}) }
+// listChanges returns pairs of the existing Service and its next version; nil is none.
+func listChanges() map[string][2]*corev1.Service {
+	first := func() *corev1.Service { return newShop("a", map[int32]int32{80: 30080, 443: 30443}) }
 	return map[string][2]*corev1.Service{
 		"create":          {nil, first()},
 		"delete":          {first(), nil},
-		"port exchanged":  {first(), shop("a", map[int32]int32{80: 30080, 8443: 30444})},
-		"node port moved": {first(), shop("a", map[int32]int32{80: 30081, 443: 30443})},
-		"all replaced":    {first(), shop("a", map[int32]int32{80: 30081, 443: 30444}, "scheme=internal")},
+		"port exchanged":  {first(), newShop("a", map[int32]int32{80: 30080, 8443: 30444})},
+		"node port moved": {first(), newShop("a", map[int32]int32{80: 30081, 443: 30443})},
+		"all replaced":    {first(), newShop("a", map[int32]int32{80: 30081, 443: 30444}, "scheme=internal")},
 	}
 }
 
 func jobOf(svc, before *corev1.Service) reconcile.Job {
 	if svc == nil {
-		return release(before)
+		return releaseJob(before)
 	}
-	return want(svc)
+	return jobFor(svc)
 }
 
 // TestCrashAnywhere kills the process at every writing call, committed or not,
 // and lets another one finish.
 func TestCrashAnywhere(t *testing.T) {
-	for name, pair := range changes() {
+	for name, pair := range listChanges() {
 		before, after := pair[0], pair[1]
 		prepare := func() *world {
 			w := newWorld()
 			if before != nil {
-				startKnown(w).settle(t, want(before))
+				startKnown(w).settle(t, jobFor(before))
 			}
 			w.calls = 0
 			return w
@@ -90,18 +90,18 @@ func everyCrash(calls int, f func(k int, commit bool)) {
 
 // TestCrashThenDelete: whatever a dead process left behind, a release finds it.
 func TestCrashThenDelete(t *testing.T) {
-	for name, pair := range changes() {
+	for name, pair := range listChanges() {
 		everyCrash(12, func(k int, commit bool) {
 			w := newWorld()
 			if pair[0] != nil {
-				startKnown(w).settle(t, want(pair[0]))
+				startKnown(w).settle(t, jobFor(pair[0]))
 			}
 			w.crashAt, w.commit = w.calls+k, commit
 			if _, err := startKnown(w).once(jobOf(pair[1], pair[0])); err != nil {
 				t.Error(err)
 			}
 			w.crashAt = 0
-			startKnown(w).settle(t, release(shop("a", one)))
+			startKnown(w).settle(t, releaseJob(newShop("a", one)))
 			if left := w.show(t); len(left) > 0 {
 				t.Errorf("%s, call %d, committed %v: left %v", name, k, commit, left)
 			}
@@ -111,12 +111,12 @@ func TestCrashThenDelete(t *testing.T) {
 
 // TestTheSameProcessGoesOn: an answer that is lost is no crash.
 func TestTheSameProcessGoesOn(t *testing.T) {
-	for name, pair := range changes() {
+	for name, pair := range listChanges() {
 		everyCrash(12, func(k int, commit bool) {
 			w := newWorld()
 			p := startKnown(w)
 			if pair[0] != nil {
-				p.settle(t, want(pair[0]))
+				p.settle(t, jobFor(pair[0]))
 			}
 			w.crashAt, w.commit = w.calls+k, commit
 			if _, err := p.once(jobOf(pair[1], pair[0])); err != nil {
@@ -126,7 +126,7 @@ func TestTheSameProcessGoesOn(t *testing.T) {
 			p.settle(t, jobOf(pair[1], pair[0]))
 			fresh := newWorld()
 			if pair[1] != nil {
-				startKnown(fresh).settle(t, want(pair[1]))
+				startKnown(fresh).settle(t, jobFor(pair[1]))
 			}
 			if got, goal := w.show(t), fresh.show(t); !slices.Equal(goal, got) {
 				t.Errorf("%s, call %d, committed %v: %v, want %v", name, k, commit, got, goal)
@@ -146,11 +146,11 @@ func TestPolicies(t *testing.T) {
 		"no replace":   {plan.NoReplace, func(s plan.Step) bool { return s.Reason != plan.Replaced }},
 		"no interrupt": {plan.NoInterrupt, func(s plan.Step) bool { return s.Impact != plan.Interrupts }},
 	} {
-		for change, pair := range changes() {
+		for change, pair := range listChanges() {
 			t.Run(name+", "+change, func(t *testing.T) {
 				w := newWorld()
 				if pair[0] != nil {
-					startKnown(w).settle(t, want(pair[0]))
+					startKnown(w).settle(t, jobFor(pair[0]))
 				}
 				p := startKnown(w, tc.policy)
 				d, err := p.Draft(context.Background(), jobOf(pair[1], pair[0]))
@@ -174,14 +174,14 @@ func TestPolicies(t *testing.T) {
 }
 
 func TestLedgerReadiness(t *testing.T) {
-	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	a, b := newShop("a", map[int32]int32{80: 30080}), newShop("b", map[int32]int32{80: 31080})
 	w := newWorld()
 	first := startKnown(w)
-	first.settle(t, want(a))
-	first.settle(t, want(b))
+	first.settle(t, jobFor(a))
+	first.settle(t, jobFor(b))
 
-	p := start(w, testclock.NewFakeClock(time.Unix(1e9, 0)))
-	res, err := p.once(release(a))
+	p := startProcess(w, testclock.NewFakeClock(time.Unix(1e9, 0)))
+	res, err := p.once(releaseJob(a))
 	if err != nil || res.Released || !res.Waits || res.Wait <= 0 || res.Wait > 10*time.Second {
 		t.Errorf("error %v, released %v, waits %v %v: want a short wait", err, res.Released, res.Waits, res.Wait)
 	}
@@ -190,103 +190,103 @@ func TestLedgerReadiness(t *testing.T) {
 			t.Errorf("%q went before anybody knew who else needs it", evidence)
 		}
 	}
-	p.settle(t, want(b))
+	p.settle(t, jobFor(b))
 	p.AllKnown()
-	p.settle(t, release(a))
-	same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, w.show(t))
+	p.settle(t, releaseJob(a))
+	checkEqual(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, w.show(t))
 }
 
 // TestSharedEntries: the last of two that want a rule takes it along, whatever
 // the order, together or one after the other, in one process or in two.
 func TestSharedEntries(t *testing.T) {
-	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	a, b := newShop("a", map[int32]int32{80: 30080}), newShop("b", map[int32]int32{80: 31080})
 	both := func() *process {
 		p := startKnown(newWorld())
-		p.settle(t, want(a))
-		p.settle(t, want(b))
+		p.settle(t, jobFor(a))
+		p.settle(t, jobFor(b))
 		return p
 	}
 	t.Run("a then b", func(t *testing.T) {
 		p := both()
-		p.settle(t, release(a))
-		same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
-		p.settle(t, release(b))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, releaseJob(a))
+		checkEqual(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
+		p.settle(t, releaseJob(b))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("b then a, each in a process of its own", func(t *testing.T) {
 		w := both().w
 		p := startKnown(w)
-		p.settle(t, want(a))
-		p.settle(t, release(b))
-		startKnown(w).settle(t, release(a))
-		same(t, []string{}, w.show(t))
+		p.settle(t, jobFor(a))
+		p.settle(t, releaseJob(b))
+		startKnown(w).settle(t, releaseJob(a))
+		checkEqual(t, []string{}, w.show(t))
 	})
 	t.Run("drafted together, run in turn", func(t *testing.T) {
 		p := both()
-		da, errA := p.Draft(context.Background(), release(a))
-		db, errB := p.Draft(context.Background(), release(b))
+		da, errA := p.Draft(context.Background(), releaseJob(a))
+		db, errB := p.Draft(context.Background(), releaseJob(b))
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
 		p.Run(context.Background(), da, nil)
 		p.Run(context.Background(), db, nil)
-		p.settle(t, release(a))
-		p.settle(t, release(b))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, releaseJob(a))
+		p.settle(t, releaseJob(b))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("one comes while the other one's removal is on its way", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(a))
-		d, err := p.Draft(context.Background(), release(a))
+		p.settle(t, jobFor(a))
+		d, err := p.Draft(context.Background(), releaseJob(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.settle(t, want(b))
+		p.settle(t, jobFor(b))
 		p.Run(context.Background(), d, nil)
-		p.settle(t, release(a))
-		same(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
+		p.settle(t, releaseJob(a))
+		checkEqual(t, []string{"b lb public", "b listener 80 to 31080", "b pool 31080 [n1 n2]", "rule health", "rule node port 31080"}, p.w.show(t))
 	})
 	t.Run("a Service of unknown wishes", func(t *testing.T) {
 		p := both()
 		p.Forget(reconcile.OwnerOf(b))
 		p.EnterUnknown(reconcile.OwnerOf(b))
-		p.settle(t, release(a))
-		same(t, true, slices.Contains(p.w.show(t), "rule health"))
+		p.settle(t, releaseJob(a))
+		checkEqual(t, true, slices.Contains(p.w.show(t), "rule health"))
 	})
 }
 
 func TestAShadowDoesNotHideWhatIsKnown(t *testing.T) {
-	a, b := shop("a", map[int32]int32{80: 30080}), shop("b", map[int32]int32{80: 31080})
+	a, b := newShop("a", map[int32]int32{80: 30080}), newShop("b", map[int32]int32{80: 31080})
 	p := startKnown(newWorld())
-	p.settle(t, want(a))
-	p.settle(t, want(b))
+	p.settle(t, jobFor(a))
+	p.settle(t, jobFor(b))
 	p.EnterUnknown(reconcile.OwnerOf(b)) // a fault in between
-	p.settle(t, release(b))
-	p.settle(t, release(a))
-	same(t, []string{}, p.w.show(t))
+	p.settle(t, releaseJob(b))
+	p.settle(t, releaseJob(a))
+	checkEqual(t, []string{}, p.w.show(t))
 }
 
-// TestNobodysShadow: a new Service that cannot be understood keeps nothing that is
-// shared, for nothing was ever made for it; one that may have been served does.
-func TestNobodysShadow(t *testing.T) {
+// TestRefusedNewServiceKeepsNothing: a new Service with an invalid spec keeps no shared
+// resource, since nothing was ever created for it; one that may have been served does.
+func TestRefusedNewServiceKeepsNothing(t *testing.T) {
 	for _, fresh := range []bool{true, false} {
-		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
+		a, bad := newShop("a", map[int32]int32{80: 30080}), newShop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
 		p := startKnown(newWorld())
-		p.settle(t, want(a))
+		p.settle(t, jobFor(a))
 		for _, job := range []reconcile.Job{{Service: bad, NeverProvisioned: fresh}, {Service: bad}} {
 			d, err := p.Draft(context.Background(), job)
 			if err != nil || d.Intent != reconcile.LeaveAlone {
 				t.Fatalf("fresh %t: intent %v, %v", fresh, d.Intent, err)
 			}
 		}
-		p.settle(t, release(a))
-		same(t, !fresh, slices.Contains(p.w.show(t), "rule health"))
+		p.settle(t, releaseJob(a))
+		checkEqual(t, !fresh, slices.Contains(p.w.show(t), "rule health"))
 	}
 }
 
-// TestRefusedUsesWhatWasFound: a Service that cannot be understood, of which nothing serves,
-// uses of what is shared what was found of it, and keeps nothing else, also in a process
-// that has just started; if not all of it could be seen, it may use anything.
+// TestRefusedUsesWhatWasFound: an invalid Service that serves nothing uses the shared resources
+// that were found of it and keeps no others, also in a process that has just started. If the
+// read was incomplete, it may use any of them.
 func TestRefusedUsesWhatWasFound(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -298,7 +298,7 @@ func TestRefusedUsesWhatWasFound(t *testing.T) {
 		{"it uses the rule", true, nil, true},
 		{"not all is seen", false, []stack.Kind{kindPool}, true},
 	} {
-		a, bad := shop("a", map[int32]int32{80: 30080}), shop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
+		a, bad := newShop("a", map[int32]int32{80: 30080}), newShop("bad", map[int32]int32{80: 31080}, "scheme=sideways")
 		w, cloud := newWorld(), toyCloud()
 		cloud.KeepServing = func(_ providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
 			out := &stack.Stack{Owner: have.Owner}
@@ -311,14 +311,14 @@ func TestRefusedUsesWhatWasFound(t *testing.T) {
 		}
 		p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 		p.AllKnown()
-		p.settle(t, want(a))
+		p.settle(t, jobFor(a))
 		w.blind = tc.blind
-		d, err := p.Draft(context.Background(), want(bad))
+		d, err := p.Draft(context.Background(), jobFor(bad))
 		w.blind = nil
 		if err != nil || d.Intent != reconcile.LeaveAlone {
 			t.Fatalf("%s: intent %v, %v", tc.name, d.Intent, err)
 		}
-		p.settle(t, release(a))
+		p.settle(t, releaseJob(a))
 		if got := slices.Contains(w.show(t), "rule health"); got != tc.stays {
 			t.Errorf("%s: the rule stays: %t, want %t", tc.name, got, tc.stays)
 		}
@@ -327,7 +327,7 @@ func TestRefusedUsesWhatWasFound(t *testing.T) {
 
 // TestManyServices creates, changes and deletes at the same time.
 func TestManyServices(t *testing.T) {
-	// In virtual time, since who comes while others are read is read with them.
+	// In virtual time: a Service that arrives during a read joins the next batch.
 	synctest.Test(t, func(t *testing.T) {
 		p := startKnown(newWorld())
 		var wg sync.WaitGroup
@@ -335,16 +335,16 @@ func TestManyServices(t *testing.T) {
 		for i := range n {
 			wg.Go(func() {
 				name := fmt.Sprintf("s%d", i)
-				svc := shop(name, map[int32]int32{80: 30000 + int32(i)})
-				p.settle(t, want(svc))
-				p.settle(t, want(shop(name, map[int32]int32{80: 30000 + int32(i), 81: 31000 + int32(i)})))
-				p.settle(t, release(svc))
+				svc := newShop(name, map[int32]int32{80: 30000 + int32(i)})
+				p.settle(t, jobFor(svc))
+				p.settle(t, jobFor(newShop(name, map[int32]int32{80: 30000 + int32(i), 81: 31000 + int32(i)})))
+				p.settle(t, releaseJob(svc))
 			})
 		}
 		wg.Wait()
-		same(t, []string{}, p.w.show(t))
-		// Each is looked at when it comes and when it goes; the last ones, if they go at the same
-		// moment, once more for what they shared: at most one read of 32 together.
+		checkEqual(t, []string{}, p.w.show(t))
+		// Each is read when it is created and when it is deleted. The last ones, if they are deleted
+		// at the same moment, are read once more for shared resources: at most 32 in one read.
 		if reads := p.w.deep; reads > 2*n+32 {
 			t.Errorf("%d reads for %d Services", reads, n)
 		}
@@ -353,19 +353,19 @@ func TestManyServices(t *testing.T) {
 
 func TestRefusedMembersAreNamedAndNotLearnt(t *testing.T) {
 	p := startKnown(newWorld())
-	svc := shop("a", one)
-	p.settle(t, want(svc))
+	svc := newShop("a", one)
+	p.settle(t, jobFor(svc))
 	p.w.refuse = func(s plan.Step) *plan.Outcome {
 		if s.ID.Part != "nodes+" {
 			return nil
 		}
 		return &plan.Outcome{Sent: plan.WasSent, Refused: []plan.Refusal{{Member: "bad", Err: fault.New(fault.Invalid, "no such machine")}}}
 	}
-	p.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("bad")})
-	res, err := p.once(want(svc))
+	p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2"), newNode("bad")})
+	res, err := p.once(jobFor(svc))
 	if err != nil || res.Clean || res.Err == nil {
 		t.Errorf("a refused member is not named: error %v, clean %v, %v", err, res.Clean, res.Err)
 	}
 	got, _ := res.Report.Have.Get(stack.Key{Kind: kindMembers, Name: "80"})
-	same(t, members{Nodes: []string{"n1", "n2"}}, got.Spec)
+	checkEqual(t, members{Nodes: []string{"n1", "n2"}}, got.Spec)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// endless is a cloud whose Build does not end for Services of a name before its time is
-// over; asked is called each time that it looks.
-func endless(w *world, name string, asked func()) providers.Bound {
+// endlessCloud returns a cloud whose Build for Services of a name ends only with its context;
+// asked is called with every check of the context.
+func endlessCloud(w *world, name string, asked func()) providers.Bound {
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
 	build := bound.Build
 	bound.Build = func(req providers.Request, f providers.Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
@@ -33,15 +33,15 @@ func endless(w *world, name string, asked func()) providers.Bound {
 func TestDeadline(t *testing.T) {
 	now := time.Now()
 	w := newWorld()
-	bound := endless(w, "hostile", func() { now = now.Add(time.Second) })
+	bound := endlessCloud(w, "hostile", func() { now = now.Add(time.Second) })
 	r := reconcile.New(bound, reconcile.Options{Now: func() time.Time { return now }, PlanTime: 20 * time.Second})
 	r.SetNodes(twoNodes())
 	r.AllKnown()
-	_, err := r.Draft(t.Context(), want(shop("hostile", one)))
+	_, err := r.Draft(t.Context(), jobFor(newShop("hostile", one)))
 	if !fault.Is(err, fault.Internal) || fault.After(err) < time.Minute || !strings.Contains(err.Error(), "given up after 20s") {
 		t.Fatalf("waits %s: %v", fault.After(err), err)
 	}
-	d, err := r.Draft(t.Context(), want(shop("ordinary", one)))
+	d, err := r.Draft(t.Context(), jobFor(newShop("ordinary", one)))
 	if err != nil || d.Plan.Empty() {
 		t.Fatalf("an ordinary Service: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestDeadline(t *testing.T) {
 // TestDeadlineOfComparing: comparing ends as well, with a plan that does nothing.
 func TestDeadlineOfComparing(t *testing.T) {
 	now, step := time.Now(), time.Duration(0)
-	bound := endless(newWorld(), "", nil)
+	bound := endlessCloud(newWorld(), "", nil)
 	build := bound.Build
 	bound.Build = func(req providers.Request, f providers.Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 		out, problems, err := build(req, f, have)
@@ -67,7 +67,7 @@ func TestDeadlineOfComparing(t *testing.T) {
 	r := reconcile.New(bound, reconcile.Options{Now: clock, PlanTime: time.Minute})
 	r.SetNodes(twoNodes())
 	r.AllKnown()
-	d, err := r.Draft(t.Context(), want(shop("hostile", one)))
+	d, err := r.Draft(t.Context(), jobFor(newShop("hostile", one)))
 	if !fault.Is(err, fault.Internal) || !d.Plan.Empty() {
 		t.Fatalf("%v, %d steps", err, len(d.Plan.Steps))
 	}
@@ -76,10 +76,10 @@ func TestDeadlineOfComparing(t *testing.T) {
 // TestDraftEndsWithItsContext: a process that stops waits for no Build.
 func TestDraftEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := reconcile.New(endless(newWorld(), "hostile", cancel), reconcile.Options{})
+	r := reconcile.New(endlessCloud(newWorld(), "hostile", cancel), reconcile.Options{})
 	r.SetNodes(twoNodes())
 	r.AllKnown()
-	if _, err := r.Draft(ctx, want(shop("hostile", one))); !errors.Is(err, context.Canceled) {
+	if _, err := r.Draft(ctx, jobFor(newShop("hostile", one))); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
 }

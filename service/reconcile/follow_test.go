@@ -30,7 +30,7 @@ func TestUndeletedFollows(t *testing.T) {
 	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 	p.AllKnown()
 	both := map[int32]int32{80: 30080, 81: 30081}
-	p.settle(t, want(shop("a", both)))
+	p.settle(t, jobFor(newShop("a", both)))
 	updates := 0
 	w.refuse = func(s plan.Step) *plan.Outcome {
 		switch {
@@ -42,9 +42,9 @@ func TestUndeletedFollows(t *testing.T) {
 		}
 		return nil
 	}
-	p.SetNodes([]nodeports.Node{node("n1"), node("n3")})
+	p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n3")})
 	for range 3 {
-		if res, err := p.once(want(shop("a", one))); err != nil || res.Clean {
+		if res, err := p.once(jobFor(newShop("a", one))); err != nil || res.Clean {
 			t.Fatal(res.Clean, err)
 		}
 	}
@@ -52,8 +52,8 @@ func TestUndeletedFollows(t *testing.T) {
 		t.Errorf("%d updates, and the cloud has %v", updates, shown)
 	}
 	w.refuse, updates = nil, 0
-	p.SetNodes([]nodeports.Node{node("n1"), node("n4")})
-	p.settle(t, want(shop("a", one)))
+	p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n4")})
+	p.settle(t, jobFor(newShop("a", one)))
 	if shown := w.show(t); slices.Contains(shown, "a pool 30081 [n1 n3]") || updates != 0 {
 		t.Errorf("%d updates before a deletion that succeeds, and the cloud has %v", updates, shown)
 	}

@@ -20,95 +20,95 @@ import (
 )
 
 func TestBadAnnotation(t *testing.T) {
-	svc := shop("a", one)
-	bad := shop("a", map[int32]int32{81: 30081}, "scheme=nonsense")
+	svc := newShop("a", one)
+	bad := newShop("a", map[int32]int32{81: 30081}, "scheme=nonsense")
 	t.Run("the last good state follows the nodes", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
-		p.SetNodes([]nodeports.Node{node("n3")})
-		res, err := p.once(want(bad))
+		p.settle(t, jobFor(svc))
+		p.SetNodes([]nodeports.Node{newNode("n3")})
+		res, err := p.once(jobFor(bad))
 		if err != nil || res.Err != nil || res.Clean || !res.Draft.Problems.Errors() {
 			t.Errorf("errors %v %v, clean %v, problems %v", err, res.Err, res.Clean, res.Draft.Problems)
 		}
-		same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n3]", "rule health", "rule node port 30080"}, p.w.show(t))
+		checkEqual(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n3]", "rule health", "rule node port 30080"}, p.w.show(t))
 	})
 	t.Run("never good: nothing is touched, shared things are kept, and it is not hot", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
-		other := shop("b", map[int32]int32{80: 31080}, "scheme=nonsense")
-		res, err := p.once(want(other))
+		p.settle(t, jobFor(svc))
+		other := newShop("b", map[int32]int32{80: 31080}, "scheme=nonsense")
+		res, err := p.once(jobFor(other))
 		if err != nil || res.Draft.Intent != reconcile.LeaveAlone || len(res.Status.Ingress) > 0 {
 			t.Errorf("error %v, intent %v", err, res.Draft.Intent)
 		}
 		if next := p.NextRead(reconcile.OwnerOf(other)); next < time.Minute {
 			t.Errorf("looked at again in %v", next)
 		}
-		p.settle(t, release(svc))
-		same(t, []string{"rule health"}, p.w.show(t))
+		p.settle(t, releaseJob(svc))
+		checkEqual(t, []string{"rule health"}, p.w.show(t))
 	})
 	t.Run("released all the same", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
-		p.settle(t, release(bad))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, jobFor(svc))
+		p.settle(t, releaseJob(bad))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 }
 
 func TestRelease(t *testing.T) {
-	svc := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	svc := newShop("a", map[int32]int32{80: 30080, 443: 30443})
 	t.Run("reads before it says so, and leaves nothing", func(t *testing.T) {
 		p, young := startKnown(newWorld()), svc.DeepCopy()
 		young.CreationTimestamp = metav1.NewTime(time.Unix(1e9, 0))
-		p.settle(t, want(young))
-		same(t, cost{Narrow: 1, Writes: 6}, p.cost(func() { p.settle(t, release(young)) }))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, jobFor(young))
+		checkEqual(t, cost{Narrow: 1, Writes: 6}, p.cost(func() { p.settle(t, releaseJob(young)) }))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("reads everything where another process may have had more under way", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
-		same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, release(svc)) }))
+		p.settle(t, jobFor(svc))
+		checkEqual(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, releaseJob(svc)) }))
 	})
 	t.Run("what could not be seen is looked for again", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
+		p.settle(t, jobFor(svc))
 		p = startKnown(p.w)
 		p.w.blind = []stack.Kind{kindPool}
-		if _, err := p.once(want(svc)); err != nil {
+		if _, err := p.once(jobFor(svc)); err != nil {
 			t.Fatal(err)
 		}
 		p.w.blind = nil
-		p.settle(t, release(svc))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, releaseJob(svc))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("what nobody knew of is found", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
+		p.settle(t, jobFor(svc))
 		p.w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
 		p.w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
-		p.settle(t, release(svc))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, releaseJob(svc))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("blind: never", func(t *testing.T) {
 		p := startKnown(newWorld())
-		p.settle(t, want(svc))
+		p.settle(t, jobFor(svc))
 		p.w.blind = []stack.Kind{kindPool}
 		for range 3 {
-			if res, err := p.once(release(svc)); err != nil || res.Released || !res.Waits && res.Err == nil {
+			if res, err := p.once(releaseJob(svc)); err != nil || res.Released || !res.Waits && res.Err == nil {
 				t.Errorf("error %v, released %v, waits %v", err, res.Released, res.Waits)
 			}
 		}
 		p.w.blind = nil
-		p.settle(t, release(svc))
-		same(t, []string{}, p.w.show(t))
+		p.settle(t, releaseJob(svc))
+		checkEqual(t, []string{}, p.w.show(t))
 	})
 	t.Run("nothing was ever there", func(t *testing.T) {
 		p := startKnown(newWorld())
-		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, release(svc)) }))
+		checkEqual(t, cost{Deep: 1}, p.cost(func() { p.settle(t, releaseJob(svc)) }))
 	})
 }
 
-func TestStaleIsReadAnew(t *testing.T) {
-	svc := shop("a", one)
+func TestStaleIsReadAgain(t *testing.T) {
+	svc := newShop("a", one)
 	for name, tc := range map[string]struct {
 		outcome plan.Outcome
 		deep    int
@@ -121,41 +121,41 @@ func TestStaleIsReadAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := startKnown(newWorld())
-			p.settle(t, want(svc))
+			p.settle(t, jobFor(svc))
 			p.w.refuse = func(plan.Step) *plan.Outcome { return &tc.outcome }
-			p.SetNodes([]nodeports.Node{node("n3")})
-			if res, err := p.once(want(svc)); err != nil || res.Clean {
+			p.SetNodes([]nodeports.Node{newNode("n3")})
+			if res, err := p.once(jobFor(svc)); err != nil || res.Clean {
 				t.Fatalf("error %v, clean %v", err, res.Clean)
 			}
 			p.w.refuse = nil
-			same(t, cost{Deep: tc.deep, Writes: 2}, p.cost(func() { p.settle(t, want(svc)) }))
+			checkEqual(t, cost{Deep: tc.deep, Writes: 2}, p.cost(func() { p.settle(t, jobFor(svc)) }))
 		})
 	}
 }
 
 func TestBlindReadsCreateNothing(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	w := newWorld()
-	startKnown(w).settle(t, want(svc))
+	startKnown(w).settle(t, jobFor(svc))
 	before := w.show(t)
 	w.blind = []stack.Kind{kindPool, kindMembers}
 	p := startKnown(w)
 	for range 3 {
-		res, err := p.once(want(svc))
+		res, err := p.once(jobFor(svc))
 		if err != nil || res.Clean || !res.Draft.Obstructed() {
 			t.Errorf("error %v, clean %v, obstructed %v", err, res.Clean, res.Draft.Obstructed())
 		}
-		same(t, before, w.show(t))
+		checkEqual(t, before, w.show(t))
 	}
-	w.blind = nil // and nobody tells
-	p.settle(t, want(svc))
-	same(t, before, w.show(t))
+	w.blind = nil // without any notice
+	p.settle(t, jobFor(svc))
+	checkEqual(t, before, w.show(t))
 }
 
-// TestLateWhileReading: what a predecessor had under way is looked for after it must have
-// arrived, even if the read that came before took until then.
+// TestLateWhileReading: the calls of a predecessor are read back after they must have
+// arrived, even if the previous read took until then.
 func TestLateWhileReading(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	w, clock := newWorld(), testclock.NewFakeClock(time.Unix(1e9, 0))
 	p := &process{Reconciler: reconcile.New(providers.Bind(toyCloud(), "", "cluster", w), reconcile.Options{Now: clock.Now, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness}), w: w, clock: clock}
 	p.SetNodes(twoNodes())
@@ -165,25 +165,25 @@ func TestLateWhileReading(t *testing.T) {
 		w.things["lb-late"] = &thing{id: "lb-late", uid: string(svc.UID), spec: balancer{Scheme: "public"}}
 		clock.Step(2 * reconcile.LeaderLateness)
 	}
-	p.settle(t, release(svc))
-	same(t, []string{}, w.show(t))
+	p.settle(t, releaseJob(svc))
+	checkEqual(t, []string{}, w.show(t))
 }
 
 // TestLatenessOfOthersOnly: a release waits for the writes of a previous process only if that
 // process may have written to the cloud for the Service.
 func TestLatenessOfOthersOnly(t *testing.T) {
-	older, younger := shop("a", one), shop("a", one)
+	older, younger := newShop("a", one), newShop("a", one)
 	older.CreationTimestamp, younger.CreationTimestamp = metav1.Unix(1e9-60, 0), metav1.Unix(1e9+60, 0)
-	unwritten := release(older)
+	unwritten := releaseJob(older)
 	unwritten.NothingMade = true
 	for name, tt := range map[string]struct {
 		serve, release reconcile.Job
 		waits          bool
 	}{
-		"served by the previous process": {want(older), release(older), true},
-		"created since":                  {want(younger), release(younger), false},
-		"claimed here without marks":     {asNew(older), release(older), false},
-		"never written":                  {want(older), unwritten, false},
+		"served by the previous process": {jobFor(older), releaseJob(older), true},
+		"created since":                  {jobFor(younger), releaseJob(younger), false},
+		"claimed here without marks":     {asNew(older), releaseJob(older), false},
+		"never written":                  {jobFor(older), unwritten, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, now := newWorld(), time.Unix(1e9, 0)
@@ -206,7 +206,7 @@ func TestLatenessOfOthersOnly(t *testing.T) {
 // TestGoesOnBlind: what a change needs a second plan for is done at once, whatever else
 // could not be seen.
 func TestGoesOnBlind(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	cloud := toyCloud()
 	whole := cloud.Build
 	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
@@ -220,22 +220,22 @@ func TestGoesOnBlind(t *testing.T) {
 	w.blind = []stack.Kind{"peering"} // nothing of that is wanted
 	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 	p.AllKnown()
-	res, err := p.once(want(svc))
+	res, err := p.once(jobFor(svc))
 	if err != nil || res.Err != nil || res.Clean || !res.Again {
 		t.Fatalf("error %v, failed %v, clean %v, again %v", err, res.Err, res.Clean, res.Again)
 	}
-	res, err = p.once(want(svc))
+	res, err = p.once(jobFor(svc))
 	if err != nil || res.Err != nil || res.Clean || res.Again {
 		t.Fatalf("error %v, failed %v, clean %v, again %v", err, res.Err, res.Clean, res.Again)
 	}
-	same(t, true, slices.ContainsFunc(w.show(t), func(s string) bool { return strings.HasPrefix(s, "rule to lb-") }))
+	checkEqual(t, true, slices.ContainsFunc(w.show(t), func(s string) bool { return strings.HasPrefix(s, "rule to lb-") }))
 }
 
 // TestBusy: while the cloud is busy with a load balancer, what is in it waits without
 // being written or refused, and is done when it has ended; what has failed is no matter
 // of time.
 func TestBusy(t *testing.T) {
-	two := shop("a", map[int32]int32{80: 30080, 443: 30443})
+	two := newShop("a", map[int32]int32{80: 30080, 443: 30443})
 	for name, tc := range map[string]struct {
 		state stack.State
 		by    plan.BlockedBy
@@ -243,11 +243,11 @@ func TestBusy(t *testing.T) {
 	}{"pending": {stack.Pending, plan.ByBusy, true}, "failed": {stack.Failed, plan.ByFailed, false}} {
 		t.Run(name, func(t *testing.T) {
 			p := startKnown(newWorld())
-			p.settle(t, want(shop("a", one)))
+			p.settle(t, jobFor(newShop("a", one)))
 			p = startKnown(p.w)
 			p.w.state = tc.state
 			for range 2 {
-				res, err := p.once(want(two))
+				res, err := p.once(jobFor(two))
 				if err != nil || res.Err != nil || res.Clean || res.Waits != tc.waits || !res.Draft.Obstructed() {
 					t.Fatalf("error %v, failed %v, clean %v, waits %v, obstructed %v", err, res.Err, res.Clean, res.Waits, res.Draft.Obstructed())
 				}
@@ -255,29 +255,29 @@ func TestBusy(t *testing.T) {
 					t.Fatalf("held: %v", held)
 				}
 			}
-			p.w.state = stack.Ready // and nobody tells
-			p.settle(t, want(two))
+			p.w.state = stack.Ready // without any notice
+			p.settle(t, jobFor(two))
 		})
 	}
 }
 
-func TestFilterThatLeavesNobody(t *testing.T) {
+func TestFilterThatLeavesNoNode(t *testing.T) {
 	p := startKnown(newWorld())
-	p.settle(t, want(shop("a", one)))
+	p.settle(t, jobFor(newShop("a", one)))
 	before := p.w.show(t)
 	for name, svc := range map[string]*corev1.Service{
-		"members stay":               shop("a", one, "node-label=nowhere"),
-		"also those of the old pool": shop("a", map[int32]int32{80: 30081}, "node-label=nowhere"),
+		"members stay":               newShop("a", one, "node-label=nowhere"),
+		"also those of the old pool": newShop("a", map[int32]int32{80: 30081}, "node-label=nowhere"),
 	} {
-		res, err := p.once(want(svc))
+		res, err := p.once(jobFor(svc))
 		if err != nil || res.Clean || len(res.Draft.Plan.Blocked) == 0 {
 			t.Errorf("%s: error %v, clean %v, plan %v", name, err, res.Clean, res.Draft.Plan)
 		}
 		got := slices.DeleteFunc(p.w.show(t), func(s string) bool { return s == "rule node port 30081" })
-		same(t, before, got)
+		checkEqual(t, before, got)
 	}
 	t.Log("a cluster without nodes is another thing")
 	p.SetNodes(nil)
-	p.settle(t, want(shop("a", one)))
-	same(t, true, slices.Contains(p.w.show(t), "a pool 30080 []"))
+	p.settle(t, jobFor(newShop("a", one)))
+	checkEqual(t, true, slices.Contains(p.w.show(t), "a pool 30080 []"))
 }

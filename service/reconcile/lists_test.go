@@ -14,7 +14,7 @@ type machines struct {
 	IDs  []string
 }
 
-func ids(n int) []string {
+func makeIDs(n int) []string {
 	var out []string
 	for i := range n {
 		out = append(out, fmt.Sprintf("i-%d", i))
@@ -41,7 +41,7 @@ func listOf(t *testing.T, s *stack.Stack) []string {
 // else about them changes.
 func TestLongListsAreShared(t *testing.T) {
 	var l lists
-	first, second, short, other := stackOf(1, ids(100)), stackOf(2, ids(100)), stackOf(3, ids(3)), stackOf(4, append(ids(99), "i-x"))
+	first, second, short, other := stackOf(1, makeIDs(100)), stackOf(2, makeIDs(100)), stackOf(3, makeIDs(3)), stackOf(4, append(makeIDs(99), "i-x"))
 	for _, s := range []*stack.Stack{first, second, short, other} {
 		l.share(s)
 	}
@@ -49,18 +49,18 @@ func TestLongListsAreShared(t *testing.T) {
 		t.Error("equal lists are not shared")
 	}
 	for port, s := range map[int32]*stack.Stack{1: first, 2: second, 3: short, 4: other} {
-		want := map[int32][]string{1: ids(100), 2: ids(100), 3: ids(3), 4: append(ids(99), "i-x")}[port]
+		want := map[int32][]string{1: makeIDs(100), 2: makeIDs(100), 3: makeIDs(3), 4: append(makeIDs(99), "i-x")}[port]
 		if diff := cmp.Diff(machines{port, want}, s.Resources[0].Spec); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", port, diff)
 		}
 	}
 }
 
-// TestListsAreForgotten: what nobody used for long is not held on to.
+// TestListsAreForgotten: a list without use for long is dropped.
 func TestListsAreForgotten(t *testing.T) {
 	var l lists
 	for n := range 3 * rememberedLists {
-		l.share(stackOf(1, ids(longList+n)))
+		l.share(stackOf(1, makeIDs(longList+n)))
 	}
 	if got := len(l.recent); got != rememberedLists {
 		t.Errorf("remembered: got %d, want %d", got, rememberedLists)

@@ -13,11 +13,11 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// TestLookup tells how every draft of a Service's life knew what is there, and
-// which of them looked for drift.
+// TestLookup lists the source of the observed state for every draft of a Service's life,
+// and which of them checked for drift.
 func TestLookup(t *testing.T) {
 	p := startKnown(newWorld())
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	type seen struct {
 		Lookup             reconcile.Lookup
 		Rechecked, Drifted bool
@@ -30,26 +30,26 @@ func TestLookup(t *testing.T) {
 		p.Run(t.Context(), d, nil)
 		return seen{d.Lookup(), d.Rechecked(), d.Drifted()}
 	}
-	same(t, seen{Lookup: reconcile.LookupMiss}, draft(want(svc)))
-	p.settle(t, want(svc))
-	same(t, seen{Lookup: reconcile.LookupUnchanged}, draft(want(svc)))
+	checkEqual(t, seen{Lookup: reconcile.LookupMiss}, draft(jobFor(svc)))
+	p.settle(t, jobFor(svc))
+	checkEqual(t, seen{Lookup: reconcile.LookupUnchanged}, draft(jobFor(svc)))
 	p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
-	same(t, seen{Lookup: reconcile.LookupMiss, Rechecked: true}, draft(want(svc)))
-	p.settle(t, want(svc))
+	checkEqual(t, seen{Lookup: reconcile.LookupMiss, Rechecked: true}, draft(jobFor(svc)))
+	p.settle(t, jobFor(svc))
 	for id := range p.w.things {
 		delete(p.w.things, id)
 	}
 	p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
-	same(t, seen{Lookup: reconcile.LookupMiss, Rechecked: true, Drifted: true}, draft(want(svc)))
-	p.settle(t, want(svc))
-	same(t, seen{Lookup: reconcile.LookupHit}, draft(want(shop("a", map[int32]int32{80: 30080, 443: 30443}))))
-	p.settle(t, want(shop("a", map[int32]int32{80: 30080, 443: 30443})))
-	same(t, seen{Lookup: reconcile.LookupHit}, draft(release(svc)))
+	checkEqual(t, seen{Lookup: reconcile.LookupMiss, Rechecked: true, Drifted: true}, draft(jobFor(svc)))
+	p.settle(t, jobFor(svc))
+	checkEqual(t, seen{Lookup: reconcile.LookupHit}, draft(jobFor(newShop("a", map[int32]int32{80: 30080, 443: 30443}))))
+	p.settle(t, jobFor(newShop("a", map[int32]int32{80: 30080, 443: 30443})))
+	checkEqual(t, seen{Lookup: reconcile.LookupHit}, draft(releaseJob(svc)))
 }
 
 type mark struct{}
 
-// TestJoin: who asks is known to reads and to steps, and does not end them.
+// TestJoin: reads and steps see the span of their caller, and outlive its context.
 func TestJoin(t *testing.T) {
 	w := newWorld()
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
@@ -69,12 +69,12 @@ func TestJoin(t *testing.T) {
 	}})
 	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), mark{}, "shop"), time.Minute)
 	defer cancel()
-	d, err := r.Draft(ctx, want(shop("a", one)))
+	d, err := r.Draft(ctx, jobFor(newShop("a", one)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Run(ctx, d, nil)
-	same(t, []any{"shop", "shop", false}, []any{readBy, appliedBy, ended})
+	checkEqual(t, []any{"shop", "shop", false}, []any{readBy, appliedBy, ended})
 }
 
 // TestDriftComesTogether: Services whose load balancers were made at different times
@@ -82,12 +82,12 @@ func TestJoin(t *testing.T) {
 func TestDriftComesTogether(t *testing.T) {
 	w := newWorld()
 	clock := testclock.NewFakeClock(time.Date(2026, 11, 20, 12, 0, 7, 0, time.UTC))
-	p := start(w, clock)
+	p := startProcess(w, clock)
 	p.AllKnown()
 	moments := map[time.Time]int{}
 	for i := range 300 {
-		svc := shop(fmt.Sprintf("s-%d", i), one)
-		p.settle(t, want(svc))
+		svc := newShop(fmt.Sprintf("s-%d", i), one)
+		p.settle(t, jobFor(svc))
 		due := clock.Now().Add(p.NextRead(reconcile.OwnerOf(svc)))
 		if age := due.Sub(clock.Now()); age > 30*time.Minute || age < 25*time.Minute {
 			t.Errorf("due after %v", age)

@@ -42,7 +42,7 @@ func (e manualActions) texts() []string {
 	return out
 }
 
-// without returns the found resources without those that an administrator was asked to delete.
+// without returns the found resources except the ones that an administrator was asked to delete.
 func (e manualActions) without(found providers.Read) *stack.Stack {
 	if found.Have == nil || len(e) == 0 {
 		return found.Have

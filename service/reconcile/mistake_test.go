@@ -16,8 +16,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// places is a cloud in which Services name a place, which is known if it was read and is
-// there.
+// places is a cloud in which Services name a place, which is known once a read has found
+// it.
 type places struct {
 	there map[string]bool
 	read  string // the place that the last read asked for
@@ -41,7 +41,7 @@ func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
 		if name := place(in); !p.there[name] || p.read != name {
 			return nil, annotations.Problems{{Key: labelAnnotation.Name, Value: name, Message: "is nowhere"}}, nil
 		}
-		return build(in, facts, have)
+		return buildToy(in, facts, have)
 	}
 	cloud.KeepServing = func(in providers.Input[string], _ struct{}, have *stack.Stack) *stack.Stack {
 		out := have.Clone()
@@ -55,11 +55,11 @@ func (p *places) cloud(w *world) providers.Cloud[string, struct{}] {
 	return cloud
 }
 
-// TestMistakeThatARefusalShows: a Service that names what the cloud refuses, and shows to
-// nobody, is told in the same run, and all else is as if it had never said so. Where the
-// session says that it has learned something and no draft tells, it is refused once more.
+// TestMistakeThatARefusalShows: a name that only a refusal shows to be wrong is reported in the
+// same run, and everything else is as if the Service had never named it. If the session reports
+// that it has learned a fact which no draft reports, the call is refused once more.
 func TestMistakeThatARefusalShows(t *testing.T) {
-	for name, c := range map[string]struct{ anew, forgets bool }{"it was fine": {}, "after a restart": {anew: true}, "the session forgets": {forgets: true}} {
+	for name, c := range map[string]struct{ restarts, forgets bool }{"it was fine": {}, "after a restart": {restarts: true}, "the session forgets": {forgets: true}} {
 		t.Run(name, func(t *testing.T) {
 			w, p := newWorld(), &places{there: map[string]bool{"here": true, "there": true}}
 			cloud, refusals := p.cloud(w), 0
@@ -85,31 +85,31 @@ func TestMistakeThatARefusalShows(t *testing.T) {
 				return p
 			}
 			proc := begin()
-			proc.settle(t, want(shop("a", one, "node-label=here")))
+			proc.settle(t, jobFor(newShop("a", one, "node-label=here")))
 			before := w.show(t)
-			if c.anew {
+			if c.restarts {
 				proc = begin()
 			}
-			res, err := proc.once(want(shop("a", one, "node-label=there")))
+			res, err := proc.once(jobFor(newShop("a", one, "node-label=there")))
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, c.forgets, fault.Is(res.Err, fault.Invalid))
-			same(t, !c.forgets, len(res.Draft.Problems) == 1 && res.Draft.Problems[0].Value == "there")
-			same(t, c.forgets, refusals == 2)
-			same(t, true, slices.Equal(before, w.show(t)))
+			checkEqual(t, c.forgets, fault.Is(res.Err, fault.Invalid))
+			checkEqual(t, !c.forgets, len(res.Draft.Problems) == 1 && res.Draft.Problems[0].Value == "there")
+			checkEqual(t, c.forgets, refusals == 2)
+			checkEqual(t, true, slices.Equal(before, w.show(t)))
 		})
 	}
 }
 
-// TestMistakeThatTheCloudShows: a Service that names what is not there is told, keeps what
-// it has and follows its nodes, by the last request that was fine; where that is fine no
-// longer, or nobody knows it, by what is there.
+// TestMistakeThatTheCloudShows: a name that is not found is reported, and the Service keeps
+// its resources and follows its nodes: by the last valid request or, if that is invalid by now or
+// unknown, by the existing resources.
 func TestMistakeThatTheCloudShows(t *testing.T) {
 	for name, c := range map[string]struct {
-		gone, anew, alone bool
+		gone, restarts, alone bool
 	}{
-		"it was fine": {}, "it is fine no longer": {gone: true}, "after a restart": {anew: true},
+		"it was fine": {}, "it is fine no longer": {gone: true}, "after a restart": {restarts: true},
 		"it is fine no longer, and the cloud cannot follow": {gone: true, alone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,18 +124,18 @@ func TestMistakeThatTheCloudShows(t *testing.T) {
 				return p
 			}
 			proc := begin()
-			proc.settle(t, want(shop("a", one, "node-label=here")))
-			if c.anew {
+			proc.settle(t, jobFor(newShop("a", one, "node-label=here")))
+			if c.restarts {
 				proc = begin()
 			}
 			p.there["here"] = !c.gone
-			proc.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
-			res, err := proc.once(want(shop("a", one, "node-label=there")))
+			proc.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2"), newNode("n3")})
+			res, err := proc.once(jobFor(newShop("a", one, "node-label=there")))
 			if err != nil || res.Err != nil {
 				t.Fatal(err, res.Err)
 			}
-			same(t, c.alone, res.Draft.Intent == reconcile.LeaveAlone)
-			same(t, !c.alone, slices.Contains(w.show(t), "a pool 30080 [n1 n2 n3]"))
+			checkEqual(t, c.alone, res.Draft.Intent == reconcile.LeaveAlone)
+			checkEqual(t, !c.alone, slices.Contains(w.show(t), "a pool 30080 [n1 n2 n3]"))
 			if len(res.Draft.Problems) != 1 || res.Draft.Problems[0].Value != "there" {
 				t.Errorf("told: %v", res.Draft.Problems.Strings())
 			}

@@ -48,15 +48,15 @@ func TestNamesakeKeepsItsResources(t *testing.T) {
 	for name, during := range map[string]func(*testing.T, *process, *corev1.Service, *corev1.Service){
 		"deletion refused": func(t *testing.T, p *process, first, second *corev1.Service) {
 			p.w.refusing(kindPool)
-			if res, err := p.once(release(first)); err != nil || res.Released {
+			if res, err := p.once(releaseJob(first)); err != nil || res.Released {
 				t.Fatalf("not refused: %v, %v", res.Released, err)
 			}
 			p.w.refuse = nil
-			p.settle(t, want(second))
+			p.settle(t, jobFor(second))
 		},
 		"a creation not answered": func(t *testing.T, p *process, first, second *corev1.Service) {
 			p.w.refusing(kindPool)
-			if _, err := p.once(release(first)); err != nil {
+			if _, err := p.once(releaseJob(first)); err != nil {
 				t.Fatal(err)
 			}
 			p.w.refuse = nil
@@ -67,22 +67,22 @@ func TestNamesakeKeepsItsResources(t *testing.T) {
 			p.w.crashAt = 0
 		},
 		"served before the release began": func(t *testing.T, p *process, _, second *corev1.Service) {
-			p.settle(t, want(second))
+			p.settle(t, jobFor(second))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := byNames()
-			first := shop("a", one)
+			first := newShop("a", one)
 			second := reapplyService(first)
-			p.settle(t, want(first))
+			p.settle(t, jobFor(first))
 			during(t, p, first, second)
 			before := p.w.show(t)
-			p.settle(t, release(first))
-			same(t, before, p.w.show(t))
-			p.settle(t, want(second))
-			same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, p.w.show(t))
-			p.settle(t, release(second))
-			same(t, []string{}, p.w.show(t))
+			p.settle(t, releaseJob(first))
+			checkEqual(t, before, p.w.show(t))
+			p.settle(t, jobFor(second))
+			checkEqual(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, p.w.show(t))
+			p.settle(t, releaseJob(second))
+			checkEqual(t, []string{}, p.w.show(t))
 		})
 	}
 }
@@ -91,18 +91,18 @@ func TestNamesakeKeepsItsResources(t *testing.T) {
 // deleted.
 func TestLostResourcesGo(t *testing.T) {
 	p := byNames()
-	first := shop("a", map[int32]int32{80: 30080, 443: 30443})
-	second := reapplyService(shop("a", one))
-	p.settle(t, want(first))
+	first := newShop("a", map[int32]int32{80: 30080, 443: 30443})
+	second := reapplyService(newShop("a", one))
+	p.settle(t, jobFor(first))
 	p.w.refusing(kindPool)
-	if _, err := p.once(release(first)); err != nil {
+	if _, err := p.once(releaseJob(first)); err != nil {
 		t.Fatal(err)
 	}
 	p.w.refuse = nil
 	if _, err := p.once(reconcile.Job{Service: second, NeverProvisioned: true}); err != nil {
 		t.Fatal(err)
 	}
-	p.settle(t, release(first))
-	p.settle(t, want(second))
-	same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, p.w.show(t))
+	p.settle(t, releaseJob(first))
+	p.settle(t, jobFor(second))
+	checkEqual(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, p.w.show(t))
 }

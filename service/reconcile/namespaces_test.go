@@ -20,7 +20,7 @@ func TestNamespaceLabels(t *testing.T) {
 	w, cloud := newWorld(), toyCloud()
 	cloud.Labels = func(string) providers.Labels { return providers.Labels{Namespace: []string{"tier"}} }
 	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-		out, problems, err := build(in, facts, have)
+		out, problems, err := buildToy(in, facts, have)
 		if in.NamespaceLabels["tier"] == "back" {
 			out.Put(stack.Resource{Key: lbKey, Spec: balancer{Scheme: "internal"}})
 		}
@@ -36,16 +36,16 @@ func TestNamespaceLabels(t *testing.T) {
 	in := func(svc *corev1.Service, labels map[string]string) reconcile.Job {
 		return reconcile.Job{Service: svc, NamespaceLabels: labels}
 	}
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	p.settle(t, in(svc, map[string]string{"tier": "front"}))
-	same(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, w.show(t))
-	same(t, cost{}, p.cost(func() { p.settle(t, in(svc, map[string]string{"tier": "front", "team": "x"})) }))
+	checkEqual(t, []string{"a lb public", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}, w.show(t))
+	checkEqual(t, cost{}, p.cost(func() { p.settle(t, in(svc, map[string]string{"tier": "front", "team": "x"})) }))
 	internal := []string{"a lb internal", "a listener 80 to 30080", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"}
 	p.settle(t, in(svc, map[string]string{"tier": "back"}))
-	same(t, internal, w.show(t))
-	bad := shop("a", one, "scheme=nowhere")
+	checkEqual(t, internal, w.show(t))
+	bad := newShop("a", one, "scheme=nowhere")
 	if res, err := p.once(in(bad, map[string]string{"tier": "front"})); err != nil || !res.Draft.Problems.Errors() {
 		t.Errorf("%v, problems %v", err, res.Draft.Problems)
 	}
-	same(t, internal, w.show(t))
+	checkEqual(t, internal, w.show(t))
 }

@@ -38,9 +38,9 @@ func (r *readings) read(_ context.Context, scopes []providers.Scope) []providers
 	return out
 }
 
-// ask reads for n Services that come one after the other, and checks that each
+// readInTurn reads for n Services one after the other, and checks that each
 // gets its own answer.
-func ask(t *testing.T, r *reader, n int, apart time.Duration, scope providers.Scope) {
+func readInTurn(t *testing.T, r *reader, n int, apart time.Duration, scope providers.Scope) {
 	t.Helper()
 	var all sync.WaitGroup
 	for i := range n {
@@ -56,9 +56,9 @@ func ask(t *testing.T, r *reader, n int, apart time.Duration, scope providers.Sc
 	all.Wait()
 }
 
-// TestReaderBatches: Services that come shortly after each other share a read, a
-// stream of them does not keep the first one waiting for long, and of those that
-// are read with all their parts only so many go together.
+// TestReaderBatches: Services that arrive shortly after each other share a read. A stream
+// of them does not delay the first one for long, and the number of Services that are read
+// with all parts together is limited.
 func TestReaderBatches(t *testing.T) {
 	deep := providers.Scope{Depth: providers.Deep, Own: []providers.Lookup{{Kind: "lb"}}}
 	shallow := providers.Scope{Depth: providers.Shallow, Own: deep.Own}
@@ -92,7 +92,7 @@ func TestReaderBatches(t *testing.T) {
 				got := &readings{takes: tc.takes}
 				r := newReader(got.read, 0, engine.Background)
 				r.each = tc.each
-				ask(t, r, tc.n, tc.apart, tc.scope)
+				readInTurn(t, r, tc.n, tc.apart, tc.scope)
 				slices.SortFunc(got.sizes, func(a, b int) int { return b - a }) // some begin at the same moment
 				if diff := cmp.Diff(tc.want, got.sizes); diff != "" {
 					t.Errorf("batches (-want +got):\n%s", diff)
@@ -171,8 +171,8 @@ func TestReaderLanes(t *testing.T) {
 	})
 }
 
-// TestReaderEndsWithItsAskers: a batch goes on while anybody waits for it, for as long
-// as it takes, and ends with the last one.
+// TestReaderEndsWithItsAskers: a batch runs as long as one caller waits for it, however long
+// it takes, and ends with the last caller.
 func TestReaderEndsWithItsAskers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
@@ -203,7 +203,7 @@ func TestReaderEndsWithItsAskers(t *testing.T) {
 	})
 }
 
-// TestReaderHurries: who waits does not wait for the patience of those who do not.
+// TestReaderHurries: an urgent read is not delayed by the collection of other reads.
 func TestReaderHurries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := &readings{}
@@ -223,8 +223,8 @@ func TestReaderHurries(t *testing.T) {
 	})
 }
 
-// TestGatherAsksNothing: who waits for company goes on with the last one that comes, and
-// neither asks the cloud nor waits for those that do.
+// TestGatherAsksNothing: a caller that waits for others continues with the last one to arrive,
+// and neither calls the cloud nor waits for callers that do.
 func TestGatherAsksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := &readings{takes: time.Minute}

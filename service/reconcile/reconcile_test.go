@@ -20,8 +20,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// shop is a Service; ports are port:nodePort.
-func shop(name string, ports map[int32]int32, annotations ...string) *corev1.Service {
+// newShop returns a Service; ports are port:nodePort.
+func newShop(name string, ports map[int32]int32, annotations ...string) *corev1.Service {
 	svc := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), Annotations: map[string]string{}},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}},
@@ -37,11 +37,11 @@ func shop(name string, ports map[int32]int32, annotations ...string) *corev1.Ser
 	return svc
 }
 
-func node(name string) nodeports.Node {
+func newNode(name string) nodeports.Node {
 	return nodeports.Node{Name: name, ProviderID: "toy://" + name, Ready: corev1.ConditionTrue}
 }
 
-func twoNodes() []nodeports.Node { return []nodeports.Node{node("n1"), node("n2")} }
+func twoNodes() []nodeports.Node { return []nodeports.Node{newNode("n1"), newNode("n2")} }
 
 // process is one life of the program on a world.
 type process struct {
@@ -50,7 +50,7 @@ type process struct {
 	clock *testclock.FakeClock
 }
 
-func start(w *world, clock *testclock.FakeClock, policies ...plan.StepFilter) *process {
+func startProcess(w *world, clock *testclock.FakeClock, policies ...plan.StepFilter) *process {
 	return startIn(toyCloud(), w, clock, policies...)
 }
 
@@ -63,7 +63,7 @@ func startIn(cloud providers.Cloud[string, struct{}], w *world, clock *testclock
 }
 
 func startKnown(w *world, policies ...plan.StepFilter) *process {
-	p := start(w, testclock.NewFakeClock(time.Unix(1e9, 0)), policies...)
+	p := startProcess(w, testclock.NewFakeClock(time.Unix(1e9, 0)), policies...)
 	p.AllKnown()
 	return p
 }
@@ -98,10 +98,10 @@ func (p *process) settle(t *testing.T, job reconcile.Job) reconcile.Result {
 	return last
 }
 
-func want(svc *corev1.Service) reconcile.Job    { return reconcile.Job{Service: svc} }
-func release(svc *corev1.Service) reconcile.Job { return reconcile.Job{Service: svc, Release: true} }
+func jobFor(svc *corev1.Service) reconcile.Job     { return reconcile.Job{Service: svc} }
+func releaseJob(svc *corev1.Service) reconcile.Job { return reconcile.Job{Service: svc, Release: true} }
 
-func same(t *testing.T, want, got any) {
+func checkEqual(t *testing.T, want, got any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -121,28 +121,28 @@ var one = map[int32]int32{80: 30080}
 
 func TestCreate(t *testing.T) {
 	p := startKnown(newWorld())
-	res := p.settle(t, want(shop("a", map[int32]int32{80: 30080, 443: 30443})))
-	same(t, []string{
+	res := p.settle(t, jobFor(newShop("a", map[int32]int32{80: 30080, 443: 30443})))
+	checkEqual(t, []string{
 		"a lb public", "a listener 443 to 30443", "a listener 80 to 30080",
 		"a pool 30080 [n1 n2]", "a pool 30443 [n1 n2]",
 		"rule health", "rule node port 30080", "rule node port 30443",
 	}, p.w.show(t))
-	same(t, 1, len(res.Status.Ingress))
+	checkEqual(t, 1, len(res.Status.Ingress))
 }
 
 func TestReads(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	p := startKnown(newWorld())
-	same(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, want(svc)) }))
+	checkEqual(t, cost{Deep: 1, Writes: 6}, p.cost(func() { p.settle(t, jobFor(svc)) }))
 
 	t.Log("unchanged: nothing at all")
 	facts := p.w.facts
-	same(t, cost{}, p.cost(func() { p.settle(t, want(svc)) }))
-	same(t, facts, p.w.facts)
+	checkEqual(t, cost{}, p.cost(func() { p.settle(t, jobFor(svc)) }))
+	checkEqual(t, facts, p.w.facts)
 
 	t.Log("changed: writes, from what is known")
-	p.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
-	same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, want(svc)) }))
+	p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2"), newNode("n3")})
+	checkEqual(t, cost{Writes: 1}, p.cost(func() { p.settle(t, jobFor(svc)) }))
 
 	t.Log("old: one read, and what somebody changed is mended")
 	p.w.of("a", kindPool) // the pool stays, its members go
@@ -152,9 +152,9 @@ func TestReads(t *testing.T) {
 		}
 	}
 	p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
-	same(t, cost{Deep: 1, Writes: 1}, p.cost(func() {
+	checkEqual(t, cost{Deep: 1, Writes: 1}, p.cost(func() {
 		res := p.settle(t, reconcile.Job{Service: svc, Applied: lastDigest(t, p, svc)})
-		same(t, true, res.Clean)
+		checkEqual(t, true, res.Clean)
 	}))
 	if next := p.NextRead(reconcile.OwnerOf(svc)); next < 20*time.Minute {
 		t.Errorf("next read in %v", next)
@@ -162,16 +162,16 @@ func TestReads(t *testing.T) {
 
 	t.Log("distrusted: one read")
 	p.Distrust(reconcile.OwnerOf(svc))
-	same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: lastDigest(t, p, svc)}) }))
+	checkEqual(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: lastDigest(t, p, svc)}) }))
 }
 
 // lastDigest is what a run of another process would have recorded.
 func lastDigest(t *testing.T, p *process, svc *corev1.Service) string {
 	t.Helper()
 	other := startKnown(p.w)
-	other.SetNodes([]nodeports.Node{node("n1"), node("n2"), node("n3")})
+	other.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2"), newNode("n3")})
 	deep := p.w.deep
-	d, err := other.Draft(context.Background(), want(svc))
+	d, err := other.Draft(context.Background(), jobFor(svc))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,23 +179,23 @@ func lastDigest(t *testing.T, p *process, svc *corev1.Service) string {
 	return d.Asked
 }
 
-// TestMachinesThatComeBack: where machines are members by their names, one that was
-// made anew under its name may have been taken out, and is put in again at once.
+// TestMachinesThatComeBack: where machines are members by their names, a machine that was
+// recreated under its name may have been removed, and is added again at once.
 func TestMachinesThatComeBack(t *testing.T) {
 	for name, named := range map[string]bool{"by name": true, "by identifier": false} {
 		t.Run(name, func(t *testing.T) {
-			svc, w := shop("a", one), newWorld()
+			svc, w := newShop("a", one), newWorld()
 			cloud := toyCloud()
 			cloud.NamedMembers = named
 			p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 			boot := func(id string) []nodeports.Node {
-				n := node("n1")
+				n := newNode("n1")
 				n.BootID = id
-				return []nodeports.Node{n, node("n2")}
+				return []nodeports.Node{n, newNode("n2")}
 			}
 			p.SetNodes(boot("1"))
 			p.AllKnown()
-			p.settle(t, want(svc))
+			p.settle(t, jobFor(svc))
 			before := w.show(t)
 			for _, th := range w.things { // the cloud takes the old machine out
 				if _, ok := th.spec.(members); ok {
@@ -207,95 +207,95 @@ func TestMachinesThatComeBack(t *testing.T) {
 			if named {
 				expected = cost{Deep: 1, Writes: 1}
 			}
-			same(t, expected, p.cost(func() { p.settle(t, want(svc)) }))
+			checkEqual(t, expected, p.cost(func() { p.settle(t, jobFor(svc)) }))
 			if named {
-				same(t, before, w.show(t))
+				checkEqual(t, before, w.show(t))
 			}
 		})
 	}
 }
 
 func TestStart(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	w := newWorld()
-	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
+	digest := startKnown(w).settle(t, jobFor(svc)).Draft.Asked
 	applied := reconcile.Job{Service: svc, Applied: digest}
 
 	t.Run("clean before: only looked at, and later read", func(t *testing.T) {
 		p := startKnown(w)
-		same(t, cost{Narrow: 1}, p.cost(func() { p.settle(t, applied) }))
-		same(t, cost{}, p.cost(func() { p.settle(t, applied) }))
+		checkEqual(t, cost{Narrow: 1}, p.cost(func() { p.settle(t, applied) }))
+		checkEqual(t, cost{}, p.cost(func() { p.settle(t, applied) }))
 		p.clock.Step(p.NextRead(reconcile.OwnerOf(svc)))
-		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, applied) }))
+		checkEqual(t, cost{Deep: 1}, p.cost(func() { p.settle(t, applied) }))
 	})
 	t.Run("changed meanwhile: read", func(t *testing.T) {
 		p := startKnown(w)
-		same(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: "another"}) }))
+		checkEqual(t, cost{Deep: 1}, p.cost(func() { p.settle(t, reconcile.Job{Service: svc, Applied: "another"}) }))
 	})
 	t.Run("a copied manifest carries a digest of another Service", func(t *testing.T) {
 		p := startKnown(w)
 		p.settle(t, applied)
-		copied := shop("b", map[int32]int32{80: 31080})
+		copied := newShop("b", map[int32]int32{80: 31080})
 		p.settle(t, reconcile.Job{Service: copied, Applied: digest})
-		same(t, true, slices.Contains(p.w.show(t), "b lb public"))
-		p.settle(t, release(copied))
+		checkEqual(t, true, slices.Contains(p.w.show(t), "b lb public"))
+		p.settle(t, releaseJob(copied))
 	})
 	t.Run("gone meanwhile: made again", func(t *testing.T) {
 		before := w.show(t)
 		clear(w.things)
 		p := startKnown(w)
 		p.settle(t, applied)
-		same(t, before, w.show(t))
+		checkEqual(t, before, w.show(t))
 	})
 }
 
 // TestStartAfterChange: what changed since the last clean run decides how much is read.
 func TestStartAfterChange(t *testing.T) {
-	svc := shop("a", one)
+	svc := newShop("a", one)
 	w := newWorld()
-	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
+	digest := startKnown(w).settle(t, jobFor(svc)).Draft.Asked
 	applied := reconcile.Job{Service: svc, Applied: digest}
 
 	t.Run("nodes changed after a look: written from what is known", func(t *testing.T) {
 		p := startKnown(w)
 		p.settle(t, applied)
-		p.SetNodes([]nodeports.Node{node("n1")})
-		same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
-		p.SetNodes([]nodeports.Node{node("n1"), node("n2")})
-		same(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+		p.SetNodes([]nodeports.Node{newNode("n1")})
+		checkEqual(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+		p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2")})
+		checkEqual(t, cost{Writes: 1}, p.cost(func() { p.settle(t, applied) }))
 	})
 	t.Run("nodes changed meanwhile: members are read, and nothing else", func(t *testing.T) {
 		before := w.show(t)
 		p := startKnown(w)
-		p.SetNodes([]nodeports.Node{node("n1")})
-		same(t, cost{Narrow: 1, Writes: 1}, p.cost(func() {
+		p.SetNodes([]nodeports.Node{newNode("n1")})
+		checkEqual(t, cost{Narrow: 1, Writes: 1}, p.cost(func() {
 			if res := p.settle(t, applied); !res.PresenceOnly || len(res.Status.Ingress) != 1 {
 				t.Errorf("glimpsed %v, status %v", res.PresenceOnly, res.Status)
 			}
 		}))
-		same(t, true, slices.Contains(w.show(t), "a pool 30080 [n1]"))
-		same(t, cost{Narrow: 1, Writes: 1}, startKnown(w).cost(func() { startKnown(w).settle(t, applied) }))
-		same(t, before, w.show(t))
+		checkEqual(t, true, slices.Contains(w.show(t), "a pool 30080 [n1]"))
+		checkEqual(t, cost{Narrow: 1, Writes: 1}, startKnown(w).cost(func() { startKnown(w).settle(t, applied) }))
+		checkEqual(t, before, w.show(t))
 	})
 	t.Run("the Service changed after a look: read", func(t *testing.T) {
 		p := startKnown(w)
 		p.settle(t, applied)
-		more := shop("a", map[int32]int32{80: 30080, 81: 30081})
-		same(t, cost{Deep: 1, Writes: 4}, p.cost(func() { p.settle(t, reconcile.Job{Service: more, Applied: digest}) }))
-		p.settle(t, want(svc))
+		more := newShop("a", map[int32]int32{80: 30080, 81: 30081})
+		checkEqual(t, cost{Deep: 1, Writes: 4}, p.cost(func() { p.settle(t, reconcile.Job{Service: more, Applied: digest}) }))
+		p.settle(t, jobFor(svc))
 	})
 	t.Run("parts changed that a look does not show: read", func(t *testing.T) {
 		p := startKnown(w)
 		p.settle(t, applied)
-		p.settle(t, reconcile.Job{Service: shop("a", map[int32]int32{80: 30081}), Applied: digest})
-		same(t, true, slices.Contains(w.show(t), "a listener 80 to 30081"))
-		p.settle(t, want(svc))
+		p.settle(t, reconcile.Job{Service: newShop("a", map[int32]int32{80: 30081}), Applied: digest})
+		checkEqual(t, true, slices.Contains(w.show(t), "a listener 80 to 30081"))
+		p.settle(t, jobFor(svc))
 	})
 	t.Run("members that are wanted no longer: read", func(t *testing.T) {
 		w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
 		w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
 		p := startKnown(w)
-		same(t, cost{Deep: 1, Narrow: 1, Writes: 1}, p.cost(func() { p.settle(t, applied) }))
+		checkEqual(t, cost{Deep: 1, Narrow: 1, Writes: 1}, p.cost(func() { p.settle(t, applied) }))
 	})
 	t.Run("the pool of the members went: read", func(t *testing.T) {
 		before := w.show(t)
@@ -305,18 +305,18 @@ func TestStartAfterChange(t *testing.T) {
 			}
 		}
 		p := startKnown(w)
-		same(t, cost{Deep: 1, Narrow: 1, Writes: 3}, p.cost(func() { p.settle(t, applied) }))
-		same(t, before, w.show(t))
+		checkEqual(t, cost{Deep: 1, Narrow: 1, Writes: 3}, p.cost(func() { p.settle(t, applied) }))
+		checkEqual(t, before, w.show(t))
 	})
 }
 
 // TestReleaseAfterALook: a release reads the parts of which only a presence check is known, and
 // makes no call in vain.
 func TestReleaseAfterALook(t *testing.T) {
-	svc, w := shop("a", one), newWorld()
-	digest := startKnown(w).settle(t, want(svc)).Draft.Asked
+	svc, w := newShop("a", one), newWorld()
+	digest := startKnown(w).settle(t, jobFor(svc)).Draft.Asked
 	p := startKnown(w)
 	p.settle(t, reconcile.Job{Service: svc, Applied: digest})
-	same(t, cost{Deep: 2, Writes: 4}, p.cost(func() { p.settle(t, release(svc)) }))
-	same(t, []string{}, w.show(t))
+	checkEqual(t, cost{Deep: 2, Writes: 4}, p.cost(func() { p.settle(t, releaseJob(svc)) }))
+	checkEqual(t, []string{}, w.show(t))
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// answers are who else wants what, as it was asked for before a call went out.
+// answers holds the other users of each resource, as requested before a call was sent.
 type answers map[stack.Key][]stack.Owner
 
 func (a answers) Others(_ stack.Owner, entry stack.Resource) []stack.Owner { return a[entry.Key] }
 
 func (a answers) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
 
-// lingering starts a process on a cloud whose reads and writes take their time, and
+// startLingering starts a process on a cloud whose reads and writes take their time, and
 // whose deletions come to pass at the end of it.
-func lingering(w *world, takes time.Duration) *process {
+func startLingering(w *world, takes time.Duration) *process {
 	w.refusesTaken = true
 	bound := providers.Bind(toyCloud(), "", "cluster", w)
 	bound.ScopeForCreate = func(r providers.Request) (providers.Scope, error) { return providers.Scope{Owner: r.Owner}, nil }
@@ -53,27 +53,27 @@ func lingering(w *world, takes time.Duration) *process {
 	return p
 }
 
-// TestRename: the last Service that wants something shared goes while another one comes.
-// Whenever that is, the shared thing is there when both are done.
+// TestRename: the last user of a shared resource is deleted while another one is created.
+// Whatever the order, the shared resource exists when both are done.
 func TestRename(t *testing.T) {
 	const takes = time.Second
-	for name, job := range map[string]func(*corev1.Service) reconcile.Job{"new": asNew, "read": want} {
+	for name, job := range map[string]func(*corev1.Service) reconcile.Job{"new": asNew, "read": jobFor} {
 		for offset := time.Duration(0); offset < 8*takes; offset += takes / 4 {
 			t.Run(fmt.Sprint(name, " after ", offset), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld()
-					p := lingering(w, takes)
-					p.settle(t, asNew(shop("old", one)))
+					p := startLingering(w, takes)
+					p.settle(t, asNew(newShop("old", one)))
 					var both sync.WaitGroup
-					both.Go(func() { p.settle(t, release(shop("old", one))) })
+					both.Go(func() { p.settle(t, releaseJob(newShop("old", one))) })
 					time.Sleep(offset)
-					both.Go(func() { p.settle(t, job(shop("renamed", one))) })
+					both.Go(func() { p.settle(t, job(newShop("renamed", one))) })
 					both.Wait()
-					same(t, []string{
+					checkEqual(t, []string{
 						"renamed lb public", "renamed listener 80 to 30080", "renamed pool 30080 [n1 n2]", "rule health", "rule node port 30080",
 					}, w.show(t))
-					res, err := p.once(want(shop("renamed", one)))
-					same(t, true, err == nil && res.Clean && slices.Contains(w.show(t), "rule health"))
+					res, err := p.once(jobFor(newShop("renamed", one)))
+					checkEqual(t, true, err == nil && res.Clean && slices.Contains(w.show(t), "rule health"))
 				})
 			})
 		}
@@ -89,7 +89,7 @@ func TestSharedReplacementIsNotPolled(t *testing.T) {
 	shared.Immutable = []string{"Allow"}
 	cloud.Rules.Kinds[kindRule] = shared
 	cloud.Build = func(in providers.Input[string], facts struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-		out, problems, err := build(in, facts, have)
+		out, problems, err := buildToy(in, facts, have)
 		if schemeAnnotation.Get(in.Values) == "internal" {
 			health := ruleOf("health")
 			health.Spec = rule{Allow: "health of another sort"}
@@ -99,9 +99,9 @@ func TestSharedReplacementIsNotPolled(t *testing.T) {
 	}
 	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 	p.AllKnown()
-	p.settle(t, want(shop("a", one)))
-	p.settle(t, want(shop("b", map[int32]int32{80: 30081})))
-	res, err := p.once(want(shop("a", one, "scheme=internal")))
+	p.settle(t, jobFor(newShop("a", one)))
+	p.settle(t, jobFor(newShop("b", map[int32]int32{80: 30081})))
+	res, err := p.once(jobFor(newShop("a", one, "scheme=internal")))
 	if err != nil || len(res.Draft.Plan.Blocked) == 0 {
 		t.Fatalf("error %v, plan %v", err, res.Draft.Plan)
 	}

@@ -23,7 +23,7 @@ func TestRefusedReplacement(t *testing.T) {
 	cloud.Rules.Kinds[kindListener] = rule
 	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 	p.AllKnown()
-	p.settle(t, want(shop("a", one)))
+	p.settle(t, jobFor(newShop("a", one)))
 
 	removals := 0
 	refuseNew := func(s plan.Step) *plan.Outcome {
@@ -45,7 +45,7 @@ func TestRefusedReplacement(t *testing.T) {
 	}
 	try := func(nodePort int32) reconcile.Result {
 		t.Helper()
-		res, err := p.once(want(shop("a", map[int32]int32{80: nodePort})))
+		res, err := p.once(jobFor(newShop("a", map[int32]int32{80: nodePort})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestRefusedReplacement(t *testing.T) {
 	}
 	w.refuse = nil
 	p.clock.Step(time.Hour)
-	p.settle(t, want(shop("a", map[int32]int32{80: 30082})))
+	p.settle(t, jobFor(newShop("a", map[int32]int32{80: 30082})))
 	serves("a listener 80 to 30082")
-	same(t, 1, len(w.of("a", kindPool)))
+	checkEqual(t, 1, len(w.of("a", kindPool)))
 }

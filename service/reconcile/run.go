@@ -85,7 +85,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	return res
 }
 
-// runAgain reads all that the Service may own, plans again and runs that plan: the cloud has
+// runAgain reads every resource that the Service may own, plans again and runs that plan: the cloud has
 // contradicted what the first one assumed. The read finds what the first run has created.
 func (r *Reconciler) runAgain(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	r.observed.ForgetShared()

@@ -60,7 +60,7 @@ func toyCloud() providers.Cloud[string, struct{}] {
 		},
 		OwnedScope: ownedScope,
 		Scope:      func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
-		Build:      build,
+		Build:      buildToy,
 		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
 		MayWant:    func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
 		Rules:      toyRules(),
@@ -77,7 +77,7 @@ func ownedScope(id providers.Identity[string]) providers.Scope {
 	return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{By: "mark", Value: id.Owner.UID}}}
 }
 
-func build(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+func buildToy(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	out := &stack.Stack{}
 	out.Put(stack.Resource{Key: lbKey, Spec: balancer{Scheme: schemeAnnotation.Get(in.Values)}})
 	out.Put(ruleOf("health"))
@@ -87,7 +87,7 @@ func build(in providers.Input[string], _ struct{}, _ *stack.Stack) (*stack.Stack
 		out.Put(stack.Resource{Key: k, Spec: pool{NodePort: p.NodePort}})
 		out.Put(stack.Resource{Key: stack.Key{Kind: kindMembers, Name: name}, In: k, Spec: members{Nodes: in.Backends.Nodes.Names()}})
 		out.Put(stack.Resource{Key: stack.Key{Kind: kindListener, Name: name}, In: lbKey, Slot: "port " + name, Spec: listener{Port: p.Port, To: stack.RefTo(k)}})
-		out.Put(ruleOf(allow(p.NodePort)))
+		out.Put(ruleOf(allowPort(p.NodePort)))
 	}
 	return out, nil, nil
 }

@@ -81,7 +81,7 @@ type world struct {
 	state stack.State
 	// refusesTaken makes a second load balancer of one owner fail.
 	refusesTaken bool
-	// asked is told the scopes of reads.
+	// asked receives the scopes of reads.
 	asked func(providers.Scope)
 	// slow is called when a read has been answered, before the answer arrives.
 	slow func()
@@ -133,7 +133,7 @@ func (w *world) perform(b plan.Batch, s plan.Step) plan.Outcome {
 		if w.things[id] == nil {
 			return plan.Failed(fault.New(fault.NotFound, "%s %q", t.Key, id))
 		}
-		w.things[id].spec = resolved(b, s, t.Spec)
+		w.things[id].spec = resolveRefs(b, s, t.Spec)
 		return plan.Done(stack.Resource{ID: id, Spec: t.Spec})
 	default:
 		return w.remove(b, s)
@@ -147,8 +147,8 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-// resolved turns references into identifiers, as a cloud stores them.
-func resolved(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
+// resolveRefs turns references into identifiers, as a cloud stores them.
+func resolveRefs(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
 	if l, ok := spec.(listener); ok {
 		l.To = stack.RefID(b.ID(s, l.To))
 		return l
@@ -158,7 +158,7 @@ func resolved(b plan.Batch, s plan.Step, spec stack.Spec) stack.Spec {
 
 func (w *world) create(b plan.Batch, s plan.Step) plan.Outcome {
 	w.next++
-	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: w.markOf(s.ID.Owner), port: s.Target.Key.Name, spec: resolved(b, s, s.Target.Spec)}
+	t := &thing{id: string(s.Target.Key.Kind) + "-" + strconv.Itoa(w.next), uid: w.markOf(s.ID.Owner), port: s.Target.Key.Name, spec: resolveRefs(b, s, s.Target.Spec)}
 	if w.named {
 		t.id = strings.Join([]string{string(s.Target.Key.Kind), t.uid, t.port}, "-")
 	}
@@ -188,7 +188,7 @@ func (w *world) create(b plan.Batch, s plan.Step) plan.Outcome {
 func (w *world) remove(b plan.Batch, s plan.Step) plan.Outcome {
 	id := s.Target.ID
 	if s.Target.Key.Kind == kindRule && len(b.Claims.Others(s.ID.Owner, s.Target)) > 0 {
-		return plan.Outcome{Sent: plan.WasSent} // somebody came to want it in between
+		return plan.Outcome{Sent: plan.WasSent} // another Service wants it since
 	}
 	for _, t := range w.things {
 		if l, ok := t.spec.(listener); ok && l.To.ID == id {
@@ -276,7 +276,7 @@ func (w *world) find(o stack.Owner) *stack.Stack {
 			k.Name += " " + t.id
 		}
 		keyOf[t.id] = k
-		evident[allow(t.spec.(pool).NodePort)] = len(lb) > 0
+		evident[allowPort(t.spec.(pool).NodePort)] = len(lb) > 0
 		have.Put(stack.Resource{Key: k, ID: t.id, Proof: stack.Tag, Spec: t.spec})
 		m := w.things[t.id+"/members"]
 		have.Put(stack.Resource{Key: stack.Key{Kind: kindMembers, Name: k.Name}, ID: m.id, In: k, Proof: stack.Derived, Spec: m.spec})
@@ -312,7 +312,7 @@ func (w *world) of(uid string, kind stack.Kind) []*thing {
 	var out []*thing
 	for _, t := range w.things {
 		isOf := map[stack.Kind]bool{
-			kindLB: is[balancer](t), kindListener: is[listener](t), kindPool: is[pool](t), kindRule: is[rule](t),
+			kindLB: hasKind[balancer](t), kindListener: hasKind[listener](t), kindPool: hasKind[pool](t), kindRule: hasKind[rule](t),
 		}
 		if t.uid == uid && isOf[kind] {
 			out = append(out, t)
@@ -322,9 +322,9 @@ func (w *world) of(uid string, kind stack.Kind) []*thing {
 	return out
 }
 
-func is[T any](t *thing) bool {
+func hasKind[T any](t *thing) bool {
 	_, ok := t.spec.(T)
 	return ok
 }
 
-func allow(nodePort int32) string { return "node port " + strconv.Itoa(int(nodePort)) }
+func allowPort(nodePort int32) string { return "node port " + strconv.Itoa(int(nodePort)) }
