@@ -84,7 +84,7 @@ func (w *world) patch(p *process, as Deviation, key string, body []byte) (*corev
 	d := p.effect(as)
 	switch d.Kind {
 	case Lost:
-		return nil, cut()
+		return nil, cutError()
 	case Refuse:
 		return nil, apierrors.NewInternalError(fmt.Errorf("etcdserver: request timed out"))
 	default: // it is done
@@ -102,7 +102,7 @@ func (w *world) patch(p *process, as Deviation, key string, body []byte) (*corev
 		w.noteLate(now)
 	}
 	if d.Kind == Unanswered {
-		return nil, cut()
+		return nil, cutError()
 	}
 	return now, err
 }
@@ -181,7 +181,7 @@ func (s slicesOf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 // lives returns an error for a process that has ended: it must send no new requests.
 func (c client) lives() error {
 	if c.p.over() {
-		return cut()
+		return cutError()
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := w.process(r.URL.Host)
 	if p != nil && p.over() {
-		return nil, cut()
+		return nil, cutError()
 	}
 	var body []byte
 	if r.Body != nil {
@@ -32,11 +32,11 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: r.URL.Host, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
 	name, write := w.subject.Call(inner, body)
 	if p == nil || name == "" {
-		return respond(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
+		return respondWith(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
 	}
 	serve := func(d Deviation) (*http.Response, error) {
 		defer p.standStill()
-		return respond(r, func(out http.ResponseWriter) { w.serveCloud(out, inner, p.effect(d), name, write) })
+		return respondWith(r, func(out http.ResponseWriter) { w.serveCloud(out, inner, p.effect(d), name, write) })
 	}
 	if write {
 		w.forbid(p, name)
@@ -51,11 +51,11 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// cut is what a client sees of a connection that is cut before the answer.
-func cut() error { return &net.OpError{Op: "read", Net: "pipe", Err: io.ErrUnexpectedEOF} }
+// cutError returns the error of a client whose connection is cut before the answer.
+func cutError() error { return &net.OpError{Op: "read", Net: "pipe", Err: io.ErrUnexpectedEOF} }
 
-// respond returns what a handler answers.
-func respond(r *http.Request, handle func(http.ResponseWriter)) (response *http.Response, err error) {
+// respondWith returns the response of a handler.
+func respondWith(r *http.Request, handle func(http.ResponseWriter)) (response *http.Response, err error) {
 	out := httptest.NewRecorder()
 	defer func() {
 		switch cause := recover(); cause {
@@ -63,7 +63,7 @@ func respond(r *http.Request, handle func(http.ResponseWriter)) (response *http.
 			response = out.Result()
 			response.Request = r
 		case http.ErrAbortHandler:
-			err = cut()
+			err = cutError()
 		default:
 			panic(cause)
 		}

@@ -29,7 +29,7 @@ func (e *Explorer) Perform(t *testing.T, tale Tale, plan Schedule) (report *Repo
 			e.World(w)
 		}
 		defer w.close()
-		report = run(t.Context(), w, tale.Moves, plan)
+		report = performAll(t.Context(), w, tale.Moves, plan)
 	})
 	return report
 }
@@ -87,6 +87,6 @@ func (r *Report) Tell() string {
 	return strings.Join(r.Story, "\n") + "\n\nWhat is wrong:\n" + strings.Join(r.Faults, "\n")
 }
 
-func difference(a, b string) string {
+func diffLines(a, b string) string {
 	return cmp.Diff(strings.Split(a, "\n"), strings.Split(b, "\n"))
 }

@@ -117,11 +117,11 @@ func (j *judge) judgeGone(svc *corev1.Service, report *Report) {
 	}
 	d, err := j.draft(svc, true, false)
 	if err != nil {
-		report.fault("%s is gone: %v", svc.Name, err)
+		report.fault("%s was deleted, and its draft failed: %v", svc.Name, err)
 		return
 	}
 	if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action != plan.Forget }) {
-		report.fault("%s is gone, and something of it is left:\n%s", svc.Name, shown(d))
+		report.fault("%s was deleted, and resources of it are left:\n%s", svc.Name, formatPlan(d))
 	}
 }
 
@@ -136,7 +136,7 @@ func (j *judge) reached(svc *corev1.Service, report *Report) {
 	now.moves = was.moves || known && was.shape != now.shape
 	if was.address != "" && was.address != now.address {
 		if !now.moves {
-			report.fault("%s was reached at %s and is at %q now, though nobody asked for that", svc.Name, was.address, now.address)
+			report.fault("%s was reached at %s and is at %q now, without a change of its shape", svc.Name, was.address, now.address)
 		}
 		now.moves = now.moves && (now.address == "" || was.shape != now.shape)
 	}
@@ -156,7 +156,7 @@ func addressOf(svc *corev1.Service) string {
 	return out
 }
 
-func shown(d *reconcile.Draft) string {
+func formatPlan(d *reconcile.Draft) string {
 	return plan.Human(plan.NewDocument("explore", []plan.Plan{d.Plan}), plan.Options{})
 }
 
@@ -176,7 +176,7 @@ func (j *judge) calm(report *Report) {
 			continue
 		}
 		if slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID.Action == plan.Create }) {
-			report.fault("%s says that its load balancer is as wanted, and something is missing:\n%s", svc.Name, shown(d))
+			report.fault("%s says that its load balancer is as wanted, and something is missing:\n%s", svc.Name, formatPlan(d))
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (j *judge) settled(report *Report) {
 		case err != nil:
 			report.fault("%s: %v", svc.Name, err)
 		case !d.Plan.Empty():
-			report.fault("all is at rest, and %s is not as it wants:\n%s", svc.Name, shown(d))
+			report.fault("all is at rest, and %s is not as it wants:\n%s", svc.Name, formatPlan(d))
 		case addressOf(svc) == "", reachedElsewhere(svc):
 			report.fault("all is at rest, and %s has no address of Berth's: %q", svc.Name, addressOf(svc))
 		}
@@ -207,13 +207,13 @@ func (j *judge) end(report *Report) {
 	}
 	for _, svc := range j.w.kube.all() {
 		if svc.DeletionTimestamp != nil {
-			report.fault("%s is still there, with the finalizers %v", svc.Name, svc.Finalizers)
+			report.fault("%s still exists, with the finalizers %v", svc.Name, svc.Finalizers)
 		}
 	}
 	after, err := props.StateOf(j.w.subject.Control)
 	if err != nil {
 		report.fault("%v", err)
 	} else if after != j.before {
-		report.fault("the cloud is not as it was before (-before +after):\n%s", difference(j.before, after))
+		report.fault("the cloud is not as it was before (-before +after):\n%s", diffLines(j.before, after))
 	}
 }

@@ -84,7 +84,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func explorer(fresh func(testing.TB) Subject) *Explorer {
+func newExplorer(fresh func(testing.TB) Subject) *Explorer {
 	e := &Explorer{New: fresh, Log: logr.Discard()}
 	if os.Getenv("EXPLORE_LOG") != "" {
 		e.Log = klog.Background()
@@ -92,15 +92,15 @@ func explorer(fresh func(testing.TB) Subject) *Explorer {
 	return e
 }
 
-func env(cluster string) providers.Env {
+func newEnv(cluster string) providers.Env {
 	return providers.Env{Cluster: cluster, Now: time.Now, Share: kit.Unlimited()}
 }
 
-// known are all clouds, each of which knows the keys of the others.
+// known lists all clouds; each has the keys of the others.
 var known = sync.OnceValue(all.List)
 
-// open opens a cloud with a configuration file.
-func open(ctx context.Context, cloud string, file []byte, e providers.Env) (providers.Bound, error) {
+// openCloud opens a cloud with a configuration file.
+func openCloud(ctx context.Context, cloud string, file []byte, e providers.Env) (providers.Bound, error) {
 	entries := known()
 	i := slices.IndexFunc(entries, func(entry providers.Entry) bool { return entry.Name == cloud })
 	if i < 0 {
@@ -128,7 +128,7 @@ func openAWS(t testing.TB, more string) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: aws.Cloud().Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, aws.Cloud().Name, append(cloud.Seed.CloudConf(url), more...), env("kubernetes"))
+			return openCloud(ctx, aws.Cloud().Name, append(cloud.Seed.CloudConf(url), more...), newEnv("kubernetes"))
 		},
 		Call: func(_ *http.Request, body []byte) (string, bool) {
 			form, err := url.ParseQuery(string(body))
@@ -163,7 +163,7 @@ func onAzure(t testing.TB) Subject {
 				return providers.Bound{}, err
 			}
 			file = bytes.Replace(file, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)
-			return open(ctx, azure.Cloud().Name, file, env(cloud.Seed.Cluster))
+			return openCloud(ctx, azure.Cloud().Name, file, newEnv(cloud.Seed.Cluster))
 		},
 		Call:      byPath("/msi/token", "/metadata/", "/oauth2/"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
@@ -171,14 +171,14 @@ func onAzure(t testing.TB) Subject {
 }
 
 func onGoogle(t testing.TB) Subject {
-	return google(t, compute.Options{QuotaFactor: 10}, kit.Unlimited())
+	return newGoogle(t, compute.Options{QuotaFactor: 10}, kit.Unlimited())
 }
 
 // googleIDs is what a cluster says it is.
 const googleIDs = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456789abcdef\nkube-system-uid = 11111111-2222-3333-4444-555555555555\n"
 
-// google is a project with some rates, of which a process uses a share.
-func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket) Subject {
+// newGoogle returns a project with some rates, of which a process uses a share.
+func newGoogle(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket) Subject {
 	cloud, err := simgce.New(simgce.Options{Seed: simgce.SeedOptions{Nodes: 3}, Compute: o})
 	if err != nil {
 		t.Fatal(err)
@@ -190,9 +190,9 @@ func google(t testing.TB, o compute.Options, share float64, rates ...sim.Bucket)
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Classes: gce.Cloud().Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			e := env("kubernetes")
+			e := newEnv("kubernetes")
 			e.Share = share
-			return open(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), e)
+			return openCloud(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), e)
 		},
 		Call:      byPath("/token", "/computeMetadata/"),
 		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},
@@ -209,7 +209,7 @@ func onOpenStack(t testing.TB) Subject {
 	type opener = func(context.Context, string) (providers.Bound, error)
 	session := func(cluster string) opener {
 		return func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), env(cluster))
+			return openCloud(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), newEnv(cluster))
 		}
 	}
 	return Subject{
@@ -242,7 +242,7 @@ func onOracle(t testing.TB) Subject {
 			if err != nil {
 				return providers.Bound{}, err
 			}
-			return open(ctx, oci.Cloud().Name, append(file, "rateLimiter: {disableRateLimiter: true}\n"...), env("kubernetes"))
+			return openCloud(ctx, oci.Cloud().Name, append(file, "rateLimiter: {disableRateLimiter: true}\n"...), newEnv("kubernetes"))
 		},
 		Call:      byPath(),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
@@ -269,8 +269,8 @@ func smallCloud(named bool) Subject {
 // onHarbour makes sessions of a cluster on the small cloud.
 func onHarbour(cluster string, named bool) func(context.Context, string) (providers.Bound, error) {
 	return func(ctx context.Context, url string) (providers.Bound, error) {
-		b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q, "byName": %v}`, url, named)), env(cluster))
-		return choosing(b), err
+		b, _, err := toy().Open(ctx, strings.NewReader(fmt.Sprintf(`{"endpoint": %q, "byName": %v}`, url, named)), newEnv(cluster))
+		return withClasses(b), err
 	}
 }
 
@@ -296,7 +296,7 @@ type cloudCase struct {
 	shape, other Shape
 }
 
-func clouds() map[string]cloudCase {
+func listClouds() map[string]cloudCase {
 	annotated := func(key, value string) Shape {
 		return func(svc *corev1.Service) { svc.Annotations[key] = value }
 	}
@@ -337,8 +337,8 @@ func clouds() map[string]cloudCase {
 	}
 }
 
-// number reads a setting of the search from the environment.
-func number(t *testing.T, name string, otherwise int) int {
+// readNumber reads a setting of the search from the environment.
+func readNumber(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
@@ -354,9 +354,9 @@ func number(t *testing.T, name string, otherwise int) int {
 // leastDistinct is how many distinct schedules a plain run performs at least.
 const leastDistinct = 10000
 
-// share returns how many schedules of a cloud are performed by default: most on the cloud
+// shareOf returns how many schedules of a cloud are performed by default: most on the cloud
 // where they cost the least.
-func share(cloud string) int {
+func shareOf(cloud string) int {
 	if cloud == "quay" {
 		return 10500
 	}
@@ -366,7 +366,7 @@ func share(cloud string) int {
 // TestSchedules searches some schedules of every cloud, and prints how far the search got;
 // make explore searches more.
 func TestSchedules(t *testing.T) {
-	seed := number(t, "EXPLORE_SEED", 1)
+	seed := readNumber(t, "EXPLORE_SEED", 1)
 	var mu sync.Mutex
 	all := map[string]Figures{}
 	tables := func() int {
@@ -378,17 +378,17 @@ func TestSchedules(t *testing.T) {
 		return distinct
 	}
 	t.Run("of", func(t *testing.T) {
-		for _, name := range slices.Sorted(maps.Keys(clouds())) {
-			c := clouds()[name]
-			n := number(t, "EXPLORE_N", share(name))
+		for _, name := range slices.Sorted(maps.Keys(listClouds())) {
+			c := listClouds()[name]
+			n := readNumber(t, "EXPLORE_N", shareOf(name))
 			all[name] = newFigures()
 			tales := talesOf(name)
 			for _, tale := range tales {
 				t.Run(name+"/"+tale.Name, func(t *testing.T) {
 					t.Parallel()
-					f := explorer(c.fresh).Search(t, tale, Budget{
+					f := newExplorer(c.fresh).Search(t, tale, Budget{
 						Schedules: n / len(tales), Deviations: 4, Seed: uint64(seed),
-						Time: time.Duration(number(t, "EXPLORE_MINUTES", 0)) * time.Minute, Failures: number(t, "EXPLORE_FAILURES", 3),
+						Time: time.Duration(readNumber(t, "EXPLORE_MINUTES", 0)) * time.Minute, Failures: readNumber(t, "EXPLORE_FAILURES", 3),
 					})
 					mu.Lock()
 					defer mu.Unlock()

@@ -16,9 +16,9 @@ const namespace = "shop"
 // Shape makes what a case asks for out of a plain Service.
 type Shape func(*corev1.Service)
 
-// template is a Service with two ports, as the API server completes it. Each name has
+// newService returns a Service with two ports, as the API server completes it. Each name has
 // node ports of its own.
-func template(name string, shape Shape) *corev1.Service {
+func newService(name string, shape Shape) *corev1.Service {
 	base := int32(30000)
 	for _, c := range name {
 		base += c % 50 * 7
@@ -48,7 +48,7 @@ func Create(name string, shape Shape) Move {
 			if now != nil {
 				return nil // one of that name is still on its way out, as the API server has it
 			}
-			svc := template(name, shape)
+			svc := newService(name, shape)
 			w.mu.Lock()
 			w.made++
 			svc.UID = types.UID(fmt.Sprintf("%08d-1f6e-4000-8000-00000000000a", w.made))
@@ -136,7 +136,7 @@ func ClusterIP(svc *corev1.Service) {
 // Again is a load balancer again.
 func Again(shape Shape) Shape {
 	return func(svc *corev1.Service) {
-		fresh := template(svc.Name, shape)
+		fresh := newService(svc.Name, shape)
 		fresh.ObjectMeta = *svc.ObjectMeta.DeepCopy()
 		fresh.Status = svc.Status
 		*svc = *fresh

@@ -16,10 +16,10 @@ import (
 // faultsBesideOthers lists the faults that show where other controllers write to Services.
 func faultsBesideOthers() []knownFault {
 	return []knownFault{
-		{name: "two writers of a status answer each other without a pause", tales: []Tale{contested()}, world: func(w *world) {
+		{name: "two writers of a status answer each other without a pause", tales: []Tale{contestedTale()}, world: func(w *world) {
 			w.unlikeStatus = true // it is taken for a change of what a user asks for
 		}},
-		{name: "what had a Service without a finalizer stays for ever", tales: []Tale{stripped()}, world: session(func(w *world, b *providers.Bound) {
+		{name: "what had a Service without a finalizer stays for ever", tales: []Tale{strippedTale()}, world: breakSession(func(w *world, b *providers.Bound) {
 			apply := b.Apply
 			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 				if w.asks(batch.Steps) {
@@ -28,25 +28,25 @@ func faultsBesideOthers() []knownFault {
 				return make([]plan.Outcome, len(batch.Steps)) // no Service requests it any more
 			}
 		})},
-		{name: "a release deletes the load balancer of a later Service of the same name", fresh: byNames, tales: []Tale{appliedAgain(nil)}, world: session(func(_ *world, b *providers.Bound) {
+		{name: "a release deletes the load balancer of a later Service of the same name", fresh: byNames, tales: []Tale{appliedAgain(nil)}, world: breakSession(func(_ *world, b *providers.Bound) {
 			b.FoundByName = nil
 		})},
 		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
-			w.patched = wiping
+			w.patched = wipeAddresses
 		}},
 	}
 }
 
-// contested is a Service for whose address another controller fights for a while.
-func contested() Tale {
+// contestedTale returns the tale of a Service for whose address another controller fights for a while.
+func contestedTale() Tale {
 	return Tale{"contested", []Move{
 		Create("web", nil), Contested("web", 5*time.Minute), Change("web", "more ports", MorePorts), Settled(Delete("web")),
 	}}
 }
 
-// stripped is a Service whose finalizer a user removes, and one that is created with its
+// strippedTale returns the tale of a Service whose finalizer a user removes, and one that is created with its
 // name.
-func stripped() Tale {
+func strippedTale() Tale {
 	return Tale{"stripped", []Move{
 		Create("web", nil), Create("api", nil), Settled(Strip("web")), Create("web", nil), Settled(Delete("api")), Settled(Delete("web")),
 	}}
@@ -67,8 +67,8 @@ func handedOverTale() Tale {
 	}}
 }
 
-// choosing is a cloud whose Services can ask for another controller.
-func choosing(b providers.Bound) providers.Bound {
+// withClasses returns a cloud whose Services can select another controller.
+func withClasses(b providers.Bound) providers.Bound {
 	choose := b.Choose
 	b.Choose = func(svc *corev1.Service) providers.Choice {
 		choice := choose(svc)
@@ -83,16 +83,16 @@ func choosing(b providers.Bound) providers.Bound {
 // talesOf lists the tales of a cloud: on the small one also the tales that are the same on
 // every cloud.
 func talesOf(cloud string) []Tale {
-	c := clouds()[cloud]
+	c := listClouds()[cloud]
 	tales := Tales(c.shape, c.other)
 	if cloud == "quay" {
-		tales = slices.Concat(tales, []Tale{contested(), handedOverTale(), stripped()}, shortLived(), soonBack())
+		tales = slices.Concat(tales, []Tale{contestedTale(), handedOverTale(), strippedTale()}, shortLived(), soonBack())
 	}
 	return tales
 }
 
-// wiping is a patch that takes the addresses away if it takes a finalizer off.
-func wiping(body []byte) []byte {
+// wipeAddresses returns the patch with the addresses removed, if it removes a finalizer.
+func wipeAddresses(body []byte) []byte {
 	var patch map[string]map[string]any
 	if !bytes.Contains(body, []byte("$deleteFromPrimitiveList/finalizers")) || json.Unmarshal(body, &patch) != nil {
 		return body

@@ -35,7 +35,7 @@ func azureSwitches() map[string]switchCase {
 	with := func(ranged bool, then Shape) Shape {
 		return func(svc *corev1.Service) {
 			if then(svc); ranged {
-				key(ranges, "10.0.0.0/8,203.0.113.0/24")(svc)
+				setAnnotation(ranges, "10.0.0.0/8,203.0.113.0/24")(svc)
 			}
 		}
 	}
@@ -43,8 +43,8 @@ func azureSwitches() map[string]switchCase {
 	refusals := []sim.Fault{{Status: http.StatusBadRequest}, {Status: http.StatusForbidden, Code: "AuthorizationFailed"}}
 	out := map[string]switchCase{}
 	for name, ranged := range map[string]bool{"": false, " with ranges": true} {
-		out["azure internal instead of public"+name] = switchCase{"azure", with(ranged, public), with(ranged, key(internal, "true")), nil, refusals}
-		out["azure public instead of internal"+name] = switchCase{"azure", with(ranged, key(internal, "true")), with(ranged, public), nil, refusals}
+		out["azure internal instead of public"+name] = switchCase{"azure", with(ranged, public), with(ranged, setAnnotation(internal, "true")), nil, refusals}
+		out["azure public instead of internal"+name] = switchCase{"azure", with(ranged, setAnnotation(internal, "true")), with(ranged, public), nil, refusals}
 	}
 	return out
 }
@@ -55,16 +55,16 @@ func azureSwitches() map[string]switchCase {
 func TestRefusedSwitch(t *testing.T) {
 	const nlb = "service.beta.kubernetes.io/aws-load-balancer-type"
 	all := map[string]switchCase{
-		"aws nlb instead of classic":           {"aws classic", nil, key(nlb, "nlb"), nil, nil},
+		"aws nlb instead of classic":           {"aws classic", nil, setAnnotation(nlb, "nlb"), nil, nil},
 		"aws classic instead of nlb":           {"aws nlb", nil, func(svc *corev1.Service) { delete(svc.Annotations, nlb) }, nil, nil},
-		"gce internal instead of external":     {"gce legacy", nil, clouds()["gce legacy"].other, []string{"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances"}, nil},
-		"oci nlb instead of lb":                {"oci", nil, clouds()["oci"].other, nil, nil},
-		"openstack internal instead of public": {"openstack", nil, clouds()["openstack"].other, nil, nil},
+		"gce internal instead of external":     {"gce legacy", nil, listClouds()["gce legacy"].other, []string{"forwardingRules.insert", "firewalls.patch", "instanceGroups.addInstances"}, nil},
+		"oci nlb instead of lb":                {"oci", nil, listClouds()["oci"].other, nil, nil},
+		"openstack internal instead of public": {"openstack", nil, listClouds()["openstack"].other, nil, nil},
 	}
 	maps.Copy(all, azureSwitches())
 	for name, c := range all {
 		if c.from == nil {
-			c.from = clouds()[c.cloud].shape
+			c.from = listClouds()[c.cloud].shape
 		}
 		if c.refusals == nil {
 			c.refusals = []sim.Fault{{Status: http.StatusBadRequest}}
@@ -76,7 +76,7 @@ func TestRefusedSwitch(t *testing.T) {
 				}
 				refusal.Kind, refusal.Operation, refusal.WritesOnly = sim.FaultError, operation, true
 				t.Run(fmt.Sprint(name, "/", operation, "/", refusal.Status), func(t *testing.T) {
-					perform(t, clouds()[c.cloud].fresh, func(s *stage) { s.oust(c, refusal) })
+					performOn(t, listClouds()[c.cloud].fresh, func(s *stage) { s.oust(c, refusal) })
 				})
 			}
 		}
@@ -86,7 +86,7 @@ func TestRefusedSwitch(t *testing.T) {
 // switchWrites lists the operations that write while a Service is switched.
 func switchWrites(t *testing.T, c switchCase) []string {
 	var out []string
-	perform(t, clouds()[c.cloud].fresh, func(s *stage) {
+	performOn(t, listClouds()[c.cloud].fresh, func(s *stage) {
 		s.serve(c.from)
 		s.subject.Control.Journal.Reset()
 		Change("web", "switch", c.then).Do(s.world)

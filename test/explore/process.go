@@ -93,7 +93,7 @@ const restart = 5 * time.Second
 func (w *world) live(ctx context.Context, client client, url string) {
 	fence := fence{client.p, ctx}
 	o := reconcile.Options{Now: time.Now, Policies: w.policies, Lateness: reconcile.LeaderLateness, Fence: fence}
-	if w.impatient {
+	if w.noLateWait {
 		o.Lateness = 0
 	}
 	if w.unfenced {

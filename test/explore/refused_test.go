@@ -28,7 +28,7 @@ import (
 func faultsOfRefusals() []knownFault {
 	return []knownFault{
 		{name: "the first failure of a run decides when it goes on", fresh: halfRefusing, tales: []Tale{halfRefused()}, world: firstDecides},
-		{name: "many bad members keep the good ones out", fresh: picky, tales: []Tale{manyBad()}, world: forgetful},
+		{name: "many bad members keep the good ones out", fresh: newPicky, tales: []Tale{manyBad()}, world: forgetSessions},
 	}
 }
 
@@ -77,10 +77,10 @@ func halfRefusing(t testing.TB) Subject {
 		switch {
 		case r.Method != http.MethodPut:
 		case strings.HasSuffix(r.URL.Path, "/listeners/tcp-443"):
-			refuse(w, http.StatusBadRequest, "PortNotAllowed")
+			writeRefusal(w, http.StatusBadRequest, "PortNotAllowed")
 			return
 		case strings.HasSuffix(r.URL.Path, "/listeners/tcp-80") && time.Since(first) < notYet:
-			refuse(w, http.StatusServiceUnavailable, "NotYet")
+			writeRefusal(w, http.StatusServiceUnavailable, "NotYet")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -88,8 +88,8 @@ func halfRefusing(t testing.TB) Subject {
 	return s
 }
 
-// refuse answers that something is not taken.
-func refuse(w http.ResponseWriter, status int, code string) {
+// writeRefusal writes the answer of a cloud that refuses a call.
+func writeRefusal(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `{"code":%q,"message":"refused"}`, code) // only the log receives it
 }
@@ -97,7 +97,7 @@ func refuse(w http.ResponseWriter, status int, code string) {
 // firstDecides has all failures of a run mean what one of them means that no repetition
 // mends.
 func firstDecides(w *world) {
-	session(func(_ *world, b *providers.Bound) {
+	breakSession(func(_ *world, b *providers.Bound) {
 		var mu sync.Mutex
 		last := map[stack.Owner]time.Time{}
 		apply := b.Apply
@@ -119,9 +119,9 @@ func firstDecides(w *world) {
 	})(w)
 }
 
-// forgetful has a session of its own make each call, which does not know what others have
-// found out.
-func forgetful(w *world) {
+// forgetSessions performs each call in a new session, which has learned nothing from earlier
+// calls.
+func forgetSessions(w *world) {
 	open := w.subject.Open
 	w.subject.Open = func(ctx context.Context, url string) (providers.Bound, error) {
 		b, err := open(ctx, url)
@@ -167,9 +167,9 @@ var machinesOf = sync.OnceValue(func() []corev1.Node {
 	return nodes
 })
 
-// picky is the small cloud when it refuses lists with machines that it does not know. Its
+// newPicky returns the small cloud with refusals of lists that hold unknown machines. Its
 // sessions search for the rejected members as those of the real clouds do.
-func picky(t testing.TB) Subject {
+func newPicky(t testing.TB) Subject {
 	s := onQuay(t)
 	next, open := s.Handler, s.Open
 	s.Nodes = machinesOf()
@@ -180,7 +180,7 @@ func picky(t testing.TB) Subject {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || bytes.Contains(body, []byte("bad-")) {
-			refuse(w, http.StatusBadRequest, "NoSuchMachine")
+			writeRefusal(w, http.StatusBadRequest, "NoSuchMachine")
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -188,15 +188,15 @@ func picky(t testing.TB) Subject {
 	})
 	s.Open = func(ctx context.Context, url string) (providers.Bound, error) {
 		b, err := open(ctx, url)
-		b.Apply = splitting(b.Apply)
+		b.Apply = splitMembers(b.Apply)
 		return b, err
 	}
 	return s
 }
 
-// splitting puts the machines that the cloud takes behind a load balancer, and remembers
-// between runs which it does not.
-func splitting(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
+// splitMembers adds the machines that the cloud accepts to a load balancer, and remembers
+// the rejected ones between runs.
+func splitMembers(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	memory := &fault.Suspects{}
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		step := batch.Steps[0]

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// kept are schedules that once showed a fault.
-func kept() [][3]string {
+// listReplays returns schedules that once showed a fault.
+func listReplays() [][3]string {
 	return [][3]string{
 		{"azure", "one life", "40:6"},                  // a list refused once, then a deletion
 		{"gce ilb", "one life", "7:4,49:5"},            // a predecessor's late address
@@ -41,19 +41,19 @@ func kept() [][3]string {
 // and EXPLORE_SCHEDULE, as a failing search has told them. EXPLORE_LOG=1 prints what the
 // processes log.
 func TestReplay(t *testing.T) {
-	replayed := kept()
+	replayed := listReplays()
 	if name := os.Getenv("EXPLORE_CLOUD"); name != "" {
 		replayed = [][3]string{{name, os.Getenv("EXPLORE_TALE"), os.Getenv("EXPLORE_SCHEDULE")}}
 	}
 	for _, r := range replayed {
-		cloud, known := clouds()[r[0]]
+		cloud, known := listClouds()[r[0]]
 		tales := talesOf(r[0])
 		at := slices.IndexFunc(tales, func(tale Tale) bool { return tale.Name == r[1] })
 		plan, err := ParseSchedule(r[2])
 		if !known || at < 0 || err != nil {
 			t.Fatalf("cloud %q, tale %q, schedule %q: nothing to replay: %v", r[0], r[1], r[2], err)
 		}
-		report := explorer(cloud.fresh).Perform(t, tales[at], plan)
+		report := newExplorer(cloud.fresh).Perform(t, tales[at], plan)
 		if len(report.Faults) > 0 {
 			t.Errorf("%s, %q, schedule %s:\n%s", r[0], r[1], r[2], report.Tell())
 		} else if len(replayed) == 1 {

@@ -121,8 +121,8 @@ type runner struct {
 	life   context.Context //nolint:containedctx // of all processes of the schedule
 }
 
-// run performs the moves in a world.
-func run(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
+// performAll performs the moves in a world.
+func performAll(ctx context.Context, w *world, moves []Move, plan Schedule) *Report {
 	r := &runner{w: w, moves: moves, plan: plan, report: &Report{}, digest: fnv.New64a(), held: map[*Point]time.Time{}, late: map[*Point]bool{}, active: time.Now(), life: ctx}
 	if err := r.prepare(ctx); err != nil {
 		r.report.fault("the schedule cannot begin: %v", err)

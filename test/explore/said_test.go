@@ -27,19 +27,19 @@ func TestEverythingIsSaid(t *testing.T) {
 		}
 		return heard
 	}
-	for _, f := range failures() {
+	for _, f := range listFailures() {
 		t.Run(f.cloud+"/"+f.what, func(t *testing.T) {
-			c := clouds()[f.cloud]
-			perform(t, c.fresh, func(s *stage) { hear(s, func() { s.fail(c.shape, f) }) })
+			c := listClouds()[f.cloud]
+			performOn(t, c.fresh, func(s *stage) { hear(s, func() { s.fail(c.shape, f) }) })
 		})
 	}
-	for _, sc := range scenes() {
+	for _, sc := range listScenes() {
 		t.Run(sc.cloud+"/"+sc.what, func(t *testing.T) {
-			c := clouds()[sc.cloud]
+			c := listClouds()[sc.cloud]
 			if sc.fresh != nil {
 				c.fresh = sc.fresh
 			}
-			perform(t, c.fresh, func(s *stage) {
+			performOn(t, c.fresh, func(s *stage) {
 				heard := hear(s, func() { sc.play(s, c.shape) })
 				for _, word := range sc.says {
 					if !heard[word] {

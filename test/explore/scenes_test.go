@@ -38,8 +38,8 @@ type scene struct {
 
 const awsKey = "service.beta.kubernetes.io/aws-load-balancer-"
 
-// scenes are what does not fail for hours.
-func scenes() []scene {
+// listScenes returns the scenes that end within hours.
+func listScenes() []scene {
 	return slices.Concat(scenesOfLives(), scenesOfMistakes(), scenesOfClouds(), scenesOfOthers())
 }
 
@@ -53,17 +53,17 @@ func scenesOfLives() []scene {
 		}, says: []string{"EnsuringLoadBalancer", "EnsuredLoadBalancer", "DeletingLoadBalancer", "DeletedLoadBalancer"}},
 		{what: "another kind", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			Change("web", "another kind", key(awsKey+"type", "nlb")).Do(s.world)
+			Change("web", "another kind", setAnnotation(awsKey+"type", "nlb")).Do(s.world)
 			time.Sleep(2 * time.Hour)
 		}, says: []string{"Replacing", "ReplacingLoadBalancer", "ReplacedLoadBalancer"}},
 		{what: "a scheme that a live load balancer cannot get", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			Change("web", "internal", key(awsKey+"internal", "true")).Do(s.world)
+			Change("web", "internal", setAnnotation(awsKey+"internal", "true")).Do(s.world)
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"NotApplied"}},
 		{what: "left to another controller", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			Change("web", "another controller", key(awsKey+"type", "external")).Do(s.world)
+			Change("web", "another controller", setAnnotation(awsKey+"type", "external")).Do(s.world)
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"ServedElsewhere"}},
 		{what: "taken over", cloud: "aws classic", play: func(s *stage, plain Shape) {
@@ -108,21 +108,21 @@ func scenesOfMistakes() []scene {
 		{what: "no node that matches", cloud: "aws nlb", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			Change("web", "a filter, and another node port", func(svc *corev1.Service) {
-				key(awsKey+"target-node-labels", "tier=none")(svc)
+				setAnnotation(awsKey+"target-node-labels", "tier=none")(svc)
 				svc.Spec.Ports[0].NodePort += 300
 			}).Do(s.world)
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"NoMatchingNodes"}},
 		{what: "an address that another one has", cloud: "azure", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			Create("late", key("service.beta.kubernetes.io/azure-load-balancer-ipv4", s.address("web"))).Do(s.world)
+			Create("late", setAnnotation("service.beta.kubernetes.io/azure-load-balancer-ipv4", s.address("web"))).Do(s.world)
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"SlotTaken"}},
 		{what: "a port that two request at once", cloud: "azure", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			address := s.address("web")
 			free := func(svc *corev1.Service) {
-				key("service.beta.kubernetes.io/azure-load-balancer-ipv4", address)(svc)
+				setAnnotation("service.beta.kubernetes.io/azure-load-balancer-ipv4", address)(svc)
 				svc.Spec.Ports = svc.Spec.Ports[:1]
 				svc.Spec.Ports[0].Port = 8443
 			}
@@ -138,7 +138,7 @@ func scenesOfClouds() []scene {
 	return []scene{
 		{what: "in use while it goes", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			s.refuse(refused("DeleteSecurityGroup", http.StatusBadRequest, "DependencyViolation", "resource sg-1 has a dependent object"))
+			s.refuse(failForever("DeleteSecurityGroup", http.StatusBadRequest, "DependencyViolation", "resource sg-1 has a dependent object"))
 			Delete("web").Do(s.world)
 			time.Sleep(20 * time.Minute)
 		}, says: []string{"Deleting", "StillWaiting"}},
@@ -147,24 +147,24 @@ func scenesOfClouds() []scene {
 				return func(svc *corev1.Service) { svc.Spec.ExternalTrafficPolicy, svc.Spec.HealthCheckNodePort = policy, port }
 			}
 			s.served(local(corev1.ServiceExternalTrafficPolicyLocal, 32000))
-			s.refuse(refused("httpHealthChecks.delete", http.StatusBadRequest, "resourceInUseByAnotherResource", "The resource is already being used by 'projects/berth-demo/regions/us-central1/targetPools/a'"))
+			s.refuse(failForever("httpHealthChecks.delete", http.StatusBadRequest, "resourceInUseByAnotherResource", "The resource is already being used by 'projects/berth-demo/regions/us-central1/targetPools/a'"))
 			Change("web", "another policy", local(corev1.ServiceExternalTrafficPolicyCluster, 0)).Do(s.world)
 			time.Sleep(20 * time.Minute)
 		}, says: []string{"InUse"}},
 		{what: "calls are refused", cloud: "aws nlb", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			s.refuse(refused("CreateListener", http.StatusBadRequest, "Throttling", "Rate exceeded"))
+			s.refuse(failForever("CreateListener", http.StatusBadRequest, "Throttling", "Rate exceeded"))
 			Change("web", "more ports", MorePorts).Do(s.world)
 			time.Sleep(time.Hour)
 		}, says: []string{"Throttled"}},
 		{what: "an answer that nobody knows", cloud: "aws nlb", play: func(s *stage, plain Shape) {
 			s.served(plain)
-			s.refuse(refused("CreateListener", http.StatusTeapot, "Teapot", "short and stout"))
+			s.refuse(failForever("CreateListener", http.StatusTeapot, "Teapot", "short and stout"))
 			Change("web", "more ports", MorePorts).Do(s.world)
 			time.Sleep(time.Hour)
 		}, says: []string{"CloudError"}},
 		{what: "a defect", cloud: "quay", play: func(s *stage, plain Shape) {
-			session(func(_ *world, b *providers.Bound) {
+			breakSession(func(_ *world, b *providers.Bound) {
 				b.Build = func(providers.Request, providers.Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 					panic("a defect")
 				}
@@ -176,7 +176,7 @@ func scenesOfClouds() []scene {
 		{what: "what may not be read", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			s.processes[0].end()
-			denied := refused("DescribeLoadBalancers", http.StatusForbidden, "AccessDenied", "not authorized to perform: elasticloadbalancing:DescribeLoadBalancers")
+			denied := failForever("DescribeLoadBalancers", http.StatusForbidden, "AccessDenied", "not authorized to perform: elasticloadbalancing:DescribeLoadBalancers")
 			denied.Service = "elb"
 			s.refuse(denied)
 			Change("web", "more ports", MorePorts).Do(s.world)
@@ -184,7 +184,7 @@ func scenesOfClouds() []scene {
 			time.Sleep(10 * time.Minute)
 		}, says: []string{"HeldForSafety"}},
 		{what: "a network of another project", cloud: "gce legacy", fresh: sharedNetwork, play: func(s *stage, plain Shape) {
-			s.refuse(refused("firewalls.insert", http.StatusForbidden, "forbidden", "Required 'compute.firewalls.create' permission"))
+			s.refuse(failForever("firewalls.insert", http.StatusForbidden, "forbidden", "Required 'compute.firewalls.create' permission"))
 			s.start()
 			Create("web", plain).Do(s.world)
 			time.Sleep(10 * time.Minute)
@@ -195,7 +195,7 @@ func scenesOfClouds() []scene {
 // scenesOfOthers are what others do.
 func scenesOfOthers() []scene {
 	return []scene{
-		{what: "somebody else's load balancer has the name", cloud: "aws classic", play: marked, says: []string{"NotOurs"}},
+		{what: "somebody else's load balancer has the name", cloud: "aws classic", play: markForeign, says: []string{"NotOurs"}},
 		{what: "somebody else writes at the same time", cloud: "openstack", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			s.refuse(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: http.StatusConflict, Message: "Another operation is in progress."})
@@ -260,8 +260,8 @@ func (s *stage) policyFile(text string) {
 	}
 }
 
-// marked has a load balancer of the Service's name whose tags say that it is another one's.
-func marked(s *stage, plain Shape) {
+// markForeign creates a load balancer of the Service's name whose tags name another owner.
+func markForeign(s *stage, plain Shape) {
 	s.t.Helper()
 	s.served(plain)
 	s.processes[0].end()
@@ -289,7 +289,7 @@ func sharedNetwork(t testing.TB) Subject {
 	s := onGoogle(t)
 	s.Handler, s.Control, s.Nodes = cloud, &cloud.Control, cloud.Seed.KubernetesNodes()
 	s.Open = func(ctx context.Context, url string) (providers.Bound, error) {
-		return open(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), env("kubernetes"))
+		return openCloud(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), newEnv("kubernetes"))
 	}
 	return s
 }

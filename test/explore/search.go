@@ -50,12 +50,12 @@ func (e *Explorer) Search(t *testing.T, tale Tale, b Budget) Figures {
 		return s.figures
 	}
 	var pairs []Schedule
-	for _, one := range s.draw(beyond(nil, usual)) {
+	for _, one := range s.draw(deviateMore(nil, usual)) {
 		if s.over() {
 			break
 		}
 		if r := s.try(one); s.worthPairs(len(pairs)) {
-			pairs = append(pairs, beyond(one, r)...)
+			pairs = append(pairs, deviateMore(one, r)...)
 		}
 	}
 	for _, two := range s.drawPairs(pairs) {
@@ -129,8 +129,8 @@ func (s *search) drawPairs(all []Schedule) []Schedule {
 	return all[:most]
 }
 
-// beyond is every schedule with one deviation more than a run had, after all of its own.
-func beyond(plan Schedule, r *Report) []Schedule {
+// deviateMore returns every schedule with one deviation more than a run had, after all of its own.
+func deviateMore(plan Schedule, r *Report) []Schedule {
 	first := 0
 	if len(plan) > 0 {
 		first = plan[len(plan)-1].Step + 1

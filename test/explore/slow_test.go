@@ -16,12 +16,12 @@ import (
 // are deleted.
 func TestDeletedWhileOperationsGoOn(t *testing.T) {
 	slow := func(t testing.TB) Subject {
-		return google(t, compute.Options{QuotaFactor: 100, OperationDelay: 12 * time.Second}, kit.DefaultShare, simgce.RealThrottle()...)
+		return newGoogle(t, compute.Options{QuotaFactor: 100, OperationDelay: 12 * time.Second}, kit.DefaultShare, simgce.RealThrottle()...)
 	}
-	for kind, shape := range map[string]Shape{"target pool": nil, "netlb": clouds()["gce netlb"].shape} {
+	for kind, shape := range map[string]Shape{"target pool": nil, "netlb": listClouds()["gce netlb"].shape} {
 		for _, after := range []time.Duration{0, 3700 * time.Millisecond, 12500 * time.Millisecond} {
 			t.Run(fmt.Sprint(kind, " ", after), func(t *testing.T) {
-				perform(t, slow, func(s *stage) { s.deleteAfterRestart(shape, after) })
+				performOn(t, slow, func(s *stage) { s.deleteAfterRestart(shape, after) })
 			})
 		}
 	}
@@ -58,7 +58,7 @@ func (s *stage) deleteAfterRestart(shape Shape, after time.Duration) {
 	for _, svc := range s.kube.all() {
 		s.t.Errorf("%s is still there: %v", svc.Name, svc.Status.Conditions)
 	}
-	if d := difference(empty, s.state()); d != "" {
+	if d := diffLines(empty, s.state()); d != "" {
 		s.t.Errorf("something is left (-before +after):\n%s", d)
 	}
 }

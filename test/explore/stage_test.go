@@ -70,8 +70,8 @@ func (h *heard) all() []event {
 	return slices.Clone(h.events)
 }
 
-// perform plays something on a fresh cloud, in virtual time.
-func perform(t *testing.T, fresh func(testing.TB) Subject, play func(*stage)) {
+// performOn calls play with a stage on a fresh cloud, in virtual time.
+func performOn(t *testing.T, fresh func(testing.TB) Subject, play func(*stage)) {
 	t.Helper()
 	virtual.Test(t, func(t *testing.T) {
 		s := &stage{world: newWorld(fresh(t)), t: t, heed: &heard{}}

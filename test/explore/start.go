@@ -69,7 +69,7 @@ func (s *start) begin(ctx context.Context, w *world, moves []Move, judge func() 
 		return moves, judge()
 	}
 	if s.state == foreign {
-		svc := template(moves[0].Creates, moves[0].shape)
+		svc := newService(moves[0].Creates, moves[0].shape)
 		svc.UID = "99999999-1f6e-4000-8000-00000000000b"
 		if err := w.build(ctx, hand{open: w.subject.Other, svc: svc, fresh: true}); err != nil {
 			return nil, err

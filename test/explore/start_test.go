@@ -11,10 +11,10 @@ import (
 // TestStarts: on every cloud each kind of start brings something into the cloud, and the
 // usual life of a Service continues from there as from an empty cloud.
 func TestStarts(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(clouds())) {
+	for _, name := range slices.Sorted(maps.Keys(listClouds())) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := clouds()[name]
+			c := listClouds()[name]
 			empty := c.fresh(t)
 			before, err := props.StateOf(empty.Control)
 			if err != nil {
@@ -31,7 +31,7 @@ func TestStarts(t *testing.T) {
 				if found[kind] {
 					continue
 				}
-				report := explorer(c.fresh).Perform(t, Tales(c.shape, c.other)[0], plan)
+				report := newExplorer(c.fresh).Perform(t, Tales(c.shape, c.other)[0], plan)
 				if len(report.Faults) > 0 {
 					t.Errorf("%s, start %d:\n%s", kind, pick, report.Tell())
 				}

@@ -30,7 +30,7 @@ func onIBM(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, ibm.Cloud().Name, cloud.Seed.CloudConf(url, keyFile), env("kubernetes"))
+			return openCloud(ctx, ibm.Cloud().Name, cloud.Seed.CloudConf(url, keyFile), newEnv("kubernetes"))
 		},
 		Call:      byPath("/identity", "/v2/resource_groups"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "over_rate_limit"},
@@ -47,7 +47,7 @@ func onAlibaba(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, alibaba.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
+			return openCloud(ctx, alibaba.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
 		Call: func(r *http.Request, _ []byte) (string, bool) {
 			query := r.URL.Query()

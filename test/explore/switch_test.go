@@ -32,13 +32,13 @@ type knownFault struct {
 // TestKnownFaults: each fault that was found between Services, views and leaders is found
 // again, if it is brought back, with no more schedules of a tale than a plain run performs.
 func TestKnownFaults(t *testing.T) {
-	quay := clouds()["quay"]
+	quay := listClouds()["quay"]
 	for _, f := range knownFaults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			e := explorer(quay.fresh)
+			e := newExplorer(quay.fresh)
 			if f.fresh != nil {
-				e = explorer(f.fresh)
+				e = newExplorer(f.fresh)
 			}
 			tales := f.tales
 			if tales == nil {
@@ -88,18 +88,18 @@ func knownFaults() []knownFault {
 // faultsOfTheLoop are those between Services, views and processes of Berth.
 func faultsOfTheLoop() []knownFault {
 	return []knownFault{
-		{name: "a shared thing is left by two that go at once", world: session(func(w *world, b *providers.Bound) {
+		{name: "a shared thing is left by two that go at once", world: breakSession(func(w *world, b *providers.Bound) {
 			apply := b.Apply
 			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 				batch.Claims = leaving{batch.Claims, w} // Services that are being deleted count
 				return apply(ctx, batch)
 			}
 		})},
-		{name: "a shared thing goes while a new Service counts on it", tales: renamedWithin(time.Millisecond), world: session(func(_ *world, b *providers.Bound) {
-			b.Apply = unnoted(b.Apply)
+		{name: "a shared thing goes while a new Service counts on it", tales: renamedWithin(time.Millisecond), world: breakSession(func(_ *world, b *providers.Bound) {
+			b.Apply = omitDeletions(b.Apply)
 		})},
-		{name: "a read that failed counts as nothing found", world: session(func(w *world, b *providers.Bound) {
-			w.impatient = true // else there is a second look
+		{name: "a read that failed counts as nothing found", world: breakSession(func(w *world, b *providers.Bound) {
+			w.noLateWait = true // else there is a second look
 			read := b.Read
 			b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
 				out := read(ctx, scopes)
@@ -111,35 +111,35 @@ func faultsOfTheLoop() []knownFault {
 				return out
 			}
 		})},
-		{name: "a load balancer is made for an old copy of its Service", tales: usual("to and fro"), world: func(w *world) {
-			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
+		{name: "a load balancer is made for an old copy of its Service", tales: usualTale("to and fro"), world: func(w *world) {
+			w.patched = func(body []byte) []byte { return dropField(body, "resourceVersion") }
 			w.answered = func(svc *corev1.Service, was string) { svc.ResourceVersion = was }
 		}},
-		{name: "a predecessor's creations are not waited for", fresh: withoutTokens, tales: shortLived(), world: func(w *world) { w.impatient = true }},
+		{name: "a predecessor's creations are not waited for", fresh: withoutTokens, tales: shortLived(), world: func(w *world) { w.noLateWait = true }},
 		{name: "a process whose Lease is over continues to write", world: func(w *world) { w.unfenced = true }},
 		{name: "a release takes off what has changed since", tales: soonBack(), world: func(w *world) {
-			w.patched = func(body []byte) []byte { return without(body, "resourceVersion") }
+			w.patched = func(body []byte) []byte { return dropField(body, "resourceVersion") }
 		}},
 		{name: "a record outlives what it stands for", tales: soonBack(), world: func(w *world) { w.patched = keepRecord }},
-		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: session(func(_ *world, b *providers.Bound) {
-			b.Apply = unmade(b.Apply)
+		{name: "a call that was not answered counts as one that was not made", tales: soonBack(), world: breakSession(func(_ *world, b *providers.Bound) {
+			b.Apply = loseAnswers(b.Apply)
 		})},
 		{name: "a Service's own status wakes it, and each refusal reads otherwise", world: func(w *world) {
 			w.kube.stirs = true
-		}, fresh: refusing, tales: []Tale{{"refused", []Move{Create("web", nil), Delete("web")}}}},
+		}, fresh: newRefusing, tales: []Tale{{"refused", []Move{Create("web", nil), Delete("web")}}}},
 	}
 }
 
-// usual is one of the usual tales.
-func usual(name string) []Tale {
-	c := clouds()["quay"]
+// usualTale returns one of the usual tales.
+func usualTale(name string) []Tale {
+	c := listClouds()["quay"]
 	return slices.DeleteFunc(Tales(c.shape, c.other), func(t Tale) bool { return t.Name != name })
 }
 
 // soonBack is the tale of a Service whose user takes another type back while what it had is
 // still being removed.
 func soonBack() []Tale {
-	tales := usual("to and fro")
+	tales := usualTale("to and fro")
 	tales[0].Name, tales[0].Moves[2].Later = "soon back", 500*time.Millisecond
 	return tales
 }
@@ -151,8 +151,8 @@ func shortLived() []Tale {
 	return []Tale{{"short-lived", []Move{Create("web", nil), end}}}
 }
 
-// session brings a fault back in the session of each process.
-func session(with func(*world, *providers.Bound)) func(*world) {
+// breakSession restores a fault in the session of each process.
+func breakSession(with func(*world, *providers.Bound)) func(*world) {
 	return func(w *world) {
 		open := w.subject.Open
 		w.subject.Open = func(ctx context.Context, url string) (providers.Bound, error) {
@@ -173,9 +173,9 @@ func renamedWithin(d time.Duration) []Tale {
 	return []Tale{{"renamed within " + d.String(), []Move{Create("web", nil), Delete("web"), create, Settled(Delete("web-2"))}}}
 }
 
-// unnoted counts deletions of shared resources as over when they have only begun: their
+// omitDeletions counts deletions of shared resources as over when they have only begun: their
 // claims are checked then, and no record of the running deletion remains.
-func unnoted(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
+func omitDeletions(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	var ongoing sync.Map
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		step := batch.Steps[0]
@@ -220,11 +220,11 @@ func keepRecord(body []byte) []byte {
 	if applied := patch.Metadata.Annotations[status.AnnotationApplied]; err != nil || !strings.HasPrefix(applied, ";") || len(patch.Metadata.Finalizers) > 0 {
 		return body
 	}
-	return without(body, "annotations")
+	return dropField(body, "annotations")
 }
 
-// unmade counts calls without a response as calls that were never sent.
-func unmade(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
+// loseAnswers counts calls without a response as calls that were never sent.
+func loseAnswers(apply func(context.Context, plan.Batch) []plan.Outcome) func(context.Context, plan.Batch) []plan.Outcome {
 	return func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 		out := apply(ctx, batch)
 		for i, o := range out {
@@ -236,8 +236,8 @@ func unmade(apply func(context.Context, plan.Batch) []plan.Outcome) func(context
 	}
 }
 
-// without is a patch without a field of the metadata.
-func without(body []byte, field string) []byte {
+// dropField returns a patch without a field of the metadata.
+func dropField(body []byte, field string) []byte {
 	var patch map[string]map[string]any
 	if json.Unmarshal(body, &patch) != nil {
 		return body
@@ -262,8 +262,8 @@ func withoutTokens(t testing.TB) Subject {
 	return s
 }
 
-// refusing is the small cloud when it refuses every creation, each with another text.
-func refusing(t testing.TB) Subject {
+// newRefusing returns the small cloud with every creation refused, each with another text.
+func newRefusing(t testing.TB) Subject {
 	s := onQuay(t)
 	next := s.Handler
 	var refusals atomic.Int64

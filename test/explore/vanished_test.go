@@ -29,10 +29,10 @@ func TestVanished(t *testing.T) {
 		"berth sync":  touch(status.AnnotationLookAgain),
 		"drift check": func(*stage) { time.Sleep(70 * time.Minute) },
 	}
-	for name, c := range clouds() {
+	for name, c := range listClouds() {
 		for way, notice := range ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				perform(t, c.fresh, func(s *stage) { s.vanish(c.shape, notice) })
+				performOn(t, c.fresh, func(s *stage) { s.vanish(c.shape, notice) })
 			})
 		}
 	}
@@ -49,7 +49,7 @@ func (s *stage) vanish(shape Shape, notice func(*stage)) {
 		s.t.Fatalf("no load balancer: %v", s.get("web").Status.Conditions)
 	}
 	s.beside(s.get("web"), reconcile.Job{Release: true})
-	if d := difference(empty, s.state()); d != "" {
+	if d := diffLines(empty, s.state()); d != "" {
 		s.t.Fatalf("something is left of what was deleted by hand (-before +after):\n%s", d)
 	}
 	since := time.Now()

@@ -62,7 +62,7 @@ type world struct {
 
 	// Faults that are brought back; see TestKnownFaults.
 	unfenced     bool                                  // processes do not ask whether their Lease is over
-	impatient    bool                                  // processes do not wait for what is late
+	noLateWait   bool                                  // processes do not wait for what is late
 	patched      func(body []byte) []byte              // what becomes of a patch; nil: nothing
 	answered     func(now *corev1.Service, was string) // what becomes of the answer to a patch of a version; nil: nothing
 	unlikeStatus bool                                  // other controllers change a label with each address
