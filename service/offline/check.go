@@ -35,7 +35,7 @@ type Checked struct {
 // CheckedService is one Service.
 type CheckedService struct {
 	Owner    stack.Owner `json:"owner"`
-	Provider string      `json:"provider,omitempty"` // empty: none could be told
+	Provider string      `json:"provider,omitempty"` // empty: unknown
 	Position
 	Left     string    `json:"left,omitempty"` // why it is left alone
 	Problems []Finding `json:"problems"`       // never nil
@@ -107,10 +107,9 @@ type Checks struct {
 	AllowedNamespaces []string
 }
 
-// Check judges the Services of files by what they say alone: fields and
-// annotations. What the cloud would say, only a plan can tell. Files that cannot be
-// read and Services that are there twice do not end it; an error means that there
-// is no result.
+// Check judges the Services of files by their fields and annotations alone. Only a
+// plan shows what the cloud would answer. Files that cannot be read and duplicate
+// Services do not end it; an error means that there is no result.
 func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 	if len(in.Files) == 0 {
 		return Checked{}, fmt.Errorf("check: %w", errNoFiles)
@@ -143,10 +142,10 @@ func Check(ctx context.Context, in Input, by Checks) (Checked, error) {
 func (c *checking) notes() []string {
 	var out []string
 	for _, text := range slices.Sorted(maps.Keys(c.optional)) {
-		out = append(out, count(c.optional[text], "Service")+" "+text)
+		out = append(out, countOf(c.optional[text], "Service")+" "+text)
 	}
 	if c.untold > 0 {
-		out = append(out, fmt.Sprintf("%s without an annotation or class of a cloud that Berth serves: judged by the fields alone; --provider says what else holds", count(c.untold, "Service")))
+		out = append(out, fmt.Sprintf("%s without an annotation or class of a cloud that Berth serves: judged by the fields alone; --provider says what else holds", countOf(c.untold, "Service")))
 	}
 	return out
 }
@@ -168,7 +167,7 @@ func (c *checking) check(item Item) (CheckedService, error) {
 	cloud, known := c.cloudOf(item)
 	out.Provider = cloud.Name
 	if known {
-		job, why := claim(item, c.classes(item, cloud), cloud.Choose, cloud.Outputs)
+		job, why := claimItem(item, c.classes(item, cloud), cloud.Choose, cloud.Outputs)
 		if job == nil || job.Release {
 			out.Left = why
 		} else {
@@ -180,8 +179,8 @@ func (c *checking) check(item Item) (CheckedService, error) {
 		}
 	} else if item.Service.Spec.Type == "LoadBalancer" {
 		c.untold++
-		_, strays := providers.NoCloud(c.by.Clouds).Parse("", annotations.SourceOf(item.Service))
-		problems = append(problems, publicProblems(strays)...)
+		_, unknown := providers.NoCloud(c.by.Clouds).Parse("", annotations.SourceOf(item.Service))
+		problems = append(problems, publicProblems(unknown)...)
 	}
 	out.Problems = item.locate(problems)
 	return out, nil
@@ -193,12 +192,12 @@ func (i Item) locate(problems []plan.Problem) []Finding {
 	for _, p := range problems {
 		out = append(out, Finding{Problem: p, Position: i.at.positionOf(p.Where)})
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int { return rank(a.Problem) - rank(b.Problem) })
+	slices.SortStableFunc(out, func(a, b Finding) int { return rankProblem(a.Problem) - rankProblem(b.Problem) })
 	return out
 }
 
-// cloudOf tells which cloud a Service is for: the one that was said, else the one
-// with most annotations on it, or whose class it has. False: none can be told.
+// cloudOf returns the cloud that a Service is for: the given one, else the one with
+// most annotations on it, or whose class it has. False: unknown.
 func (c *checking) cloudOf(item Item) (providers.Entry, bool) {
 	if c.by.Cloud.Name != "" {
 		return c.by.Cloud, true
@@ -221,7 +220,7 @@ func (c *checking) cloudOf(item Item) (providers.Entry, bool) {
 	return best, most > 0
 }
 
-// classes are those that are served, for one Service.
+// classes returns the served classes for one Service.
 func (c *checking) classes(item Item, cloud providers.Entry) service.Classes {
 	out := c.by.Classes
 	if out.Default {
@@ -241,7 +240,7 @@ func (c *checking) judge(item Item, cloud providers.Entry) ([]plan.Problem, erro
 	if err != nil {
 		return nil, err
 	}
-	request, problems := read(item, cloud)
+	request, problems := parseFor(item, cloud)
 	reach := cloud.Reach(request)
 	if !problems.Errors() {
 		problems = append(problems, admission.Judge(item.Service, reach)...)
@@ -257,8 +256,8 @@ func (c *checking) judge(item Item, cloud providers.Entry) ([]plan.Problem, erro
 	return publicProblems(problems), nil
 }
 
-// read reads the annotations of a Service for a cloud.
-func read(item Item, cloud providers.Entry) (providers.Request, annotations.Problems) {
+// parseFor parses the annotations of a Service for a cloud.
+func parseFor(item Item, cloud providers.Entry) (providers.Request, annotations.Problems) {
 	request := providers.Request{Owner: item.Owner(), Service: item.Service, Kind: cloud.Choose(item.Service).Kind}
 	var problems annotations.Problems
 	request.Values, problems = cloud.Annotations.Parse(request.Kind, annotations.SourceOf(item.Service))
@@ -282,8 +281,8 @@ func (c *checking) admission(cloud providers.Entry) (*service.Admission, error) 
 	return admission, nil
 }
 
-// judge reads the annotations for one kind of load balancer.
-func judge(item Item, kind string, set *annotations.Set) []plan.Problem {
+// parseKind parses the annotations for one kind of load balancer.
+func parseKind(item Item, kind string, set *annotations.Set) []plan.Problem {
 	_, problems := set.Parse(kind, annotations.SourceOf(item.Service))
 	return publicProblems(problems)
 }

@@ -97,7 +97,7 @@ func TestCheckRepository(t *testing.T) {
 
 // TestCheckPrintsNoControlCharacters: the name of an object is no command to a terminal.
 func TestCheckPrintsNoControlCharacters(t *testing.T) {
-	out := checked(t, "apiVersion: v1\nkind: Service\nmetadata: {name: \"a\\e[31mred\\a\"}\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n")
+	out := checkText(t, "apiVersion: v1\nkind: Service\nmetadata: {name: \"a\\e[31mred\\a\"}\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n")
 	out.Verbose = true
 	if text := out.human(0); strings.ContainsAny(text, "\x1b\a") || !strings.Contains(text, `a\x1b[31mred`) {
 		t.Errorf("%q", text)

@@ -11,8 +11,8 @@ import (
 	"github.com/berth-lb/berth/service"
 )
 
-// checked judges a text as `berth check -` does.
-func checked(t *testing.T, text string) Checked {
+// checkText judges a text as `berth check -` does.
+func checkText(t *testing.T, text string) Checked {
 	t.Helper()
 	out, err := Check(context.Background(), Input{Files: []string{"-"}, Stdin: strings.NewReader(text)},
 		Checks{Clouds: all.List(), Classes: service.Classes{Default: true}})
@@ -25,7 +25,7 @@ func checked(t *testing.T, text string) Checked {
 // head1 begins a Service.
 const head1 = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
 
-// TestCheckPlaces: what cannot be read is told at its line or field, and the file is
+// TestCheckPlaces: a parse error is reported at its line or field, and the file is
 // named once.
 func TestCheckPlaces(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
@@ -34,7 +34,7 @@ func TestCheckPlaces(t *testing.T) {
 		"a wrong type": {head1 + "---\n" + head1 + "spec:\n  ports: eighty\n", "error BRT101 standard input:9:3: spec.ports: is a string, must be a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := checked(t, tc.text)
+			out := checkText(t, tc.text)
 			if len(out.Files) != 1 {
 				t.Fatalf("%d files are at fault, want one: %v", len(out.Files), out.Files)
 			}
@@ -45,8 +45,8 @@ func TestCheckPlaces(t *testing.T) {
 	}
 }
 
-// TestCheckSourceRanges: ranges that newer API servers refuse are told with the one that
-// is meant, in the field and in the annotation that counts without it.
+// TestCheckSourceRanges: ranges that newer API servers refuse are reported with the intended
+// one, in the field and in the annotation that counts without it.
 func TestCheckSourceRanges(t *testing.T) {
 	const fine, wrong = "[10.0.0.0/8, ' 192.0.2.0/24']", "[10.0.0.0/8, 192.168.32.1/24]"
 	annotated := "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    service.beta.kubernetes.io/load-balancer-source-ranges: 10.0.0.0/8, 192.168.32.1/24\n" +
@@ -60,7 +60,7 @@ func TestCheckSourceRanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got string
-			for _, f := range checked(t, tc.text).Findings() {
+			for _, f := range checkText(t, tc.text).Findings() {
 				if strings.HasPrefix(f.Text, `"192.168.32.1/24" has bits behind`) {
 					got = f.line("")
 				}
@@ -85,14 +85,14 @@ func TestCheckNotes(t *testing.T) {
 		"passed over 3 documents: templates; check what they render to: helm template . | berth check -",
 		"1 Service of kind nlb-lbc on aws, which is served only where the cloud config says LoadBalancerController = true in the section [Berth]",
 	}
-	if diff := cmp.Diff(want, checked(t, templates+optional).Notes); diff != "" {
+	if diff := cmp.Diff(want, checkText(t, templates+optional).Notes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// TestCheckOfNoCloud: where nothing tells the cloud, a key that one of them reads is in
-// order, one that is misspelt is told with what is meant, and one of a cloud that is not
-// served with its name.
+// TestCheckOfNoCloud: with an unknown cloud, a key that one of the clouds reads is valid, a
+// misspelt key is reported with the similar one, and a key of a cloud that is not served
+// with its name.
 func TestCheckOfNoCloud(t *testing.T) {
 	const prefix = "service.beta.kubernetes.io/"
 	for key, want := range map[string]string{
@@ -105,7 +105,7 @@ func TestCheckOfNoCloud(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			text := "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    " + key + ": 10.0.0.0/8\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n"
 			var got string
-			for _, f := range checked(t, text).Findings() {
+			for _, f := range checkText(t, text).Findings() {
 				got += f.line("")
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -20,8 +20,8 @@ const pageSize = 500
 // dialer returns a client and the namespace that is meant where none is said.
 type dialer func(kubeconfig string) (kubernetes.Interface, string, error)
 
-// connect reads a kubeconfig the way kubectl does.
-func connect(kubeconfig string, overrides *clientcmd.ConfigOverrides) (kubernetes.Interface, string, error) {
+// connectTo reads a kubeconfig the way kubectl does.
+func connectTo(kubeconfig string, overrides *clientcmd.ConfigOverrides) (kubernetes.Interface, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
@@ -51,9 +51,9 @@ type cluster struct {
 	client    kubernetes.Interface
 }
 
-// readCluster lists Services and Nodes. Services of all namespaces are wanted,
-// because they may share things in the cloud; whoever may not list those gets
-// the ones of the namespace.
+// readCluster lists Services and Nodes. Services of all namespaces are needed, because
+// they may share cloud resources. A caller without the right to list those gets the ones
+// of the namespace.
 func readCluster(ctx context.Context, in Input, dial dialer) (*cluster, error) {
 	client, namespace, err := dial(in.Kubeconfig)
 	if err != nil {
@@ -137,8 +137,8 @@ func (c *cluster) get(namespace, name string) *corev1.Service {
 	return nil
 }
 
-// join adds what the cluster has to what the files say. A Service of a file
-// takes the place of the live one.
+// join adds the objects of the cluster to the objects of the files. A Service of a file
+// replaces the live one.
 func (w *World) join(in Input, live *cluster) {
 	written := map[string]bool{}
 	for _, item := range w.Items {

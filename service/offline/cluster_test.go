@@ -18,8 +18,8 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// TestLabelsOfACluster: labels are those of a list, or of single namespaces for
-// whoever may not list them; what nobody may read or nobody has is missing.
+// TestLabelsOfACluster: labels are read with a list, or by namespace for a caller that
+// may not list them; namespaces that cannot be read or do not exist are missing.
 func TestLabelsOfACluster(t *testing.T) {
 	for restricted, want := range map[bool]labelsByName{
 		false: {"shop": {"env": "prod"}, "other": {"env": "test"}},
@@ -40,11 +40,11 @@ func TestLabelsOfACluster(t *testing.T) {
 }
 
 // apiServer answers the lists that are asked for, one object to a page, and
-// returns a kubeconfig for it. Whoever is restricted may not list across
+// returns a kubeconfig for it. A restricted caller may not list across
 // namespaces.
 func apiServer(t *testing.T, restricted bool) string {
 	t.Helper()
-	services := []corev1.Service{live("shop", "web"), live("other", "api")}
+	services := []corev1.Service{newLive("shop", "web"), newLive("other", "api")}
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, status int, v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -79,10 +79,10 @@ func apiServer(t *testing.T, restricted bool) string {
 		answer(w, http.StatusOK, list)
 	})
 	mux.HandleFunc("GET /api/v1/namespaces", func(w http.ResponseWriter, r *http.Request) {
-		list := corev1.NamespaceList{TypeMeta: metav1.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, Items: []corev1.Namespace{labelled("shop", "prod")}}
+		list := corev1.NamespaceList{TypeMeta: metav1.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}, Items: []corev1.Namespace{newNamespace("shop", "prod")}}
 		list.Continue = "more"
 		if r.URL.Query().Get("continue") == "more" {
-			list.Items, list.Continue = []corev1.Namespace{labelled("other", "test")}, ""
+			list.Items, list.Continue = []corev1.Namespace{newNamespace("other", "test")}, ""
 		}
 		if restricted {
 			refuse(w, "namespaces")
@@ -93,7 +93,7 @@ func apiServer(t *testing.T, restricted bool) string {
 	mux.HandleFunc("GET /api/v1/namespaces/{name}", func(w http.ResponseWriter, r *http.Request) {
 		switch r.PathValue("name") {
 		case "shop":
-			answer(w, http.StatusOK, labelled("shop", "prod"))
+			answer(w, http.StatusOK, newNamespace("shop", "prod"))
 		case "other":
 			refuse(w, "namespaces")
 		default:
@@ -102,14 +102,14 @@ func apiServer(t *testing.T, restricted bool) string {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return kubeconfig(t, server.URL)
+	return writeKubeconfig(t, server.URL)
 }
 
-func labelled(name, env string) corev1.Namespace {
+func newNamespace(name, env string) corev1.Namespace {
 	return corev1.Namespace{TypeMeta: metav1.TypeMeta{Kind: "Namespace", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"env": env}}}
 }
 
-func live(namespace, name string) corev1.Service {
+func newLive(namespace, name string) corev1.Service {
 	svc := corev1.Service{Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeLoadBalancer, ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal,
 		HealthCheckNodePort: 32000, ClusterIP: "10.96.0.9", ClusterIPs: []string{"10.96.0.9"}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
@@ -121,7 +121,7 @@ func live(namespace, name string) corev1.Service {
 	return svc
 }
 
-func kubeconfig(t *testing.T, url string) string {
+func writeKubeconfig(t *testing.T, url string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: '" + url + "'}}]\n" +
@@ -132,7 +132,7 @@ func kubeconfig(t *testing.T, url string) string {
 	return path
 }
 
-func asked(w World) map[string]bool {
+func listAsked(w World) map[string]bool {
 	out := map[string]bool{}
 	for _, item := range w.Items {
 		out[item.Owner().String()] = item.Asked
@@ -156,7 +156,7 @@ func TestCluster(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, asked(w)); diff != "" {
+			if diff := cmp.Diff(c.want, listAsked(w)); diff != "" {
 				t.Errorf("services (-want +got):\n%s", diff)
 			}
 			if len(w.Nodes) != 1 || w.Whole != c.whole {
@@ -166,14 +166,15 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// Who may list one namespace only gets a plan, and shared things are left alone.
+// TestClusterOfOneNamespace: a caller that may list one namespace only gets a plan, and shared
+// resources are not deleted.
 func TestClusterOfOneNamespace(t *testing.T) {
 	path := apiServer(t, true)
 	w, err := Gather(context.Background(), Input{Kubeconfig: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]bool{"shop/web": true}, asked(w)); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"shop/web": true}, listAsked(w)); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
 	if w.Whole || len(w.Notes) != 1 {
@@ -192,7 +193,7 @@ func TestFileForACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "testdata/update.golden", dump(t, w))
+	golden.Check(t, "testdata/update.golden", dumpWorld(t, w))
 }
 
 func TestKubeconfigThatIsNotThere(t *testing.T) {
@@ -231,7 +232,7 @@ func TestFileForTheCurrentContext(t *testing.T) {
 
 // TestAssignedNodePort: a port that the cluster has assigned is in its range.
 func TestAssignedNodePort(t *testing.T) {
-	svc := live("shop", "web")
+	svc := newLive("shop", "web")
 	svc.Spec.Ports[0].NodePort = 59307
 	file := svc.DeepCopy()
 	setDefaults(file)

@@ -14,7 +14,7 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// Node ports that a cluster assigns unless it is told otherwise.
+// Node ports that a cluster assigns by default.
 // Source: kubernetes/kubernetes:pkg/controlplane/apiserver/options.
 const (
 	firstNodePort int32 = 30000
@@ -151,8 +151,8 @@ func (n *nodePorts) assign(svc *corev1.Service) []string {
 	return given
 }
 
-// free returns a port that nobody has: the one that the name leads to, or the
-// next one. With all of them taken it is 0, as if none had been assigned yet.
+// free returns an unused port: the one derived from the name, or the next one. If all
+// are used it is 0, as before the assignment.
 func (n *nodePorts) free(name string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // never fails
@@ -167,9 +167,9 @@ func (n *nodePorts) free(name string) int32 {
 	return 0
 }
 
-// inherit gives a Service of a file what the cluster assigned to the live one
-// of the same name, as an update would. Everything else is as the file says.
-func inherit(svc, live *corev1.Service) {
+// inheritAssigned copies the values that the cluster assigned to the live Service into the
+// Service of a file, as an update would. Everything else is taken from the file.
+func inheritAssigned(svc, live *corev1.Service) {
 	svc.UID, svc.CreationTimestamp = live.UID, live.CreationTimestamp
 	svc.Finalizers, svc.DeletionTimestamp = live.Finalizers, live.DeletionTimestamp
 	svc.Status = live.Status

@@ -29,8 +29,8 @@ type objects struct {
 	namespaces labelsByName
 	slices     []*discoveryv1.EndpointSlice
 	notes      []string
-	// lenient reading passes over what is no Kubernetes object and goes on behind
-	// what cannot be read; faults are then what that was.
+	// lenient reading skips documents that are no Kubernetes objects or cannot be read;
+	// faults lists the latter.
 	lenient bool
 	faults  []Finding
 	passed  passed
@@ -61,7 +61,7 @@ func (o *objects) decode(name string, r io.Reader, inFolder bool) error {
 	}
 	n, services := 0, len(o.services)
 	var broken []Finding
-	for _, d := range documents(body) {
+	for _, d := range splitDocuments(body) {
 		if len(bytes.TrimSpace(d.text)) == 0 {
 			continue
 		}
@@ -81,9 +81,9 @@ func (o *objects) decode(name string, r io.Reader, inFolder bool) error {
 			o.passed.add(isTemplate, name, "")
 		case !mayBeService(d.text):
 			o.passed.add(unreadableOther, where, strings.Join(strings.Fields(err.Error()), " "))
-			broken = append(broken, unreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
+			broken = append(broken, reportUnreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
 		default:
-			o.faults = append(o.faults, unreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
+			o.faults = append(o.faults, reportUnreadable(placeOf(name, d), strings.TrimPrefix(err.Error(), where+": ")))
 		}
 	}
 	if !inFolder && len(o.services) == services {
@@ -92,12 +92,12 @@ func (o *objects) decode(name string, r io.Reader, inFolder bool) error {
 	return nil
 }
 
-// unreadable is what to say of a document that cannot be read, at the line or the field
-// that the text names.
-func unreadable(at place, text string) Finding {
+// reportUnreadable returns the finding for a document that cannot be read, at the line or the
+// field that the text names.
+func reportUnreadable(at place, text string) Finding {
 	position := at.positionOf("")
 	field, _, _ := strings.Cut(text, ": ")
-	if node := walk(at.node, field); node != nil {
+	if node := followPath(at.node, field); node != nil {
 		position.Line, position.Column = at.offset+node.Line, node.Column
 	}
 	before, rest, _ := strings.Cut(text, "line ")
@@ -209,8 +209,8 @@ func (o *objects) namespace(where string, body []byte) error {
 	return nil
 }
 
-// service takes a Service. What the API server would refuse does not end the
-// reading: all that is wrong is told at once.
+// service adds a Service. Fields that the API server would refuse do not end the
+// reading: all errors are reported at once.
 func (o *objects) service(where string, body []byte, at place) error {
 	var raw map[string]any
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -224,7 +224,7 @@ func (o *objects) service(where string, body []byte, at place) error {
 		return fmt.Errorf("%s: service: %w", where, err)
 	}
 	svc := &corev1.Service{}
-	_, _, err = strict().Decode(body, nil, svc)
+	_, _, err = newStrictDecoder().Decode(body, nil, svc)
 	var wrongType *json.UnmarshalTypeError
 	switch dropped, isDropped := runtime.AsStrictDecodingError(err); {
 	case isDropped:
@@ -245,6 +245,6 @@ func (o *objects) service(where string, body []byte, at place) error {
 	return nil
 }
 
-func strict() *kjson.Serializer {
+func newStrictDecoder() *kjson.Serializer {
 	return kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Strict: true})
 }

@@ -35,8 +35,8 @@ func (o *objects) endpointSlice(where string, body []byte) error {
 	return nil
 }
 
-// readSlices reads the EndpointSlices of the cluster, or of the namespaces for whoever
-// may not read those of all.
+// readSlices reads the EndpointSlices of the cluster, or of the namespaces for a caller
+// without the right to read all.
 func readSlices(ctx context.Context, client kubernetes.Interface, namespaces []string) (slicesByService, error) {
 	out := slicesByService{}
 	err := out.list(ctx, client, metav1.NamespaceAll)
@@ -66,8 +66,8 @@ func (s slicesByService) list(ctx context.Context, client kubernetes.Interface, 
 	}
 }
 
-// point gives the Services that follow pods their endpoints: those of files, else
-// those of the cluster. Without either nobody knows their pods, which is said.
+// point gives the Services that follow pods their endpoints: from files, else from the
+// cluster. If there are none, their pods are unknown, which is reported.
 func (p *planning) point(ctx context.Context) error {
 	var namespaces []string
 	follow := 0

@@ -49,9 +49,9 @@ func sliceNames(s slicesByService) map[string][]string {
 	return out
 }
 
-// TestSlicesOfACluster: slices are those of the pages of a list, or of the namespaces
-// that are planned for who may not list all; those of files count before them, and only
-// where pods matter.
+// TestSlicesOfACluster: slices are read page by page, or by planned namespace for a caller
+// that may not list all. Slices of files take precedence, and slices are read only where
+// pods matter.
 func TestSlicesOfACluster(t *testing.T) {
 	for _, restricted := range []bool{false, true} {
 		client, _, err := Input{}.dial(sliceServer(t, restricted))
@@ -59,11 +59,11 @@ func TestSlicesOfACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := func(name string) task {
-			svc := live("shop", name)
+			svc := newLive("shop", name)
 			return task{item: Item{Service: &svc}, job: &reconcile.Job{Service: &svc}}
 		}
 		p := &planning{
-			world: World{live: client, slices: slicesByService{"shop/api": {slice("shop", "api", "written")}}},
+			world: World{live: client, slices: slicesByService{"shop/api": {newSlice("shop", "api", "written")}}},
 			tasks: []task{job("web"), job("api"), job("elsewhere")},
 			reconciler: reconcile.New(providers.Bound{Endpoints: true, EndpointsOf: func(svc *corev1.Service) bool {
 				return svc.Name != "elsewhere"
@@ -88,7 +88,7 @@ func TestSlicesOfACluster(t *testing.T) {
 	}
 }
 
-func slice(namespace, service, name string) *discoveryv1.EndpointSlice {
+func newSlice(namespace, service, name string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: service}}}
 }
 
@@ -96,7 +96,7 @@ func slice(namespace, service, name string) *discoveryv1.EndpointSlice {
 // returns a kubeconfig for it.
 func sliceServer(t *testing.T, restricted bool) string {
 	t.Helper()
-	all := []discoveryv1.EndpointSlice{*slice("shop", "web", "web-1"), *slice("shop", "web", "web-2")}
+	all := []discoveryv1.EndpointSlice{*newSlice("shop", "web", "web-1"), *newSlice("shop", "web", "web-2")}
 	list := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		page := discoveryv1.EndpointSliceList{TypeMeta: metav1.TypeMeta{Kind: "EndpointSliceList", APIVersion: "discovery.k8s.io/v1"}, Items: all[:1]}
@@ -125,5 +125,5 @@ func sliceServer(t *testing.T, restricted bool) string {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return kubeconfig(t, server.URL)
+	return writeKubeconfig(t, server.URL)
 }

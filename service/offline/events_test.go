@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestEventsAreOfThisService: what was said of a Service that had the name before is not
-// told of this one; who may not list events still sees all else.
+// TestEventsAreOfThisService: events of an earlier Service of the same name are not shown. A
+// caller that may not list events sees everything else.
 func TestEventsAreOfThisService(t *testing.T) {
-	svc := live("shop", "web")
+	svc := newLive("shop", "web")
 	for name, allowed := range map[string]bool{"allowed": true, "forbidden": false} {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Names: []string{"web"}}
-			in.Kubeconfig = kubeconfig(t, eventServer(t, svc, allowed))
+			in.Kubeconfig = writeKubeconfig(t, eventServer(t, svc, allowed))
 			found, err := Status(t.Context(), in, Judge{})
 			if err != nil {
 				t.Fatal(err)
@@ -44,7 +44,7 @@ func eventServer(t *testing.T, svc corev1.Service, allowed bool) string {
 	kind := func(name string) metav1.TypeMeta { return metav1.TypeMeta{Kind: name, APIVersion: "v1"} }
 	mux := http.NewServeMux()
 	list := func(path string, v any) {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { write(t, w, http.StatusOK, v) })
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { writeJSON(t, w, http.StatusOK, v) })
 	}
 	services := corev1.ServiceList{TypeMeta: kind("ServiceList"), Items: []corev1.Service{svc}}
 	list("/api/v1/services", services)
@@ -55,7 +55,7 @@ func eventServer(t *testing.T, svc corev1.Service, allowed bool) string {
 		if !allowed {
 			e := apierrors.NewForbidden(corev1.Resource("events"), "", nil)
 			e.ErrStatus.TypeMeta = kind("Status")
-			write(t, w, http.StatusForbidden, e.ErrStatus)
+			writeJSON(t, w, http.StatusForbidden, e.ErrStatus)
 			return
 		}
 		asked, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
@@ -69,14 +69,14 @@ func eventServer(t *testing.T, svc corev1.Service, allowed bool) string {
 				out.Items = append(out.Items, corev1.Event{Type: corev1.EventTypeWarning, Reason: "InvalidAnnotation", Message: text})
 			}
 		}
-		write(t, w, http.StatusOK, out)
+		writeJSON(t, w, http.StatusOK, out)
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-func write(t *testing.T, w http.ResponseWriter, code int, v any) {
+func writeJSON(t *testing.T, w http.ResponseWriter, code int, v any) {
 	t.Helper()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

@@ -60,7 +60,7 @@ func (p *planning) onlyTask() (*task, error) {
 		}
 	}
 	if len(asked) != 1 {
-		return nil, fmt.Errorf("%s selected; name one, such as svc/web", count(len(asked), "Service"))
+		return nil, fmt.Errorf("%s selected; name one, such as svc/web", countOf(len(asked), "Service"))
 	}
 	t := asked[0]
 	switch {
@@ -179,7 +179,7 @@ func (x explainer) withConfig(ctx context.Context, text string) *reconcile.Recon
 		return nil
 	}
 	out := reconcile.New(bound, reconcile.Options{})
-	out.SetNodes(project(x.world))
+	out.SetNodes(projectNode(x.world))
 	return out
 }
 
@@ -198,7 +198,7 @@ func (e Explained) Render(format string, _ plan.Options) (string, error) {
 	case "human":
 		return fmt.Sprintf("Service %s, kind %s\n\n", e.Owner, e.Kind) + explain.Human(e.Explanation), nil
 	case "json":
-		return encode(e)
+		return encodeJSON(e)
 	}
 	return "", unknownFormat(format, e.Formats())
 }

@@ -95,7 +95,7 @@ func (w *World) complete(live *cluster) {
 	for i := range w.Items {
 		svc := w.Items[i].Service
 		if old := live.get(svc.Namespace, svc.Name); old != nil {
-			inherit(svc, old)
+			inheritAssigned(svc, old)
 		}
 		ports.take(svc)
 	}
@@ -147,7 +147,7 @@ func (o *objects) read(ctx context.Context, name string, in Input) error {
 	return err
 }
 
-// isFile tells whether a path leads to a file, through links as well.
+// isFile reports whether a path leads to a file, through links as well.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

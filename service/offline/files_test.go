@@ -14,8 +14,8 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// dump writes a world as a person would want to read it.
-func dump(t *testing.T, w World) string {
+// dumpWorld formats a world for a golden file.
+func dumpWorld(t *testing.T, w World) string {
 	t.Helper()
 	var b strings.Builder
 	for _, item := range w.Items {
@@ -47,7 +47,7 @@ func TestFilesBecomeWhatTheServerMakesOfThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, filepath.Join("testdata", name+".golden"), dump(t, w))
+			golden.Check(t, filepath.Join("testdata", name+".golden"), dumpWorld(t, w))
 		})
 	}
 }
@@ -64,7 +64,7 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(dump(t, first), dump(t, second)); diff != "" {
+	if diff := cmp.Diff(dumpWorld(t, first), dumpWorld(t, second)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -53,7 +53,7 @@ func (t Topology) Render(format string) (string, error) {
 	case "mermaid":
 		return t.Mermaid(), nil
 	case "json":
-		return encode(t)
+		return encodeJSON(t)
 	}
 	return "", fmt.Errorf("graph: %w", unknownFormat(format, t.Formats()))
 }

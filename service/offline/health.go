@@ -64,14 +64,14 @@ func (p *planning) examine(ctx context.Context, t task, s *Standing) {
 		if err != nil {
 			s.Unseen = conditions.OneLine(err)
 		}
-		s.Balancers = branches(t.draft.Have, health, p.reconciler.Serves)
+		s.Balancers = growBranches(t.draft.Have, health, p.reconciler.Serves)
 		s.compare(t.draft)
 	}
 }
 
-// branches are the ways from what clients connect to, to the members: a resource is
-// below those that refer to it, else below the one that it is in.
-func branches(have *stack.Stack, health []providers.MemberHealth, serves func(stack.Kind) bool) []Branch {
+// growBranches returns the paths from the resources that clients connect to, down to the
+// members: a resource is below the ones that refer to it, else below its parent.
+func growBranches(have *stack.Stack, health []providers.MemberHealth, serves func(stack.Kind) bool) []Branch {
 	onWay := map[stack.Key]bool{}
 	var climb func(stack.Key)
 	climb = func(k stack.Key) {
@@ -174,7 +174,7 @@ func (b Branch) write(out *strings.Builder, width int, indent string) {
 			healthy++
 		}
 	}
-	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, count(len(b.members()), "member")))
+	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, countOf(len(b.members()), "member")))
 	for _, below := range b.Below {
 		below.write(out, width, indent+"  ")
 	}

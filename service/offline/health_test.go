@@ -34,8 +34,8 @@ func TestTree(t *testing.T) {
 		{Of: other, Member: "i-1:30443", State: "initial"},
 		{Of: lb, Part: "rule tcp-53", Member: "10.0.0.4", Healthy: true, State: "Up"}, {Of: lb, Part: "rule tcp-53", Member: "10.0.0.5", State: "Down", Why: "Down_Probe_HttpEndpointUnreachable"},
 	}
-	s := standing(stood("web", "lb.example.com", said(status.TypeAccepted, status.ReasonAccepted, true, ""), said(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb web serves 80/TCP")))
-	s.Balancers = branches(have, health, serves)
+	s := newStanding(newStood("web", "lb.example.com", newCondition(status.TypeAccepted, status.ReasonAccepted, true, ""), newCondition(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb web serves 80/TCP")))
+	s.Balancers = growBranches(have, health, serves)
 	blind := s
 	blind.Balancers, blind.Unseen = nil, "the provider x does not tell how members are"
 	text, err := Standings{Services: []Standing{s, blind}, named: true}.Render("human", 0)

@@ -111,7 +111,7 @@ func viewOf(ctx context.Context, world World, t Target, cloud providers.Entry) (
 	for _, item := range world.Items {
 		one := task{item: item}
 		if item.Asked {
-			one.job, one.left = claim(item, t.classes(), p.reconciler.Choose, p.reconciler.Outputs())
+			one.job, one.left = claimItem(item, t.classes(), p.reconciler.Choose, p.reconciler.Outputs())
 		}
 		p.tasks = append(p.tasks, one)
 	}
@@ -200,7 +200,7 @@ func (s *Standing) compare(d *reconcile.Draft) {
 	if len(left) == 0 || !s.settled() {
 		return
 	}
-	s.decide(Differs, fmt.Sprintf("the cloud differs from what the Service asks for by %s, such as %s; `berth plan` shows them", count(len(left), "step"), left[0]))
+	s.decide(Differs, fmt.Sprintf("the cloud differs from what the Service asks for by %s, such as %s; `berth plan` shows them", countOf(len(left), "step"), left[0]))
 }
 
 // Controller is what its Lease says of the controller.

@@ -18,8 +18,8 @@ import (
 // labelsByName are the labels of namespaces, by name.
 type labelsByName map[string]map[string]string
 
-// readLabels reads the labels of namespaces. Whoever may not list them may often
-// read their own; what may not be read is missing.
+// readLabels reads the labels of namespaces. A caller that may not list them may often
+// read its own; labels that may not be read are missing.
 func readLabels(ctx context.Context, client kubernetes.Interface, names []string) (labelsByName, error) {
 	out := labelsByName{}
 	for more := ""; ; {

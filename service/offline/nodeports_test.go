@@ -48,7 +48,7 @@ func TestNodePorts(t *testing.T) {
 	}
 }
 
-// With every port taken none is given, rather than one that somebody has.
+// TestNoNodePortLeft: if every port is used, none is assigned, rather than one in use.
 func TestNoNodePortLeft(t *testing.T) {
 	n := newNodePorts(nil)
 	for range lastNodePort - firstNodePort + 1 {

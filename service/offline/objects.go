@@ -10,9 +10,9 @@ import (
 	"github.com/berth-lb/berth/service"
 )
 
-// refer gives the Services that are planned what is known of the objects that they refer
-// to: other Services as they are here, the rest where there is a cluster to ask, with the rights
-// of whoever asks, by name.
+// refer gives the planned Services the objects that they refer to: other Services from the
+// input, the rest by name from the cluster, if there is one, with the rights of the
+// caller.
 func (p *planning) refer(ctx context.Context) {
 	if !p.reconciler.WantsObjects() {
 		return

@@ -8,7 +8,7 @@ import (
 )
 
 // opens warns of security groups that the nodes let in on all ports because the Service
-// names them: whoever plans should know that this reaches further than the Service.
+// names them: this reaches further than the Service.
 func (p *planning) opens(t task) []plan.Problem {
 	if t.draft.Job.Release || t.draft.Problems.Errors() {
 		return nil

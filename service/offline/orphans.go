@@ -50,7 +50,7 @@ func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 	if err := o.look(ctx, liveOwners(run.world.Items, t)); err != nil {
 		return nil, err
 	}
-	o.notes = append(o.notes, fmt.Sprintf("compared with %s of the cluster that have or want a load balancer", count(len(liveOwners(run.world.Items, t)), "Service")))
+	o.notes = append(o.notes, fmt.Sprintf("compared with %s of the cluster that have or want a load balancer", countOf(len(liveOwners(run.world.Items, t)), "Service")))
 	return o, nil
 }
 
@@ -58,7 +58,7 @@ func FindOrphans(ctx context.Context, in Input, t Target) (*Orphans, error) {
 // that was made meanwhile is not in the first list, and its load balancer is no
 // orphan.
 func (o *Orphans) look(ctx context.Context, live []stack.Owner) error {
-	drafts, err := o.run.reconciler.Orphans(ctx, providers.Live{Services: live, Nodes: project(o.run.world)})
+	drafts, err := o.run.reconciler.Orphans(ctx, providers.Live{Services: live, Nodes: projectNode(o.run.world)})
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func recordedClasses(items []Item) []string {
 	return slices.Compact(out)
 }
 
-// Unjudged are the Services of which nobody knows what they want, each with the reason:
-// what is shared and might be theirs is no orphan, and cannot be told from one.
+// Unjudged returns the Services whose desired state is unknown, each with the reason.
+// Shared resources that they may use cannot be distinguished from orphans.
 func (o *Orphans) Unjudged() []Left {
 	var out []Left
 	for _, t := range o.run.tasks {
@@ -128,7 +128,7 @@ func (t task) unjudged(holds []string) string {
 		}
 		return "is not accepted: " + textsOf(publicProblems(t.draft.Problems))
 	}
-	// Nobody has planned for it. What no controller of this cloud holds has nothing here.
+	// It was not planned. A Service without a finalizer of this cloud has no resources here.
 	held := append([]string{service.StockFinalizer, service.OwnFinalizer}, holds...)
 	if !slices.ContainsFunc(t.item.Service.Finalizers, func(f string) bool { return slices.Contains(held, f) }) {
 		return ""
@@ -147,7 +147,7 @@ func textsOf(problems []plan.Problem) string {
 	return strings.Join(out, "; ")
 }
 
-// Empty tells whether there are none.
+// Empty reports whether there are no orphans.
 func (o *Orphans) Empty() bool { return len(o.drafts) == 0 }
 
 // ExitCode is plan.ExitChanges if there are some, plan.ExitUnjudged if none was found
@@ -197,24 +197,24 @@ func (o *Orphans) Text(opt plan.Options) string {
 		return b.String()
 	}
 	b.WriteString("\n")
-	writeWrapped(&b, opt.Width, fmt.Sprintf("Not judged is what %s may share with others, because it is not known what they want:", count(len(unjudged), "Service")))
+	writeWrapped(&b, opt.Width, fmt.Sprintf("Not judged are resources that %s may share with others, because their desired state is unknown:", countOf(len(unjudged), "Service")))
 	for _, u := range unjudged {
 		writeWrapped(&b, opt.Width, "  "+u.Owner.String()+" "+u.Why)
 	}
-	writeWrapped(&b, opt.Width, "Mend or delete them, then look again.")
+	writeWrapped(&b, opt.Width, "Correct or delete these Services, then run the command again.")
 	return b.String()
 }
 
 const (
-	// pause is how long to wait for a cloud that lets go of something slowly.
+	// pause is the time between attempts while the cloud releases a resource slowly.
 	pause = 5 * time.Second
 	// patience bounds the deletion; security groups are in use for minutes after
-	// their load balancer is gone.
+	// the deletion of their load balancer.
 	patience = 10 * time.Minute
 )
 
-// Delete deletes what was reported, and looks again until nothing of it is left
-// or the time is over. Orphans that appear meanwhile are not touched: nobody has
+// Delete deletes the reported orphans, and reads again until none of them is left
+// or the time is over. Orphans that appear meanwhile are not touched: the user has not
 // seen their plan.
 func (o *Orphans) Delete(ctx context.Context, tell func(string)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/service"
 )
 
-// TestLiveOwners: whoever has or wants a load balancer lives, and whoever a controller
-// has not let go yet, ours or another one of the cloud.
+// TestLiveOwners: a Service is live if it has or requests a load balancer, or carries the
+// finalizer of a controller of the cloud, Berth's or another one.
 func TestLiveOwners(t *testing.T) {
 	item := func(name string, kind corev1.ServiceType, finalizers ...string) Item {
 		svc := &corev1.Service{Spec: corev1.ServiceSpec{Type: kind}}

@@ -46,7 +46,7 @@ func (p *passed) add(why reason, where, what string) {
 func (p *passed) notes() []string {
 	var out []string
 	for _, why := range slices.Sorted(maps.Keys(p.counts)) {
-		out = append(out, fmt.Sprintf("passed over %s: %s", count(p.counts[why], "document"), why))
+		out = append(out, fmt.Sprintf("passed over %s: %s", countOf(p.counts[why], "document"), why))
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func findType(node *yaml.Node, rest []string, path, jsonType string) string {
 		}
 		return ""
 	}
-	_, value := entry(node, rest[0])
+	_, value := findEntry(node, rest[0])
 	return findType(value, rest[1:], strings.TrimPrefix(path+"."+rest[0], "."), jsonType)
 }
 

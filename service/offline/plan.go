@@ -33,10 +33,10 @@ type Target struct {
 	Share float64
 	// Settings are those of the controller.
 	Settings settings.Settings
-	// Installation is the Lease of the controller, by which several installations in
-	// one cluster are told apart; empty: there is only one.
+	// Installation is the Lease of the controller, which identifies it among several
+	// installations in one cluster; empty: there is only one.
 	Installation string
-	// Progress is told how many Services are planned and of how many; nil: nobody is.
+	// Progress receives the number of planned Services and of all; may be nil.
 	Progress func(done, all int)
 }
 
@@ -47,7 +47,7 @@ func (t Target) classes() service.Classes {
 	return out
 }
 
-// Report is what a plan comes to.
+// Report is the result of a plan.
 type Report struct {
 	Document plan.Document
 	Left     []Left   // by namespace and name
@@ -109,7 +109,7 @@ func draftWorld(ctx context.Context, world World, t Target) (*planning, error) {
 		world.note("there are no nodes (see --nodes): load balancers are planned without backends")
 	}
 	run := &planning{world: world, target: t, reconciler: reconcile.New(bound, reconcile.Options{Policies: policies, KeepDrift: keepDrift, Admit: admission.Judge})}
-	run.reconciler.SetNodes(project(world))
+	run.reconciler.SetNodes(projectNode(world))
 	if err := run.drafts(ctx); err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (t Target) openWith(ctx context.Context, file io.Reader, ids func(context.C
 	return t.Cloud.Open(ctx, file, env)
 }
 
-// project keeps every label: which of them a Service selects by is not known yet.
-func project(w World) []nodeports.Node {
+// projectNode keeps every label: which of them a Service selects by is not known yet.
+func projectNode(w World) []nodeports.Node {
 	out := make([]nodeports.Node, 0, len(w.Nodes))
 	for _, n := range w.Nodes {
 		out = append(out, nodeports.Project(n, func(string) bool { return true }))
@@ -154,8 +154,8 @@ type planning struct {
 	target     Target
 	reconciler *reconcile.Reconciler
 	tasks      []task
-	slices     slicesByService // those of all, where anybody follows pods
-	pods       keeper          // of those; nil: nobody does
+	slices     slicesByService // of all Services, if one of them follows pods
+	pods       keeper          // of those; nil: no Service follows pods
 }
 
 // task is one item and what became of it.
@@ -168,19 +168,19 @@ type task struct {
 }
 
 // drafts plans every Service, then again those whose plan depends on what the
-// others want: before the last one is known, nobody knows what may go.
+// others want: until the last one is known, no shared resource is known to be unused.
 func (p *planning) drafts(ctx context.Context) error {
 	for _, item := range p.world.Items {
 		t := task{item: item}
 		if !item.Refused() {
-			t.job, t.left = claim(item, p.target.classes(), p.reconciler.Choose, p.reconciler.Outputs())
+			t.job, t.left = claimItem(item, p.target.classes(), p.reconciler.Choose, p.reconciler.Outputs())
 			if t.job != nil && p.world.Alone {
 				// No mark on a file says nothing.
 				t.job.NothingMade, t.job.NeverProvisioned = t.job.NeverProvisioned, false
 			}
 			if t.job != nil {
-				// What the controller assumes the first call may contradict; a plan shows
-				// nothing as made anew that is there.
+				// The controller's first call may contradict its assumptions; a plan must not
+				// show the creation of an existing resource.
 				t.job.Look = true
 			}
 		}
@@ -203,11 +203,11 @@ func (p *planning) drafts(ctx context.Context) error {
 	if p.world.Whole && !p.unknown() {
 		p.reconciler.AllKnown()
 	}
-	return p.each(ctx, func(t *task) bool { return t.item.Asked && t.draft != nil && sharing(t.draft.Plan) })
+	return p.each(ctx, func(t *task) bool { return t.item.Asked && t.draft != nil && dependsOnOthers(t.draft.Plan) })
 }
 
-// unknown tells whether somebody may want shared things without our knowing,
-// and says who.
+// unknown reports whether a Service without a plan may use shared resources, and notes
+// its name.
 func (p *planning) unknown() bool {
 	found := false
 	for _, t := range p.tasks {
@@ -222,8 +222,8 @@ func (p *planning) unknown() bool {
 	return found
 }
 
-// sharing reports whether a plan depends on what other Services want.
-func sharing(p plan.Plan) bool {
+// dependsOnOthers reports whether a plan depends on what other Services want.
+func dependsOnOthers(p plan.Plan) bool {
 	forgets := func(s plan.Step) bool { return s.ID.Action == plan.Forget }
 	return p.AnyBlocked(plan.ByLedger) || slices.ContainsFunc(p.Steps, forgets) ||
 		slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return forgets(b.Step) })
@@ -303,9 +303,9 @@ func (p *planning) problems(t task) []plan.Problem {
 	out := slices.Clone(t.item.Problems)
 	switch {
 	case t.left != "":
-		return out // its annotations are judged by whoever works on it
+		return out // its annotations are judged by its own controller
 	case t.item.Refused():
-		return append(out, judge(t.item, p.reconciler.Choose(t.item.Service).Kind, p.reconciler.Annotations())...)
+		return append(out, parseKind(t.item, p.reconciler.Choose(t.item.Service).Kind, p.reconciler.Annotations())...)
 	}
 	if t.err != nil {
 		return append(out, plan.Problem{Severity: plan.Error, Code: string(annotations.CodePlan), Text: conditions.OneLine(t.err)})
@@ -344,6 +344,6 @@ func driftOf(t task) []plan.Problem {
 		return nil
 	}
 	return []plan.Problem{{Severity: plan.Warning, Code: string(annotations.CodePlan), Text: fmt.Sprintf(
-		"another controller has built this load balancer and left it otherwise: %s that %s nothing, done on take-over unless the controller is told to --on-takeover=keep",
-		count(n, "step"), map[bool]string{true: "interrupts", false: "interrupt"}[n == 1])}}
+		"another controller has built this load balancer and left it otherwise: %s that %s nothing, performed on take-over unless the controller runs with --on-takeover=keep",
+		countOf(n, "step"), map[bool]string{true: "interrupts", false: "interrupt"}[n == 1])}}
 }

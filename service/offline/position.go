@@ -31,9 +31,9 @@ type document struct {
 	line int // at which it begins
 }
 
-// documents takes a file apart at its separators, so that one that cannot be read
-// says nothing of the others.
-func documents(body []byte) []document {
+// splitDocuments splits a file at its separators, so that an invalid document does not
+// affect the others.
+func splitDocuments(body []byte) []document {
 	out := []document{{line: 1}}
 	line := 0
 	for text := range bytes.Lines(body) {
@@ -69,7 +69,7 @@ func placeOf(file string, d document) place {
 
 // item is the place of an object of a list.
 func (p place) item(n int) place {
-	_, list := entry(p.node, "items")
+	_, list := findEntry(p.node, "items")
 	if list == nil || n >= len(list.Content) {
 		return p
 	}
@@ -77,8 +77,8 @@ func (p place) item(n int) place {
 	return p
 }
 
-// positionOf finds what a problem speaks of: a field by its path, or an annotation by its
-// key. What is not there is where it would be.
+// positionOf finds the position of a problem: a field by its path, or an annotation by its
+// key. A missing field has the position of its parent.
 func (p place) positionOf(where string) Position {
 	node := p.node
 	if found := p.find(where); found != nil {
@@ -92,16 +92,16 @@ func (p place) positionOf(where string) Position {
 
 // contains reports whether the object has the annotation, label or field.
 func (p place) contains(where string) bool {
-	_, metadata := entry(p.node, "metadata")
+	_, metadata := findEntry(p.node, "metadata")
 	for _, in := range []string{"annotations", "labels"} {
-		_, keys := entry(metadata, in)
-		if key, _ := entry(keys, where); key != nil {
+		_, keys := findEntry(metadata, in)
+		if key, _ := findEntry(keys, where); key != nil {
 			return true
 		}
 	}
-	found := walk(p.node, where)
+	found := followPath(p.node, where)
 	above, _, nested := cutLast(where, ".")
-	return found != nil && (!nested || found != walk(p.node, above))
+	return found != nil && (!nested || found != followPath(p.node, above))
 }
 
 // cutLast cuts a text around the last separator.
@@ -114,28 +114,28 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 func (p place) find(where string) *yaml.Node {
-	_, metadata := entry(p.node, "metadata")
-	_, keys := entry(metadata, "annotations")
-	if key, _ := entry(keys, where); key != nil {
+	_, metadata := findEntry(p.node, "metadata")
+	_, keys := findEntry(metadata, "annotations")
+	if key, _ := findEntry(keys, where); key != nil {
 		return key
 	}
-	_, marks := entry(metadata, "labels")
-	if key, _ := entry(marks, strings.TrimPrefix(where, "metadata.labels.")); key != nil {
+	_, marks := findEntry(metadata, "labels")
+	if key, _ := findEntry(marks, strings.TrimPrefix(where, "metadata.labels.")); key != nil {
 		return key
 	}
-	if found := walk(p.node, where); found != nil {
+	if found := followPath(p.node, where); found != nil {
 		return found
 	}
-	_, name := entry(metadata, "name")
+	_, name := findEntry(metadata, "name")
 	return name
 }
 
-// walk follows a path such as spec.ports[1].port as far as it leads.
-func walk(node *yaml.Node, path string) *yaml.Node {
+// followPath follows a path such as spec.ports[1].port as far as it exists.
+func followPath(node *yaml.Node, path string) *yaml.Node {
 	var at *yaml.Node
 	for _, part := range strings.Split(path, ".") {
 		name, index, list := strings.Cut(part, "[")
-		key, value := entry(node, name)
+		key, value := findEntry(node, name)
 		if key == nil {
 			return at
 		}
@@ -147,8 +147,8 @@ func walk(node *yaml.Node, path string) *yaml.Node {
 	return at
 }
 
-// entry finds a key of a mapping and its value; nil if it is not there.
-func entry(node *yaml.Node, name string) (key, value *yaml.Node) {
+// findEntry finds a key of a mapping and its value; nil if it is missing.
+func findEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil, nil
 	}

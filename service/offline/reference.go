@@ -19,9 +19,9 @@ type Row struct {
 // ReferenceFormats lists the legal values of Reference's format.
 func ReferenceFormats() []string { return []string{"table", "json", "markdown"} }
 
-// Reference shows the annotations of the clouds in one of the ReferenceFormats: all of
-// them, or those with every one of the words in key or text, which the table then shows
-// with all that is known of each. Markdown is of all.
+// Reference formats the annotations of the clouds in one of the ReferenceFormats: all of
+// them, or the ones with every word in key or text, which the table then describes in
+// full. Markdown always lists all.
 func Reference(clouds []providers.Entry, format string, words ...string) (string, error) {
 	rows := []Row{}
 	var pages []string
@@ -37,27 +37,27 @@ func Reference(clouds []providers.Entry, format string, words ...string) (string
 	case len(words) > 0 && len(rows) == 0:
 		return "", fmt.Errorf("no annotation has %q in its name or text; `berth annotations` lists all", strings.Join(words, " "))
 	case len(words) > 0 && format == "table":
-		return details(rows), nil
+		return describeRows(rows), nil
 	}
 	switch format {
 	case "table":
-		return table(rows)
+		return tabulateRows(rows)
 	case "json":
-		return encode(rows)
+		return encodeJSON(rows)
 	case "markdown":
 		return strings.Join(pages, "\n"), nil
 	}
 	return "", unknownFormat(format, ReferenceFormats())
 }
 
-// has tells whether all words are in the key or in what is said of it.
+// has reports whether all words are in the key or its description.
 func (r Row) has(words []string) bool {
 	text := strings.ToLower(r.Key + " " + r.Doc)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) })
 }
 
-// details shows all that is known of each key, a paragraph each.
-func details(rows []Row) string {
+// describeRows describes each key in full, a paragraph each.
+func describeRows(rows []Row) string {
 	var b strings.Builder
 	for i, r := range rows {
 		if i > 0 {
@@ -76,14 +76,14 @@ func details(rows []Row) string {
 	return b.String()
 }
 
-func table(rows []Row) (string, error) {
+func tabulateRows(rows []Row) (string, error) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(w, "PROVIDER\tKEY\tON\tKINDS\tTYPE\tDEFAULT\tSUPPORT"); err != nil {
 		return "", err
 	}
 	for _, r := range rows {
-		cells := []string{r.Provider, r.Key, string(r.On), strings.Join(r.Kinds, ","), r.Type, short(r.Default), string(r.Support)}
+		cells := []string{r.Provider, r.Key, string(r.On), strings.Join(r.Kinds, ","), r.Type, cutText(r.Default), string(r.Support)}
 		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
 			return "", err
 		}
@@ -98,7 +98,7 @@ func table(rows []Row) (string, error) {
 // JSON and Markdown have it in full.
 const maxCell = 32
 
-func short(text string) string {
+func cutText(text string) string {
 	if text == "" {
 		return "-"
 	}

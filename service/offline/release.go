@@ -29,8 +29,8 @@ type Release struct {
 // Close removes what was written for the release.
 func (r *Release) Close() error { return os.RemoveAll(r.folder) }
 
-// Judging returns the target for a comparison of the cloud with all Services, whoever
-// serves them and whatever a policy keeps the controller from doing.
+// Judging returns the target for a comparison of the cloud with all Services, whichever
+// controller serves them and whatever a policy blocks.
 func (r *Release) Judging() Target {
 	out := r.Target
 	out.Installation = ""
@@ -59,7 +59,7 @@ func readRelease(ctx context.Context, client kubernetes.Interface, name string) 
 		return nil, fmt.Errorf("release %s: %w", name, err)
 	}
 	if len(list.Items) != 1 {
-		return nil, fmt.Errorf("release %s: found %s with the labels %s%s, want one", name, count(len(list.Items), "Deployment"), chartLabels, name)
+		return nil, fmt.Errorf("release %s: found %s with the labels %s%s, want one", name, countOf(len(list.Items), "Deployment"), chartLabels, name)
 	}
 	deployment := list.Items[0]
 	r := &Release{}
@@ -97,7 +97,7 @@ func (r *Release) take(ctx context.Context, client kubernetes.Interface, d appsv
 		if *file == "" {
 			continue
 		}
-		text, err := mounted(ctx, client, d.Namespace, spec, *file)
+		text, err := readMounted(ctx, client, d.Namespace, spec, *file)
 		if err != nil {
 			return err
 		}
@@ -109,9 +109,9 @@ func (r *Release) take(ctx context.Context, client kubernetes.Interface, d appsv
 	return nil
 }
 
-// mounted reads a file as the container sees it, from the ConfigMap or Secret that is
-// mounted there.
-func mounted(ctx context.Context, client kubernetes.Interface, namespace string, spec corev1.PodSpec, file string) ([]byte, error) {
+// readMounted reads a file as the container sees it, from the ConfigMap or Secret that is
+// mounted.
+func readMounted(ctx context.Context, client kubernetes.Interface, namespace string, spec corev1.PodSpec, file string) ([]byte, error) {
 	for _, m := range spec.Containers[0].VolumeMounts {
 		key, inside := strings.CutPrefix(file, strings.TrimSuffix(m.MountPath, "/")+"/")
 		if !inside {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-func deployed(args ...string) *appsv1.Deployment {
+func newDeployment(args ...string) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "lb", Name: "lb-berth",
 		Labels: map[string]string{"app.kubernetes.io/name": "berth", "app.kubernetes.io/instance": "lb"}}}
 	d.Spec.Template.Spec = corev1.PodSpec{
@@ -30,7 +30,7 @@ func deployed(args ...string) *appsv1.Deployment {
 func TestRelease(t *testing.T) {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "lb", Name: name} }
 	client := fake.NewClientset(
-		deployed("--cloud-provider=aws", "--cloud-config=/etc/berth/cloud/cloud.conf", "--cluster-name=prod", "--default-class=false",
+		newDeployment("--cloud-provider=aws", "--cloud-config=/etc/berth/cloud/cloud.conf", "--cluster-name=prod", "--default-class=false",
 			"--load-balancer-class=berth-lb.io/berth", "--policy=no-interrupt", "--on-takeover=keep", "--policy-config=/etc/berth/policy/policy.yaml",
 			"--leader-elect-resource-name=lb", "--leader-elect-resource-namespace=lb", "--secure-port=10258", "--logging-format=json"),
 		&corev1.Secret{ObjectMeta: meta("c"), Data: map[string][]byte{"cloud.conf": []byte("[Global]\n")}},
@@ -60,9 +60,9 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseThatIsNone: a wrong name, or a file that is not mounted, is told.
+// TestReleaseThatIsNone: a wrong name, or a file that is not mounted, is reported.
 func TestReleaseThatIsNone(t *testing.T) {
-	client := fake.NewClientset(deployed("--cloud-provider=aws", "--cloud-config=/elsewhere/cloud.conf"))
+	client := fake.NewClientset(newDeployment("--cloud-provider=aws", "--cloud-config=/elsewhere/cloud.conf"))
 	for name, want := range map[string]string{"typo": "found 0 Deployments", "lb": "neither of a ConfigMap nor of a Secret"} {
 		if _, err := readRelease(t.Context(), client, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

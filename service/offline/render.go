@@ -71,14 +71,14 @@ func (r Report) human(opt plan.Options) string {
 	return b.String()
 }
 
-func rank(p plan.Problem) int {
+func rankProblem(p plan.Problem) int {
 	if p.Severity == plan.Error {
 		return 0
 	}
 	return 1
 }
 
-func count(n int, noun string) string {
+func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -114,7 +114,7 @@ func writeWrapped(b *strings.Builder, width int, text string) {
 	b.WriteString(line + "\n")
 }
 
-func encode(v any) (string, error) {
+func encodeJSON(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // read by people and programs, not put into a page

@@ -24,9 +24,9 @@ func (c Checked) Render(format string, width int) (string, error) {
 	case "human":
 		return c.human(width), nil
 	case "json":
-		return encode(c)
+		return encodeJSON(c)
 	case "sarif":
-		return encode(c.sarif())
+		return encodeJSON(c.sarif())
 	case "junit":
 		return c.junit()
 	case "github":
@@ -73,7 +73,7 @@ func (c Checked) human(width int) string {
 		b.WriteByte('\n')
 	}
 	errs, warnings := c.Count()
-	fmt.Fprintf(&b, "%s checked: %s, %s.\n", count(len(c.Services), "Service"), count(errs, "error"), count(warnings, "warning"))
+	fmt.Fprintf(&b, "%s checked: %s, %s.\n", countOf(len(c.Services), "Service"), countOf(errs, "error"), countOf(warnings, "warning"))
 	return b.String()
 }
 

@@ -20,10 +20,10 @@ type Left struct {
 // chooser is Cloud.Choose of a provider.
 type chooser func(*corev1.Service) providers.Choice
 
-// claim decides as the controller would, and makes the job that it would. Exactly
-// one of job and why is set; why is empty as well for Services of a cluster that
-// nobody expects in a plan.
-func claim(item Item, classes service.Classes, choose chooser, outputs providers.Outputs) (job *reconcile.Job, why string) {
+// claimItem decides as the controller would, and returns its job. Exactly one of job and
+// why is set; both are empty for Services of a cluster that are not expected in a
+// plan.
+func claimItem(item Item, classes service.Classes, choose chooser, outputs providers.Outputs) (job *reconcile.Job, why string) {
 	svc := item.Service
 	switch classes.Claim(svc) {
 	case service.Released:
@@ -31,19 +31,19 @@ func claim(item Item, classes service.Classes, choose chooser, outputs providers
 	case service.Disowned:
 		return nil, "was served by this controller and no longer is, because of the controller's own flags; its load balancer stays until --release-unclaimed"
 	case service.Ignored:
-		return nil, ignored(item)
+		return nil, explainIgnored(item)
 	}
 	if choice := choose(svc); choice.Elsewhere != "" {
 		if _, served := service.RecordOf(svc); served {
-			return &reconcile.Job{Service: svc, Release: true}, "" // the user has moved it: what we made goes
+			return &reconcile.Job{Service: svc, Release: true}, "" // moved by the user: its resources are deleted
 		}
 		return nil, choice.Elsewhere
 	}
 	return service.JobOf(svc, outputs), ""
 }
 
-// ignored says why a Service is not ours.
-func ignored(item Item) string {
+// explainIgnored returns the reason why a Service is not served.
+func explainIgnored(item Item) string {
 	spec := item.Service.Spec
 	switch {
 	case spec.Type != corev1.ServiceTypeLoadBalancer && item.Written:

@@ -50,7 +50,7 @@ func TestClaim(t *testing.T) {
 			for _, f := range c.changes {
 				f(svc)
 			}
-			job, why := claim(Item{Service: svc, Written: c.written}, c.classes, c.choose, providers.Outputs{})
+			job, why := claimItem(Item{Service: svc, Written: c.written}, c.classes, c.choose, providers.Outputs{})
 			got := why
 			if job != nil {
 				got = map[bool]string{false: "plan", true: "release"}[job.Release]

@@ -30,7 +30,7 @@ func specProblems(svc *corev1.Service) []plan.Problem {
 	v.names("metadata.labels.", svc.Labels)
 	v.words(&svc.Spec)
 	v.balancer(svc)
-	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer { // others may have none, and are nobody's business here
+	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer { // others may have none, and are not checked
 		v.ports(svc.Spec.Ports)
 	}
 	return v.problems
@@ -61,7 +61,7 @@ func (v *review) words(spec *corev1.ServiceSpec) {
 	for i, family := range spec.IPFamilies {
 		oneOf(v, fmt.Sprintf("spec.ipFamilies[%d]", i), family, corev1.IPv4Protocol, corev1.IPv6Protocol)
 		if slices.Contains(spec.IPFamilies[:i], family) {
-			v.add(fmt.Sprintf("spec.ipFamilies[%d]", i), "%s is there twice", family)
+			v.add(fmt.Sprintf("spec.ipFamilies[%d]", i), "%s occurs twice", family)
 		}
 	}
 	if len(spec.IPFamilies) > 1 && *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack {

@@ -56,7 +56,7 @@ func Status(ctx context.Context, in Input, by Judge) (Standings, error) {
 		if !item.Asked || item.Service.Spec.Type != corev1.ServiceTypeLoadBalancer {
 			continue
 		}
-		s := standing(item)
+		s := newStanding(item)
 		if out.named {
 			switch s.Events, err = eventsOf(ctx, world.live, item.Service); {
 			case apierrors.IsForbidden(err):
@@ -71,7 +71,7 @@ func Status(ctx context.Context, in Input, by Judge) (Standings, error) {
 	return out, err
 }
 
-func standing(item Item) Standing {
+func newStanding(item Item) Standing {
 	s := Standing{Owner: item.Owner(), Health: status.HealthOf(item.Service)}
 	if class := item.Service.Spec.LoadBalancerClass; class != nil {
 		s.Class = *class
@@ -109,7 +109,7 @@ func eventsOf(ctx context.Context, client kubernetes.Interface, svc *corev1.Serv
 	return out, nil
 }
 
-// condition finds one by its type; the zero value if it is not there.
+// condition finds a condition by its type; the zero value if it is missing.
 func (s Standing) condition(kind string) metav1.Condition {
 	for _, c := range s.Conditions {
 		if c.Type == kind {
@@ -133,12 +133,12 @@ func (s Standings) ExitCode() int {
 // Formats lists the legal values of Render's format.
 func (Standings) Formats() []string { return []string{"human", "json"} }
 
-// Render shows how Services stand: a table, or of those that were named all that is
-// known.
+// Render formats the state of Services: a table, or every detail of the Services that
+// were named.
 func (s Standings) Render(format string, width int) (string, error) {
 	switch {
 	case format == "json":
-		return encode(s)
+		return encodeJSON(s)
 	case format != "human":
 		return "", unknownFormat(format, s.Formats())
 	case s.named:
@@ -160,7 +160,7 @@ func (s Standings) table() string {
 		if len(one.Addresses) > 0 {
 			address = strings.Join(one.Addresses, ",")
 		}
-		writeRow(w, one.Owner.String(), address, word(accepted), word(programmed), one.message())
+		writeRow(w, one.Owner.String(), address, wordOf(accepted), wordOf(programmed), one.message())
 	}
 	_ = w.Flush() // a builder takes everything
 	return b.String() + s.absent()
@@ -198,8 +198,8 @@ func (s Standing) unreported() string {
 	return fmt.Sprintf("no controller of this program has reported on the Service; its class is %q", s.Class)
 }
 
-// word is a condition in a table: True, or the reason why not.
-func word(c metav1.Condition) string {
+// wordOf returns the table cell of a condition: True, or its reason.
+func wordOf(c metav1.Condition) string {
 	switch {
 	case c.Type == "":
 		return "-"
@@ -247,8 +247,8 @@ func (s Standings) tree(width int) string {
 	return out.String() + s.absent()
 }
 
-// Sync asks the controller to look at Services anew, whatever it knows of them: it
-// reads the cloud and puts right what is not as wanted. It writes one annotation.
+// Sync requests a full reconcile of Services from the controller: it reads the cloud and
+// corrects every difference, without its cache. Sync writes one annotation.
 func Sync(ctx context.Context, in Input, now time.Time) ([]stack.Owner, error) {
 	world, err := Gather(ctx, in)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 )
 
-// stood is a Service with conditions, and an address if it has one.
-func stood(name, address string, conditions ...metav1.Condition) Item {
+// newStood returns a Service with conditions, and with the address unless it is empty.
+func newStood(name, address string, conditions ...metav1.Condition) Item {
 	svc := serviceOf(name, corev1.ServicePort{Port: 80, Protocol: corev1.ProtocolTCP, NodePort: 30080})
 	if address != "" {
 		svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{status.Hostname(address)}
@@ -26,7 +26,7 @@ func stood(name, address string, conditions ...metav1.Condition) Item {
 	return Item{Service: svc, Asked: true}
 }
 
-func said(kind string, reason status.Reason, fine bool, message string) metav1.Condition {
+func newCondition(kind string, reason status.Reason, fine bool, message string) metav1.Condition {
 	truth := metav1.ConditionFalse
 	if fine {
 		truth = metav1.ConditionTrue
@@ -34,18 +34,18 @@ func said(kind string, reason status.Reason, fine bool, message string) metav1.C
 	return metav1.Condition{Type: kind, Status: truth, Reason: string(reason), Message: message}
 }
 
-// TestStatus: hours after the events are gone, the table leads to every cause, and
-// the view of one Service says all of it.
+// TestStatus: hours after the events have expired, the table names every cause, and the
+// view of one Service contains every detail.
 func TestStatus(t *testing.T) {
 	all := Standings{}
 	for _, item := range []Item{
-		stood("fine", "lb.example.com", said(status.TypeAccepted, status.ReasonAccepted, true, ""), said(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb a1 serves 80/TCP")),
-		stood("warned", "lb.example.com", said(status.TypeAccepted, status.ReasonAccepted, true, "x/y: is not known, so it has no effect"), said(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb a2 serves 80/TCP")),
-		stood("refused", "", said(status.TypeAccepted, status.ReasonInvalidAnnotation, false, `x/idle: "9" is above 4; legal is 1 to 4`), said(status.TypeProgrammed, status.ReasonNotAccepted, false, "nothing was changed")),
-		stood("denied", "", said(status.TypeAccepted, status.ReasonAccepted, true, ""), said(status.TypeProgrammed, status.ReasonDenied, false, "create listener: not authorized")),
-		stood("other", ""),
+		newStood("fine", "lb.example.com", newCondition(status.TypeAccepted, status.ReasonAccepted, true, ""), newCondition(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb a1 serves 80/TCP")),
+		newStood("warned", "lb.example.com", newCondition(status.TypeAccepted, status.ReasonAccepted, true, "x/y: is not known, so it has no effect"), newCondition(status.TypeProgrammed, status.ReasonProgrammed, true, "nlb a2 serves 80/TCP")),
+		newStood("refused", "", newCondition(status.TypeAccepted, status.ReasonInvalidAnnotation, false, `x/idle: "9" is above 4; legal is 1 to 4`), newCondition(status.TypeProgrammed, status.ReasonNotAccepted, false, "nothing was changed")),
+		newStood("denied", "", newCondition(status.TypeAccepted, status.ReasonAccepted, true, ""), newCondition(status.TypeProgrammed, status.ReasonDenied, false, "create listener: not authorized")),
+		newStood("other", ""),
 	} {
-		all.Services = append(all.Services, standing(item))
+		all.Services = append(all.Services, newStanding(item))
 	}
 	for name, s := range map[string]Standings{"table": all, "tree": {Services: all.Services[1:3], named: true}} {
 		text, err := s.Render("human", 0)

@@ -24,8 +24,8 @@ func Onlys() []string { return []string{OnlyChanges, OnlyInterrupting, OnlyError
 func (r Report) Only(what string) Report {
 	keep := map[string]func(plan.Doc) bool{
 		OnlyChanges:      func(p plan.Doc) bool { return len(p.Steps)+len(p.Held) > 0 },
-		OnlyInterrupting: func(p plan.Doc) bool { return weigh(p) == interrupts },
-		OnlyErrors:       func(p plan.Doc) bool { return failed(p.Problems) },
+		OnlyInterrupting: func(p plan.Doc) bool { return weighPlan(p) == interrupts },
+		OnlyErrors:       func(p plan.Doc) bool { return hasErrors(p.Problems) },
 	}[what]
 	if keep == nil {
 		return r
@@ -53,10 +53,10 @@ func (w weight) String() string {
 	return []string{"no changes", "forgets", "updates", "creates", "deletes", "brief interruption", "interrupts traffic", "refused"}[w]
 }
 
-// weigh is the gravest thing about a plan. Held steps weigh nothing: they are not done.
-func weigh(p plan.Doc) weight {
+// weighPlan returns the most serious effect of a plan. Blocked steps have none.
+func weighPlan(p plan.Doc) weight {
 	worst := nothing
-	if failed(p.Problems) {
+	if hasErrors(p.Problems) {
 		return refusedAll
 	}
 	for _, s := range p.Steps {
@@ -76,7 +76,7 @@ func weigh(p plan.Doc) weight {
 // summary is a line for each Service, the gravest first, and totals.
 func (r Report) summary() string {
 	plans := slices.Clone(r.Document.Plans)
-	slices.SortStableFunc(plans, func(a, b plan.Doc) int { return int(weigh(b)) - int(weigh(a)) })
+	slices.SortStableFunc(plans, func(a, b plan.Doc) int { return int(weighPlan(b)) - int(weighPlan(a)) })
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	writeRow(w, "SERVICE", "IMPACT", "CREATE", "UPDATE", "REPLACE", "DELETE", "HELD", "ERRORS", "WARNINGS")
@@ -88,9 +88,9 @@ func (r Report) summary() string {
 				errs++
 			}
 		}
-		heavy[weigh(p)]++
+		heavy[weighPlan(p)]++
 		s := p.Summary
-		writeRow(w, p.Owner.String(), weigh(p).String(), fmt.Sprint(s.Create), fmt.Sprint(s.Update), fmt.Sprint(s.Replace), fmt.Sprint(s.Delete),
+		writeRow(w, p.Owner.String(), weighPlan(p).String(), fmt.Sprint(s.Create), fmt.Sprint(s.Update), fmt.Sprint(s.Replace), fmt.Sprint(s.Delete),
 			fmt.Sprint(s.Held), fmt.Sprint(errs), fmt.Sprint(len(p.Problems)-errs))
 	}
 	for _, l := range r.Left {
@@ -104,7 +104,7 @@ func (r Report) summary() string {
 	total := r.Document.Summary()
 	services := counts{{heavy[interrupts], "interrupt traffic"}, {heavy[briefly], "briefly"}, {heavy[refusedAll], "refused"}, {heavy[nothing], "without changes"}, {len(r.Left), "left alone"}}
 	steps := counts{{total.Create, "to create"}, {total.Update, "to update"}, {total.Replace, "to replace"}, {total.Delete, "to delete"}, {total.Held, "held"}}
-	b.WriteString(count(len(plans)+len(r.Left), "Service") + services.text(": ") + ".")
+	b.WriteString(countOf(len(plans)+len(r.Left), "Service") + services.text(": ") + ".")
 	b.WriteString(steps.text(" ") + strings.Repeat(".", min(1, len(steps.text("")))) + "\n" + r.origin())
 	return b.String()
 }
@@ -144,7 +144,7 @@ func (r Report) brief() string {
 		fmt.Fprintf(&b, "%s is left alone: %s\n", l.Owner, l.Why)
 	}
 	for _, p := range r.Document.Plans {
-		fmt.Fprintf(&b, "%s: %s\n", p.Owner, weigh(p))
+		fmt.Fprintf(&b, "%s: %s\n", p.Owner, weighPlan(p))
 		for _, problem := range p.Problems {
 			fmt.Fprintf(&b, "  %s: %s\n", problem.Severity, strings.TrimPrefix(problem.Where+": "+problem.Text, ": "))
 		}

@@ -26,9 +26,9 @@ type Input struct {
 	// Files hold Services, and Nodes if one likes; "-" is Stdin, a folder is all
 	// YAML and JSON files below it. Without files the cluster is read.
 	Files []string
-	// Lenient reading passes over what is no Kubernetes object in any file, takes
-	// Services that are there twice, and makes a World.Fault of what cannot be read.
-	// In folders what is no object is always passed over.
+	// Lenient reading skips documents that are no Kubernetes objects in any file, accepts
+	// duplicate Services, and records a World.Fault for each file that cannot be read.
+	// In folders documents that are no objects are always skipped.
 	Lenient bool
 	// NodeFiles hold the Nodes of the cluster.
 	NodeFiles []string
@@ -60,7 +60,7 @@ func (in *Input) RegisterConnection(set *pflag.FlagSet) {
 
 // dial connects to the cluster of the flags.
 func (in Input) dial(kubeconfig string) (kubernetes.Interface, string, error) {
-	return connect(kubeconfig, &in.Overrides)
+	return connectTo(kubeconfig, &in.Overrides)
 }
 
 // Item is one Service that a command looks at.
@@ -68,8 +68,8 @@ type Item struct {
 	Service *corev1.Service
 	// Problems are what the API server would refuse or drop.
 	Problems []plan.Problem
-	// Asked tells a Service that is to be shown from one that only counts as a
-	// user of what is shared.
+	// Asked distinguishes a Service that is to be shown from one that only counts as a
+	// user of shared resources.
 	Asked bool
 	// Written tells a Service of a file from one of a cluster.
 	Written bool
@@ -85,8 +85,8 @@ type Item struct {
 // Owner names the owner that the item's Service is.
 func (i Item) Owner() stack.Owner { return reconcile.OwnerOf(i.Service) }
 
-// Refused tells whether the API server would not take the Service.
-func (i Item) Refused() bool { return failed(i.Problems) }
+// Refused reports whether the API server would refuse the Service.
+func (i Item) Refused() bool { return hasErrors(i.Problems) }
 
 // World is everything that a command looks at.
 type World struct {
@@ -112,10 +112,10 @@ type World struct {
 
 // Gather reads files and cluster.
 func Gather(ctx context.Context, in Input) (World, error) {
-	return gather(ctx, in, in.dial)
+	return gatherWorld(ctx, in, in.dial)
 }
 
-func gather(ctx context.Context, in Input, dial dialer) (World, error) {
+func gatherWorld(ctx context.Context, in Input, dial dialer) (World, error) {
 	selector, err := labels.Parse(in.Selector)
 	if err != nil {
 		return World{}, fmt.Errorf("selector %q: %w", in.Selector, err)
@@ -204,12 +204,12 @@ func (w *World) only(ctx context.Context, in Input, live *cluster) error {
 	return nil
 }
 
-// errNotFound means that what was named is not there.
+// errNotFound means that a named object does not exist.
 var errNotFound = errors.New("there is none")
 
 func (w *World) note(text string) { w.Notes = append(w.Notes, text) }
 
-func failed(problems []plan.Problem) bool {
+func hasErrors(problems []plan.Problem) bool {
 	return slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Severity == plan.Error })
 }
 
