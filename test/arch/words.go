@@ -14,7 +14,7 @@ import (
 // Phrase is wording that the project does not use. Readers of Go and Kubernetes
 // code expect the field's own term instead.
 type Phrase struct {
-	Name    string // the column of the budget
+	Name    string // as findings call it
 	Instead string // what to write
 	In      Place
 	pattern *regexp.Regexp
@@ -38,7 +38,7 @@ const (
 // counts as too long.
 const maxSentence = 30
 
-// Phrases lists everything that the budget counts.
+// Phrases lists the wording that is refused.
 func Phrases() []Phrase {
 	prose := func(name, pattern, instead string) Phrase {
 		return Phrase{Name: name, Instead: instead, pattern: regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`)}
@@ -62,9 +62,8 @@ func Phrases() []Phrase {
 	}
 }
 
-// Offence is one place that uses a phrase of the budget.
+// Offence is one place that uses a phrase.
 type Offence struct {
-	Dir    string // of the file, from the root of the repository
 	Phrase string
 	At     string // file, line and the text that was found
 }
@@ -89,7 +88,20 @@ func Offences(texts []Text, sources []Source) []Offence {
 }
 
 func (p Phrase) offence(file string, line int, found string) Offence {
-	return Offence{Dir: path.Dir(file), Phrase: p.Name, At: file + ":" + strconv.Itoa(line) + ": " + strconv.Quote(found)}
+	return Offence{Phrase: p.Name, At: file + ":" + strconv.Itoa(line) + ": " + strconv.Quote(found)}
+}
+
+// FindPhrases returns a finding for each offence, with the wording to write instead.
+func FindPhrases(offences []Offence) []Finding {
+	instead := map[string]string{}
+	for _, p := range Phrases() {
+		instead[p.Name] = p.Instead
+	}
+	var out []Finding
+	for _, o := range offences {
+		out = append(out, Finding(fmt.Sprintf("%s (%s); write: %s", o.At, o.Phrase, instead[o.Phrase])))
+	}
+	return out
 }
 
 // inSource returns the offences of one Go file. This package is left out where it
