@@ -85,6 +85,9 @@ func Delete(name string) Move {
 	}}
 }
 
+// RestartProcess ends the process, and starts another one.
+func RestartProcess() Move { return Move{Name: "restart", Restart: true} }
+
 // Settled has all come to rest, and be judged, before a move.
 func Settled(m Move) Move {
 	m.Settled = true

@@ -86,7 +86,7 @@ func talesOf(cloud string) []Tale {
 	c := listClouds()[cloud]
 	tales := Tales(c.shape, c.other)
 	if cloud == "quay" {
-		tales = slices.Concat(tales, []Tale{contestedTale(), handedOverTale(), strippedTale()}, shortLived(), soonBack())
+		tales = slices.Concat(tales, []Tale{contestedTale(), handedOverTale(), strippedTale()}, shortLived(), soonBack(), deletedTogether(), deletedAtStart())
 	}
 	return tales
 }

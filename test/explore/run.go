@@ -50,6 +50,8 @@ type Move struct {
 	// Later starts the move so long after the previous one, whatever is running; 0: when all is
 	// quiet.
 	Later time.Duration
+	// Restart ends the newest process and starts another one.
+	Restart bool
 	// Check returns what is wrong at this move, of which Do makes nothing; empty: nothing is.
 	// It is asked if no more deviated than checkable.
 	Check func(*world) string
@@ -273,6 +275,10 @@ func (r *runner) move() {
 	r.report.Story = append(r.report.Story, strings.Repeat(" ", 14)+"** "+m.Name)
 	if m.Do != nil {
 		m.Do(r.w)
+		r.active = time.Now()
+	}
+	if m.Restart {
+		r.succeed(Die)
 		r.active = time.Now()
 	}
 	if m.Check != nil && len(r.report.Taken) <= checkable {

@@ -88,7 +88,7 @@ func knownFaults() []knownFault {
 // faultsOfTheLoop are those between Services, views and processes of Berth.
 func faultsOfTheLoop() []knownFault {
 	return []knownFault{
-		{name: "a shared thing is left by two that go at once", world: breakSession(func(w *world, b *providers.Bound) {
+		{name: "a shared thing is left by two that go at once", tales: deletedTogether(), world: breakSession(func(w *world, b *providers.Bound) {
 			apply := b.Apply
 			b.Apply = func(ctx context.Context, batch plan.Batch) []plan.Outcome {
 				batch.Claims = leaving{batch.Claims, w} // Services that are being deleted count
@@ -98,7 +98,7 @@ func faultsOfTheLoop() []knownFault {
 		{name: "a shared thing goes while a new Service counts on it", tales: renamedWithin(time.Millisecond), world: breakSession(func(_ *world, b *providers.Bound) {
 			b.Apply = omitDeletions(b.Apply)
 		})},
-		{name: "a read that failed counts as nothing found", world: breakSession(func(w *world, b *providers.Bound) {
+		{name: "a read that failed counts as nothing found", tales: deletedAtStart(), world: breakSession(func(w *world, b *providers.Bound) {
 			w.noLateWait = true // else there is a second look
 			read := b.Read
 			b.Read = func(ctx context.Context, scopes []providers.Scope) []providers.Read {
@@ -149,6 +149,21 @@ func shortLived() []Tale {
 	end := Delete("web")
 	end.Later = 2 * time.Second
 	return []Tale{{"short-lived", []Move{Create("web", nil), end}}}
+}
+
+// deletedTogether is the tale of two Services that are deleted at once.
+func deletedTogether() []Tale {
+	second := Delete("api")
+	second.Later = time.Millisecond
+	return []Tale{{"deleted together", []Move{Create("web", nil), Create("api", nil), Settled(Delete("web")), second}}}
+}
+
+// deletedAtStart is the tale of a Service that is deleted while a process starts, which has
+// to read what the Service has.
+func deletedAtStart() []Tale {
+	end := Delete("web")
+	end.Later = time.Millisecond
+	return []Tale{{"deleted at start", []Move{Create("web", nil), Settled(RestartProcess()), end}}}
 }
 
 // breakSession restores a fault in the session of each process.
