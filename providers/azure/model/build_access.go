@@ -117,6 +117,7 @@ func (b *builder) admit(who whoMay, family string, destinations []string) {
 			b.allow(who, family, protocol, ports, destinations, rank)
 		}
 	}
+	b.bridge(who, family, destinations)
 	if who.deny {
 		b.enter(Access{Rule: denyName(family), Deny: true, Family: family, Protocol: "*", Rank: denyRank}, destinations)
 	}
@@ -128,6 +129,7 @@ func (b *builder) admit(who whoMay, family string, destinations []string) {
 const (
 	rankProtocol = 10000
 	rankFamily   = 1000
+	rankBridge   = 9999 // the last one of its protocol
 	denyRank     = 100000
 )
 

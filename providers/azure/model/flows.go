@@ -233,6 +233,8 @@ func (a Access) clients(family traffic.Family) []netip.Prefix {
 		switch {
 		case source == sourceInternet:
 			out = append(out, traffic.Subtract(traffic.Everyone(family), networkOf(family))...)
+		case source == sourceNetwork:
+			out = append(out, networkOf(family)...)
 		case err == nil:
 			out = append(out, p)
 		default:

@@ -17,7 +17,6 @@ const (
 	sharedFirst = "on an address that another Service has, the entry is created after the rule that it is for: until then, the port may become that Service's"
 	leftPool    = "the pool that a Service leaves does not follow the nodes while the switch is refused"
 	denyLast    = "Azure chooses the private address in the call that creates the frontend, and the entries that deny follow"
-	denyAll     = "the entry that denies is for all ports of an address: it cuts the old ports off while the new ones are refused"
 	allowFirst  = "the entries of the security group are deleted before the frontend, which is the evidence that they are the Service's"
 )
 
@@ -133,8 +132,6 @@ func internalLaws(t *testing.T) *laws.Subject {
 	s.Known = append(knownOfAll(),
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindAccess), Beside: "there ports", Reason: sharedFirst},
 		laws.Known{Law: laws.NothingOpened, To: "internal deny", Reason: denyLast},
-		laws.Known{Law: laws.NothingLost, From: "internal ports", To: "internal deny", Reason: denyAll},
-		laws.Known{Law: laws.NothingLost, From: "internal deny", To: "internal ports", Reason: denyAll},
 		laws.Known{Law: laws.Backends, Refused: refusedSteps("", KindPool), Reason: leftPool},
 		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntries), Reason: allowFirst},
 	)

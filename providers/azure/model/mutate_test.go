@@ -26,6 +26,7 @@ var seenIn = map[string]string{
 	"mechanism: no stack is incomplete":                                          "web: internal ranges -> ranges",
 	"mechanism: load balancers are left without a switch":                        "web: internal ranges -> ranges",
 	"mechanism: a frontend moves before Azure has assigned its address":          "web: second -> ranges",
+	"mechanism: ports are not bridged":                                           "web: internal ports -> internal deny",
 }
 
 const (
@@ -143,6 +144,12 @@ func listMechanisms() []laws.Mutation {
 			if r.Proof == stack.Leftover {
 				r.Proof = stack.None
 			}
+		})},
+		{Name: "mechanism: ports are not bridged", Apply: change(func(_, want *stack.Stack) {
+			want.Resources = slices.DeleteFunc(slices.Clone(want.Resources), func(r stack.Resource) bool {
+				a, ok := r.Spec.(Access)
+				return ok && slices.Equal(a.Sources, []string{sourceNetwork})
+			})
 		})},
 		{Name: "mechanism: entries of the old address are deleted at once", Apply: change(func(_, want *stack.Stack) {
 			if want.Incomplete != "" {
