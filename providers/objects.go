@@ -3,8 +3,10 @@ package providers
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -12,10 +14,31 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 )
 
-// ObjectKind is a kind of Kubernetes objects that Services can refer to.
+// ObjectKind is a kind of Kubernetes objects that Services can refer to: one of the core, or one of
+// another API as KindOf writes it.
 type ObjectKind string
 
-// The kinds of objects that can be referred to.
+// KindOf returns the kind of objects of an API, by the name of its resource in the plural.
+func KindOf(group, version, resource string) ObjectKind {
+	return ObjectKind(resource + "." + version + "." + group)
+}
+
+// API returns the API of a kind; false: it is one of the core.
+func (k ObjectKind) API() (group, version, resource string, custom bool) {
+	resource, rest, _ := strings.Cut(string(k), ".")
+	version, group, custom = strings.Cut(rest, ".")
+	return group, version, resource, custom
+}
+
+// String returns the kind without a version, for messages.
+func (k ObjectKind) String() string {
+	if group, _, resource, custom := k.API(); custom {
+		return resource + "." + group
+	}
+	return string(k)
+}
+
+// The kinds of objects of the core that can be referred to.
 const (
 	Secret    ObjectKind = "Secret"
 	ConfigMap ObjectKind = "ConfigMap"
@@ -29,7 +52,7 @@ type Reference struct {
 }
 
 // String returns kind, namespace and name, for messages.
-func (r Reference) String() string { return string(r.Kind) + " " + r.Namespace + "/" + r.Name }
+func (r Reference) String() string { return r.Kind.String() + " " + r.Namespace + "/" + r.Name }
 
 // Object is an object that a Service refers to, as far as it is known. Its contents are
 // never shown: String only reports that there are some.
@@ -39,13 +62,15 @@ type Object struct {
 	// needs endpoints; nil: unknown.
 	Service *corev1.Service
 	Slices  []*discoveryv1.EndpointSlice
+	// Spec is that of an object of another API; nil: unknown.
+	Spec map[string]any
 	// Why explains to the user why the object is unknown; empty if it is known.
 	Why string
 }
 
 // String returns no contents.
 func (o Object) String() string {
-	if o.Data == nil && o.Service == nil {
+	if o.Data == nil && o.Service == nil && o.Spec == nil {
 		return "(" + o.Why + ")"
 	}
 	return "(contents)"
@@ -78,6 +103,10 @@ func (o Object) Digest() string {
 	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
 		add([]byte(key))
 		add(o.Data[key])
+	}
+	if o.Spec != nil {
+		text, _ := json.Marshal(o.Spec) // was decoded from JSON
+		add(text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

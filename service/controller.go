@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -40,6 +41,8 @@ type Options struct {
 	// PodGates sets the readiness gates of pods that wait until they are healthy behind
 	// their load balancers.
 	PodGates bool
+	// Custom watches objects of other APIs than the core that Services refer to; nil: the cloud has none.
+	Custom dynamic.Interface
 	// Admission is watched for changes; nil: nothing is refused. The reconciler calls
 	// it.
 	Admission *Admission
@@ -95,7 +98,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 		return nil, err
 	}
 	if r.WantsObjects() {
-		c.objects = newObjectView(client, c.referredTo, c.queue.Add)
+		c.objects = newObjectView(client, o.Custom, c.referredTo, c.queue.Add)
 	}
 	return c, nil
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,8 +12,11 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -30,6 +34,7 @@ const objectPatience = 10 * time.Second
 // cached anyway. A nil view is empty.
 type objectView struct {
 	client   kubernetes.Interface
+	custom   dynamic.Interface // for objects of other APIs
 	wake     func(key string, why kit.Urgency)
 	services func(ref providers.Reference) providers.Object
 
@@ -40,8 +45,8 @@ type objectView struct {
 
 // watchedObject is one object with the Services that refer to it.
 type watchedObject struct {
-	informer cache.SharedIndexInformer       // nil: it is a Service
-	factory  informers.SharedInformerFactory // of the informer
+	informer cache.SharedIndexInformer // nil: it is a Service
+	factory  interface{ Shutdown() }   // of the informer
 	stop     context.CancelFunc
 	services map[string]bool // keys
 
@@ -50,8 +55,8 @@ type watchedObject struct {
 	known   chan struct{} // closed after the first answer
 }
 
-func newObjectView(client kubernetes.Interface, services func(providers.Reference) providers.Object, wake func(string, kit.Urgency)) *objectView {
-	return &objectView{client: client, services: services, wake: wake, watched: map[providers.Reference]*watchedObject{}}
+func newObjectView(client kubernetes.Interface, custom dynamic.Interface, services func(providers.Reference) providers.Object, wake func(string, kit.Urgency)) *objectView {
+	return &objectView{client: client, custom: custom, services: services, wake: wake, watched: map[providers.Reference]*watchedObject{}}
 }
 
 // begin sets the context of watches.
@@ -142,19 +147,12 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 		return &watchedObject{stop: func() {}, services: map[string]bool{}}
 	}
 	ctx, stop := context.WithCancel(v.ctx)
-	byName := func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()
-	}
-	factory := informers.NewSharedInformerFactoryWithOptions(v.client, 0, informers.WithNamespace(ref.Namespace), informers.WithTweakListOptions(byName))
-	w := &watchedObject{factory: factory, stop: stop, services: map[string]bool{}, known: make(chan struct{})}
-	w.informer = factory.Core().V1().Secrets().Informer()
-	if ref.Kind == providers.ConfigMap {
-		w.informer = factory.Core().V1().ConfigMaps().Informer()
-	}
+	w := &watchedObject{stop: stop, services: map[string]bool{}, known: make(chan struct{})}
+	start := v.selectByName(w, ref)
 	// An informer that is not started accepts all handlers.
 	_ = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			w.resolve(err)
+		refused := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err)
+		if refused && w.resolve(err) {
 			v.changed(ref, byUser)
 		}
 	})
@@ -163,7 +161,7 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 		v.changed(ref, byUser)
 	}
 	handler, _ := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: changed, DeleteFunc: changed, UpdateFunc: func(_, now any) { changed(now) }})
-	factory.StartWithContext(ctx)
+	start(ctx)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
 			w.resolve(nil)
@@ -173,15 +171,37 @@ func (v *objectView) watch(ref providers.Reference) *watchedObject {
 	return w
 }
 
-// resolve records the first answer about an object, or why it cannot be read.
-func (w *watchedObject) resolve(refused error) {
+// selectByName gives a watched object an informer for its name alone, and returns what starts it.
+func (v *objectView) selectByName(w *watchedObject, ref providers.Reference) (start func(context.Context)) {
+	byName := func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()
+	}
+	if api, custom := customAPI(ref.Kind); custom {
+		factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(v.custom, 0, ref.Namespace, byName)
+		w.factory, w.informer = factory, factory.ForResource(api).Informer()
+		return func(ctx context.Context) { factory.Start(ctx.Done()) }
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(v.client, 0, informers.WithNamespace(ref.Namespace), informers.WithTweakListOptions(byName))
+	w.factory, w.informer = factory, factory.Core().V1().Secrets().Informer()
+	if ref.Kind == providers.ConfigMap {
+		w.informer = factory.Core().V1().ConfigMaps().Informer()
+	}
+	return factory.StartWithContext
+}
+
+// resolve records the first answer about an object, or why it cannot be read. It reports whether that
+// differs from the answer before.
+func (w *watchedObject) resolve(refused error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	was := w.refused
 	w.refused = refused
 	select {
 	case <-w.known:
+		return fmt.Sprint(was) != fmt.Sprint(refused)
 	default:
 		close(w.known)
+		return true
 	}
 }
 
@@ -205,7 +225,7 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	refused := w.refused
 	w.mu.Unlock()
 	if refused != nil {
-		return providers.Object{Why: "may not be read by the controller, which needs the right to get, list and watch it: " + refused.Error()}
+		return providers.Object{Why: unreadableReason(ref, refused)}
 	}
 	select {
 	case <-w.known:
@@ -215,6 +235,9 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	found, _, err := w.informer.GetStore().GetByKey(ref.Namespace + "/" + ref.Name)
 	if err != nil || found == nil {
 		return providers.Object{Why: isAway}
+	}
+	if custom, ok := found.(*unstructured.Unstructured); ok {
+		return customObject(custom)
 	}
 	return providers.Object{Data: objectData(found)}
 }
@@ -226,6 +249,8 @@ func ReadObjects(ctx context.Context, client kubernetes.Interface, refers []prov
 	for _, ref := range refers {
 		object, err := readObject(ctx, client, ref)
 		switch {
+		case apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+			object = providers.Object{Why: unreadableReason(ref, err)}
 		case apierrors.IsNotFound(err):
 			object = providers.Object{Why: isAway}
 		case err != nil:
@@ -237,6 +262,9 @@ func ReadObjects(ctx context.Context, client kubernetes.Interface, refers []prov
 }
 
 func readObject(ctx context.Context, client kubernetes.Interface, ref providers.Reference) (providers.Object, error) {
+	if api, custom := customAPI(ref.Kind); custom {
+		return readCustom(ctx, client, api, ref)
+	}
 	var found any
 	var err error
 	switch ref.Kind {

@@ -165,6 +165,9 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 			if name := in.Service.Annotations[toyPort]; name != "" {
 				return []providers.Reference{{Kind: providers.Secret, Namespace: in.Service.Namespace, Name: name}}
 			}
+			if name := in.Service.Annotations[toyObject]; name != "" {
+				return []providers.Reference{{Kind: providers.KindOf("toy.example", "v1", "ports"), Namespace: in.Service.Namespace, Name: name}}
+			}
 			return nil
 		},
 		Scope: func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
@@ -173,6 +176,9 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 			out := &stack.Stack{}
 			port := in.Service.Spec.Ports[0].Port
 			for ref, object := range in.Objects {
+				if port, given := object.Spec["port"].(int64); given {
+					object.Data = map[string][]byte{"port": {byte(port)}}
+				}
 				if object.Data == nil {
 					return nil, annotations.Problems{{Severity: annotations.Error, Key: toyPort, Value: ref.Name, Message: object.Why}}, nil
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
 	cloudprovider "k8s.io/cloud-provider"
 	"k8s.io/cloud-provider/app"
@@ -150,10 +151,15 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 			return nil, false, fmt.Errorf("--policy-config: %w", err)
 		}
 		client := c.ClientBuilder.ClientOrDie(init.ClientName)
+		custom, err := dynamic.NewForConfig(c.ClientBuilder.ConfigOrDie(init.ClientName))
+		if err != nil {
+			return nil, false, err
+		}
 		recorder := c.EventBroadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "berth"})
 		r := reconcile.New(m.cloud, reconcile.Options{Policies: policies, DriftInterval: m.flags.driftInterval, KeepDrift: keepDrift, Admit: admission.Judge, Join: m.join(), Lateness: reconcile.LeaderLateness, Fence: m.writable()})
 		loop, err := service.New(client, c.SharedInformers, r, recorder, service.Options{
 			Classes:   m.claims(c.ComponentConfig.Generic.LeaderElection),
+			Custom:    custom,
 			Admission: admission,
 			Watchers:  m.watchers,
 			Workers:   workerCount(c.ComponentConfig.ServiceController.ConcurrentServiceSyncs),

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"strings"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 )
@@ -16,42 +18,63 @@ var (
 		Doc:   "Name of a ConfigMap in the namespace of the Service. Its key `text` is what clients see while no machine serves.",
 		Forms: []annotations.Form[string]{{Kinds: []string{Kind}, Type: annotations.NonEmpty()}},
 	}
+	noticeObjectKey = &annotations.Key[string]{
+		Name: "quay.example/notice", Group: "Listeners",
+		Doc:   "Name of an object `Notice` in the namespace of the Service. Its `spec.text` is what clients see while no machine serves.",
+		Forms: []annotations.Form[string]{{Kinds: []string{Kind}, Type: annotations.NonEmpty()}},
+	}
 )
 
 // Annotations returns all declared keys.
 func Annotations() *annotations.Set {
-	set, err := annotations.NewSet("quay", []string{"quay.example/"}, internalKey, noticeKey)
+	set, err := annotations.NewSet("quay", []string{"quay.example/"}, internalKey, noticeKey, noticeObjectKey)
 	if err != nil {
 		panic(err) // a mistake in the declarations above; a test of the package sees it
 	}
 	return set
 }
 
-// Refers returns the ConfigMap that a Service names. The program watches it by its name, and
-// its content is part of the input: a change leads to a run.
-func Refers(in Input) []providers.Reference {
-	if name := noticeKey.Get(in.Values); name != "" {
-		return []providers.Reference{{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name}}
-	}
-	return nil
+// notices returns the kind of the objects Notice.
+func notices() providers.ObjectKind {
+	return providers.KindOf("quay.example", "v1", "notices")
 }
 
-// noticeText is the key of the ConfigMap that has the notice.
+// Refers returns the ConfigMap and the Notice that a Service names. The program watches each by its
+// name, and its content is part of the input: a change leads to a run.
+func Refers(in Input) []providers.Reference {
+	var out []providers.Reference
+	if name := noticeKey.Get(in.Values); name != "" {
+		out = append(out, providers.Reference{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name})
+	}
+	if name := noticeObjectKey.Get(in.Values); name != "" {
+		out = append(out, providers.Reference{Kind: notices(), Namespace: in.Service.Namespace, Name: name})
+	}
+	return out
+}
+
+// noticeText is the field of a ConfigMap or a Notice that has the text.
 const noticeText = "text"
 
-// noticeOf returns the notice of a Service, and what is wrong with its ConfigMap.
+// noticeOf returns the notice of a Service, and what is wrong with the objects that it names. The
+// ConfigMap counts before the Notice.
 func noticeOf(in Input) (string, annotations.Problems) {
-	refs := Refers(in)
-	if len(refs) == 0 {
-		return "", nil
+	var texts []string
+	var problems annotations.Problems
+	for _, ref := range Refers(in) {
+		object, key, legal := in.Objects[ref], noticeKey, "the name of a ConfigMap in the namespace of the Service"
+		text, has := string(object.Data[noticeText]), object.Data[noticeText] != nil
+		if ref.Kind == notices() {
+			key, legal = noticeObjectKey, "the name of a Notice in the namespace of the Service"
+			text, has = object.Spec[noticeText].(string)
+		}
+		switch {
+		case object.Data == nil && object.Spec == nil:
+			problems = append(problems, key.Refusal(in.Values, ref.String()+" "+object.Why, legal))
+		case !has:
+			problems = append(problems, key.Refusal(in.Values, ref.String()+" has no key "+noticeText, legal+" with the key "+noticeText))
+		default:
+			texts = append(texts, text)
+		}
 	}
-	object := in.Objects[refs[0]]
-	switch text, has := object.Data[noticeText]; {
-	case object.Data == nil:
-		return "", annotations.Problems{noticeKey.Refusal(in.Values, refs[0].String()+" "+object.Why, "the name of a ConfigMap in the namespace of the Service")}
-	case !has:
-		return "", annotations.Problems{noticeKey.Refusal(in.Values, refs[0].String()+" has no key "+noticeText, "a ConfigMap with the key "+noticeText)}
-	default:
-		return string(text), nil
-	}
+	return strings.Join(texts[:min(len(texts), 1)], ""), problems
 }

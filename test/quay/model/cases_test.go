@@ -55,25 +55,29 @@ func TestEveryFieldIsDeclared(t *testing.T) {
 	}
 }
 
-// TestNotice verifies that the text of a ConfigMap becomes part of the load balancer, and that
+// TestNotice verifies that the text of a ConfigMap or a Notice becomes part of the load balancer, and that
 // one that is missing or has no text is reported.
 func TestNotice(t *testing.T) {
-	ref := providers.Reference{Kind: providers.ConfigMap, Namespace: "shop", Name: "sorry"}
+	config, notice := providers.Reference{Kind: providers.ConfigMap, Namespace: "shop", Name: "sorry"}, providers.Reference{Kind: notices(), Namespace: "shop", Name: "sorry"}
 	for name, tc := range map[string]struct {
+		ref     providers.Reference
 		object  providers.Object
 		notice  string
 		message string
 	}{
-		"found":   {object: providers.Object{Data: map[string][]byte{"text": []byte("back soon")}}, notice: "back soon"},
-		"no text": {object: providers.Object{Data: map[string][]byte{}}, message: "ConfigMap shop/sorry has no key text"},
-		"missing": {object: providers.Object{Why: "does not exist"}, message: "ConfigMap shop/sorry does not exist"},
+		"found":                  {ref: config, object: providers.Object{Data: map[string][]byte{"text": []byte("back soon")}}, notice: "back soon"},
+		"no text":                {ref: config, object: providers.Object{Data: map[string][]byte{}}, message: "ConfigMap shop/sorry has no key text"},
+		"missing":                {ref: config, object: providers.Object{Why: "does not exist"}, message: "ConfigMap shop/sorry does not exist"},
+		"an object":              {ref: notice, object: providers.Object{Spec: map[string]any{"text": "back soon"}}, notice: "back soon"},
+		"an object without text": {ref: notice, object: providers.Object{Spec: map[string]any{}}, message: "notices.quay.example shop/sorry has no key text"},
+		"an object without API":  {ref: notice, object: providers.Object{Why: "cannot be read"}, message: "notices.quay.example shop/sorry cannot be read"},
 	} {
 		cloud := Cloud()
 		svc := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Protocol: corev1.ProtocolTCP, Port: 80, NodePort: 30080}}}}
-		svc.Namespace, svc.Name, svc.Annotations = "shop", "web", map[string]string{noticeKey.Name: "sorry"}
+		svc.Namespace, svc.Name, svc.Annotations = "shop", "web", map[string]string{map[bool]string{true: noticeKey.Name, false: noticeObjectKey.Name}[tc.ref == config]: "sorry"}
 		in, _ := cases.Input(&cloud, Config{}, svc, cases.Around{Cluster: "test"})
-		in.Objects = map[providers.Reference]providers.Object{ref: tc.object}
-		if refs := Refers(in); len(refs) != 1 || refs[0] != ref {
+		in.Objects = map[providers.Reference]providers.Object{tc.ref: tc.object}
+		if refs := Refers(in); len(refs) != 1 || refs[0] != tc.ref {
 			t.Errorf("%s: refers to %v", name, refs)
 		}
 		want, problems, err := Build(in, struct{}{}, nil)
