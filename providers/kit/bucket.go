@@ -46,15 +46,16 @@ type bucket struct {
 	queue   queue
 	count   uint64 // of all waiters so far, for their order
 	timer   *time.Timer
-	closed  time.Time // no call before this time
-	refusal int       // consecutive refusals
-	ceiling float64   // calls a second at the last refusal; 0: there was none
+	closed  time.Time   // no call before this time
+	refusal int         // consecutive refusals
+	ceiling float64     // calls a second at the last refusal; 0: there was none
+	sent    []time.Time // the calls of the last window
 }
 
 func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
 	share := o.Share
 	if math.IsInf(share, 1) {
-		b.Rate, share = 0, 1
+		b.Rate, b.Window, share = 0, 0, 1
 	}
 	out := &bucket{Bucket: b, full: b.Rate * share, now: o.Now, room: r}
 	burst := max(1, int(float64(b.Burst)*share))
@@ -148,7 +149,7 @@ func (b *bucket) serve() {
 		now := b.now()
 		wait := b.closed.Sub(now)
 		if wait <= 0 {
-			wait = b.missing(now, b.queue[0].turn.Urgency)
+			wait = max(b.missing(now, b.queue[0].turn.Urgency), b.windowWait(now))
 		}
 		if wait > 0 {
 			b.later(wait)
@@ -160,6 +161,7 @@ func (b *bucket) serve() {
 		w, _ := heap.Pop(&b.queue).(*waiter)
 		if !w.last {
 			b.tokens.AllowN(now, 1)
+			b.record(now)
 		}
 		close(w.ready)
 	}
@@ -183,6 +185,23 @@ func (b *bucket) missing(now time.Time, u Urgency) time.Duration {
 		return 0
 	}
 	return max(time.Duration(lacking/limit*float64(time.Second)), time.Microsecond)
+}
+
+// windowWait returns the time until a window has room for a call.
+func (b *bucket) windowWait(now time.Time) time.Duration {
+	if b.Window == 0 || len(b.sent) < b.Burst {
+		return 0
+	}
+	return b.sent[len(b.sent)-b.Burst].Add(b.Window).Sub(now)
+}
+
+// record notes a call for the window.
+func (b *bucket) record(now time.Time) {
+	if b.Window == 0 {
+		return
+	}
+	b.sent = append(b.sent, now)
+	b.sent = b.sent[max(0, len(b.sent)-b.Burst):]
 }
 
 func (b *bucket) later(wait time.Duration) {
@@ -265,7 +284,7 @@ func (b *bucket) free(u Urgency) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	return len(b.queue) == 0 && !now.Before(b.closed) && b.missing(now, u) == 0
+	return len(b.queue) == 0 && !now.Before(b.closed) && b.missing(now, u) == 0 && b.windowWait(now) <= 0
 }
 
 // queue is a heap of waiting calls: the next one first.

@@ -28,6 +28,9 @@ type Bucket struct {
 	Name  string
 	Rate  float64 // calls a second; 0: unknown, only refusals limit it
 	Burst int     // calls at once
+	// Window limits any period of this length to Burst calls, whatever the share; 0: there is no
+	// such limit.
+	Window time.Duration
 }
 
 // LimitOptions configure the limits of a session.

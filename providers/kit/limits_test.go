@@ -73,6 +73,40 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// TestWindow: no window has more calls than the bucket holds, and each is used up.
+func TestWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, window = 3, time.Minute
+		l := newLimits(0, kit.Bucket{Name: "deletions", Burst: most, Window: window})
+		began := time.Now()
+		var mu sync.Mutex
+		var sent []time.Time
+		var wg sync.WaitGroup
+		for range 3*most + 1 {
+			wg.Go(func() {
+				err := l.Do(t.Context(), func(context.Context) error {
+					mu.Lock()
+					defer mu.Unlock()
+					sent = append(sent, time.Now())
+					return nil
+				}, "deletions")
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for i := most; i < len(sent); i++ {
+			if apart := sent[i].Sub(sent[i-most]); apart < window {
+				t.Errorf("call %d came %s after call %d", i, apart, i-most)
+			}
+		}
+		if took := time.Since(began); took != 3*window {
+			t.Errorf("took %s, want %s", took, 3*window)
+		}
+	})
+}
+
 // TestOthersTakeTheRate: with half of the rate gone to others, the calls still all
 // get through, few of them refused.
 func TestOthersTakeTheRate(t *testing.T) {
