@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/account"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
 	"github.com/berth-lb/berth/test/props"
@@ -56,7 +57,7 @@ func subjectOf(t testing.TB, list []props.Case, existing ...stack.Resource) *law
 func podsOf(svc *corev1.Service, day laws.Day) common.Around {
 	node := corev1.Node{}
 	node.Name = "node-1"
-	slice := podSlice(svc, props.Project([]corev1.Node{node}), "10.1.0.1", fmt.Sprint("10.1.0.", 2+int(day)))
+	slice := account.PodSlice(svc, props.Project([]corev1.Node{node}), "10.1.0.1", fmt.Sprint("10.1.0.", 2+int(day)))
 	return common.Around{Slices: []*discoveryv1.EndpointSlice{slice}}
 }
 

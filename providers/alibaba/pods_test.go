@@ -5,37 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	"github.com/berth-lb/berth/test/sim/virtual"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 )
-
-// podSlice returns the endpoints of a Service, one for each address, on the nodes in turn.
-func podSlice(svc *corev1.Service, nodes []nodeports.Node, addresses ...string) *discoveryv1.EndpointSlice {
-	slice := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4}
-	if strings.Contains(addresses[0], ":") {
-		slice.AddressType = discoveryv1.AddressTypeIPv6
-	}
-	for _, p := range svc.Spec.Ports {
-		target := int32(p.TargetPort.IntValue())
-		if target == 0 {
-			target = p.Port
-		}
-		slice.Ports = append(slice.Ports, discoveryv1.EndpointPort{Name: &p.Name, Protocol: &p.Protocol, Port: &target})
-	}
-	for i, address := range addresses {
-		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{address}, NodeName: &nodes[i%len(nodes)].Name, TargetRef: &corev1.ObjectReference{Kind: "Pod", Name: fmt.Sprint("pod-", i), UID: types.UID(fmt.Sprint("uid-", i))},
-		})
-	}
-	return slice
-}
 
 // podKeys ask for pods as backends.
 func podKeys(pairs ...string) map[string]string {
@@ -57,7 +33,7 @@ func podAddresses(n int) []string {
 type podSubject struct{ account.Subject[simulated] }
 
 func (s podSubject) Slices(svc *corev1.Service) []*discoveryv1.EndpointSlice {
-	return []*discoveryv1.EndpointSlice{podSlice(svc, s.Nodes(), podAddresses(4)...)}
+	return []*discoveryv1.EndpointSlice{account.PodSlice(svc, s.Nodes(), podAddresses(4)...)}
 }
 
 // TestPropertiesPods: the properties hold for pods as backends.
@@ -77,7 +53,7 @@ func TestPods(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, withNodes(3))
 		svc := props.Service("web", podKeys()).Service
-		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, append(podAddresses(3), "192.168.200.9")...)}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, append(podAddresses(3), "192.168.200.9")...)}
 		res, err := w.Once(svc, false)
 		if err != nil || res.Err != nil {
 			t.Fatal(err, res.Err)
@@ -105,12 +81,12 @@ func TestManyPods(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 50}, Limits: simalibaba.Limits{Servers: 400}})
 		svc := props.Service("web", podKeys()).Service
-		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(250)...)}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(250)...)}
 		w.Serve(svc)
 		if n := w.Control().Journal.Counts()["ecs.DescribeNetworkInterfaces"]; n != 3 {
 			t.Errorf("%d calls for interfaces", n)
 		}
-		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(249)...)}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(249)...)}
 		w.Control().Journal.Reset()
 		w.Serve(svc)
 		if n := w.Control().Journal.Counts()["ecs.DescribeNetworkInterfaces"]; n != 0 {
@@ -125,7 +101,7 @@ func TestPodsOfIPv6(t *testing.T) {
 		w := beginWorld(t, simalibaba.Options{Gates: "IPv6DualStack=true", Seed: simalibaba.SeedOptions{Nodes: 3}})
 		svc := props.Service("web", podKeys("ip-version", "ipv6", "backend-ip-version", "IPv6")).Service
 		svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
-		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, simalibaba.PodAddress6(0), simalibaba.PodAddress6(1))}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, simalibaba.PodAddress6(0), simalibaba.PodAddress6(1))}
 		res := w.Serve(svc)
 		if got := res.Status.Ingress; len(got) != 1 || !strings.Contains(got[0].IP, ":") {
 			t.Errorf("status %+v", got)
@@ -144,7 +120,7 @@ func TestGraceful(t *testing.T) {
 		virtual.Run(t, graceful, func(t *testing.T) {
 			w := beginWorld(t, withNodes(3))
 			svc := props.Service("web", podKeys("graceful-shutdown", graceful)).Service
-			slice := podSlice(svc, w.Machines, podAddresses(2)...)
+			slice := account.PodSlice(svc, w.Machines, podAddresses(2)...)
 			w.Slices = []*discoveryv1.EndpointSlice{slice}
 			w.Serve(svc)
 			no, yes := false, true

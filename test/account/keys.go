@@ -9,10 +9,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
@@ -35,6 +37,12 @@ type EveryKey[O any] struct {
 	Elsewhere map[string]string
 	// Change completes a Service for its annotations; nil: it has two ports of TCP.
 	Change func(annotations map[string]string, s *corev1.ServiceSpec)
+	// Refused are keys whose only effect is that the Service is refused, with such a value.
+	Refused []KeyCase
+	// Slices returns the endpoints of a Service; nil: it has none.
+	Slices func(svc *corev1.Service) []*discoveryv1.EndpointSlice
+	// Objects are those that Services name.
+	Objects map[providers.Reference]providers.Object
 }
 
 // StillClock returns a clock that stands still, so that two accounts differ only in what was
@@ -57,23 +65,62 @@ func (c Cloud[O, S]) EveryKey(t *testing.T, all EveryKey[O]) {
 		})
 		tried[k.Key] = true
 	}
+	for _, k := range all.Refused {
+		virtual.Run(t, "refused "+k.Key, func(t *testing.T) { c.refusesKey(t, all, k) })
+		tried[k.Key] = true
+	}
 	for _, row := range annotations.Rows(c.Entry.Annotations) {
 		name, ours := strings.CutPrefix(row.Key, c.Prefix)
-		if ours && row.On == annotations.ServiceAnnotation && row.Support == annotations.Works && !tried[name] && all.Elsewhere[name] == "" {
+		if ours && row.On == annotations.ServiceAnnotation && row.Writer != annotations.ByController && row.Support == annotations.Works && !tried[name] && all.Elsewhere[name] == "" {
 			t.Errorf("%s: no case", row.Key)
 		}
 	}
 }
 
-// stateWith returns the account with one Service that is served.
+// stateWith returns the account with one Service that is served, unless it is left to another controller.
 func (c Cloud[O, S]) stateWith(t *testing.T, all EveryKey[O], notes map[string]string) string {
+	t.Helper()
+	w, svc := c.beginWith(t, all, notes)
+	if c.Entry.Choose(svc).Elsewhere == "" {
+		w.Serve(svc)
+	}
+	return stateText(t, w)
+}
+
+// refusesKey fails unless a Service with a key is refused for it, and nothing is created.
+func (c Cloud[O, S]) refusesKey(t *testing.T, all EveryKey[O], k KeyCase) {
+	t.Helper()
+	w, svc := c.beginWith(t, all, mergeMaps(c.Keys(k.With...), c.Keys(k.Key, k.Value)))
+	before := stateText(t, w)
+	res, err := w.Once(svc, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := slices.ContainsFunc(res.Draft.Problems, func(p annotations.Problem) bool {
+		return p.Severity == annotations.Error && p.Key == c.Prefix+k.Key
+	})
+	if !named || stateText(t, w) != before {
+		t.Errorf("%s: %q is not refused: %v", k.Key, k.Value, res.Draft.Problems)
+	}
+}
+
+// beginWith starts an account with what the cases have in common, and returns the Service.
+func (c Cloud[O, S]) beginWith(t *testing.T, all EveryKey[O], notes map[string]string) (*World[S], *corev1.Service) {
 	t.Helper()
 	w := c.Begin(t, all.Options)
 	svc := props.Service("web", maps.Clone(notes)).Service
 	if all.Change != nil {
 		all.Change(notes, &svc.Spec)
 	}
-	w.Serve(svc)
+	w.Given = all.Objects
+	if all.Slices != nil {
+		w.Slices = all.Slices(svc)
+	}
+	return w, svc
+}
+
+func stateText[S Simulator](t *testing.T, w *World[S]) string {
+	t.Helper()
 	text, err := json.Marshal(w.Control().State())
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/rest"
@@ -19,8 +20,9 @@ import (
 type World[S Simulator] struct {
 	testing.TB
 	Subject[S]
-	Machines []nodeports.Node             // the Nodes that a process starts with
-	Slices   []*discoveryv1.EndpointSlice // the endpoints of each Service
+	Machines []nodeports.Node                         // the Nodes that a process starts with
+	Slices   []*discoveryv1.EndpointSlice             // the endpoints of each Service
+	Given    map[providers.Reference]providers.Object // the objects that Services name
 	Process  *reconcile.Reconciler
 }
 
@@ -46,7 +48,7 @@ func (w *World[S]) Restart(known ...*corev1.Service) {
 // Once plans and runs a Service one time, and writes on it what the loop would write.
 func (w *World[S]) Once(svc *corev1.Service, release bool) (reconcile.Result, error) {
 	w.Helper()
-	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release, Slices: w.Slices})
+	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release, Slices: w.Slices, Objects: w.Given})
 	if err == nil && !release && res.Draft.Want != nil {
 		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
 		svc.Annotations = mergeMaps(svc.Annotations, res.Status.Annotations)
