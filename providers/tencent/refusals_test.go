@@ -12,7 +12,7 @@ import (
 // TestRefused: what cannot be served is refused with the key, the value and what is legal, before
 // anything is created.
 func TestRefused(t *testing.T) {
-	extensive, protocols, settings := kube+"service.extensiveParameters", cloud+"specify-protocol", kube+"service.listenerParameters"
+	settings := kube + "service.listenerParameters"
 	onTencent().Refused(t, withNodes(3), account.Refusals{
 		"broken JSON":                     {withKey(extensive, `{ Vip: "1.1.1.1" }`), nil, "is not a JSON object"},
 		"JSON that is no object":          {withKey(extensive, `["Vip"]`), nil, "is not a JSON object"},
@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 		"a classic one":                   {withKey(kube+"loadbalance-type", "yunapi_clb"), nil, "does not create any more"},
 		"a load balancer that is missing": {withKey(kube+"tke-existed-lbid", "lb-none"), nil, "is not found in the region"},
 		"another region":                  {withKey(cloud+"cross-region-id", "ap-chongqing"), nil, "is not served yet"},
-		"an object with settings":         {withKey(cloud+"tke-service-config", "shop"), nil, "is not served yet"},
+		"an object of the controller":     {withKey(cloud+"tke-service-config", "shop-auto-service-config"), nil, "ends in -auto-service-config"},
 		"target groups":                   {withKey(cloud+"target-groups", `[{"protocol":"TCP","port":80}]`), nil, "is not served yet"},
 		"a protocol that is unknown":      {withKey(protocols, `{"80":{"protocol":["TLS"]}}`), nil, `has the protocol "TLS"`},
 		"protocols that are broken":       {withKey(protocols, `{80}`), nil, "is not a JSON object of ports"},

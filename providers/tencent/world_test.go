@@ -71,6 +71,13 @@ func withNodes(n int) simtencent.Options {
 	return simtencent.Options{Seed: simtencent.SeedOptions{Nodes: n}}
 }
 
+// withUsers are the options of an account in which a user has a load balancer.
+func withUsers(n int) simtencent.Options {
+	opt := withNodes(n)
+	opt.Seed.Users = true
+	return opt
+}
+
 func beginWorld(t testing.TB, opt simtencent.Options) *world {
 	t.Helper()
 	return onTencent().Begin(t, opt)

@@ -41,7 +41,7 @@ type EveryKey[O any] struct {
 	Refused []KeyCase
 	// Slices returns the endpoints of a Service; nil: it has none.
 	Slices func(svc *corev1.Service) []*discoveryv1.EndpointSlice
-	// Objects are those that Services name.
+	// Objects has the objects that Services name.
 	Objects map[providers.Reference]providers.Object
 }
 

@@ -84,8 +84,7 @@ const (
 var (
 	existedKey = onDelete(idKey(kube+"tke-existed-lbid", groupPlace, annotations.ThingLoadBalancer, "lb-", "lb-6swtxxxx",
 		"Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share it.", "a load balancer of the Service's own", annotations.Refused, sourceExisting))
-	shareKey = switchKey(kube+"qcloud-share-existed-lb", groupPlace, "Allows several Services to use one existing load balancer, which is always possible here.", "true", annotations.InPlace, "https://cloud.tencent.com/document/product/457/46370")
-	modeKey  = onDelete(&annotations.Key[string]{
+	modeKey = onDelete(&annotations.Key[string]{
 		Name: cloud + "mode", Group: groupPlace, Example: skip, Doc: "With skip nothing of the Service is created, changed or deleted.",
 		Forms: formOf(annotations.Enum(skip), annotations.InPlace, "the Service is served", sourceDoc),
 	})
@@ -133,7 +132,7 @@ var (
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		existedKey, shareKey, modeKey, subnetKey, openTypeKey, openSubnetKey, openKindKey, typeKey, nameKey, chargeKey, bandwidthKey, extensiveKey, snatKey,
+		existedKey, modeKey, subnetKey, openTypeKey, openSubnetKey, openKindKey, typeKey, nameKey, chargeKey, bandwidthKey, extensiveKey, snatKey,
 	}
 }
 

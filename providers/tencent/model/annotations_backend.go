@@ -45,8 +45,19 @@ var (
 		annotations.Need{bindKey.Is(true)})
 )
 
+// Keys of the weights of pods.
+var (
+	graceKey = annotations.Needing(switchKey(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", "false", annotations.InPlace, "https://cloud.tencent.com/document/product/457/60064"),
+		annotations.Need{directKey.Is(true)})
+	podWeightKey = annotations.Needing(&annotations.Key[PodWeights]{
+		Name: cloud + "lb-rs-weight", Names: annotations.NamesNothing(), Group: groupBackends, Example: `{"defaultWeight":10,"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"web","weights":[{"weight":0,"podIndexes":[0]}]}]}]}`,
+		Doc:   "Weights of the pods of StatefulSets by port, as a JSON object.",
+		Forms: formOf(annotations.JSONOf(fmt.Sprintf("a JSON object with defaultWeight and groups, and weights from 0 to %d", mostWeight), checkPodWeights), annotations.InPlace, "10", "https://cloud.tencent.com/document/product/457/122522"),
+	}, annotations.Need{directKey.Is(true)})
+)
+
 func backendKeys() []annotations.Declaration {
-	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey}
+	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey, graceKey, podWeightKey}
 }
 
 // Selector selects nodes by their labels.

@@ -31,7 +31,7 @@ var (
 )
 
 func listenerKeys() []annotations.Declaration {
-	return []annotations.Declaration{protocolKey, parametersKey, loopbackKey}
+	return []annotations.Declaration{protocolKey, parametersKey, configKey, loopbackKey}
 }
 
 // PortSpec is what a Service says of one port.

@@ -12,17 +12,14 @@ type later struct {
 
 // laterTable lists the keys that do not work yet.
 func laterTable() []later {
-	const pods, regions = "weights of single pods are not written yet", "load balancers of other regions and networks are not used yet"
+	const regions = "load balancers of other regions and networks are not used yet"
 	nothing := annotations.NamesNothing()
 	return []later{
-		{cloud + "tke-service-config", groupListener, "Settings of listeners in an object of kind TkeServiceConfig.", "shop-config", "objects of kind TkeServiceConfig are not read yet; use " + parametersKey.Name, "https://cloud.tencent.com/document/product/457/45490", annotations.NamesThe(annotations.ThingSection), ""},
 		{cloud + "cross-region-id", groupPlace, "Region of the load balancer.", "ap-guangzhou", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
 		{cloud + "cross-vpc-id", groupPlace, "Network of the load balancer.", "vpc-mjekzyps", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
 		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing, ""},
 		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing, ""},
-		{cloud + "lb-rs-weight", groupBackends, "Weights of pods of StatefulSets.", `{"defaultWeight":10}`, pods, "https://cloud.tencent.com/document/product/457/122522", nothing, ""},
-		{cloud + "enable-grace-shutdown", groupBackends, "Keeps terminating pods with weight 0.", "true", pods, "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
-		{cloud + "enable-grace-shutdown-tkex", groupBackends, "Keeps pods that are not ready with weight 0.", "true", pods, "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
+		{cloud + "enable-grace-shutdown-tkex", groupBackends, "Keeps pods that are not ready with weight 0.", "true", "pods that are not ready are not targets; use " + graceKey.Name + " for pods that terminate", "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
 		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing, ""},
 	}
 }
@@ -65,9 +62,10 @@ func outputKeys() []annotations.Declaration {
 		reportedKey(cloud+"client-token", "ed7a31f0-24cd-4aea-ab10-e00d63994dd8", "Idempotency token of the official controller. Here the token follows from the UID, so that a copied manifest gets a load balancer of its own.", "tke-workshop/tke-workshop.github.io:src/content/docs/networking/service/02-loadbalancer-service.md"),
 		reportedKey(cloud+"sync-begin-time", "2026-01-04T16:24:42+08:00", "Start of the last run of the official controller.", sourceSample),
 		reportedKey(cloud+"sync-end-time", "2026-01-04T16:24:44+08:00", "End of the last run of the official controller.", sourceSample),
+		acceptedKey(kube+"qcloud-share-existed-lb", groupPlace, "true", "Allows several Services to use one existing load balancer.", "Services can always share an existing load balancer", "https://cloud.tencent.com/document/product/457/46370"),
 		acceptedKey(kube+"qcloud-loadbalancer-internal", groupPlace, "96194", "Number of a subnet, beside the id in old manifests.", "the number has no meaning for the API; "+subnetKey.Name+" counts", sourceSample),
 		acceptedKey(kube+"qcloud-loadbalancer-clusterid", groupPlace, "cls-6swtxxxx", "Id of the cluster in old manifests.", "the id of the cluster is that of the configuration", sourceSample),
-		acceptedKey(cloud+"tke-service-config-auto", groupListener, "true", "Has the official controller write an object of kind TkeServiceConfig.", "no such object is written; use "+parametersKey.Name, "https://cloud.tencent.com/document/product/457/45490"),
+		acceptedKey(cloud+"tke-service-config-auto", groupListener, "true", "Has the official controller write an object of kind TkeServiceConfig.", "no such object is written; use "+configKey.Name, "https://cloud.tencent.com/document/product/457/45490"),
 		acceptedKey(cloud+"custom-weight", groupBackends, "10", "Weight of all targets.", "no controller is known to read it", sourceSample),
 		acceptedKey(cloud+"local-svc-only-bind-node-with-pod", groupBackends, "true", "A misspelt key.", misspelt+bindKey.Name, sourceSample),
 		acceptedKey(cloud+"loadbalance-id", groupPlace, "lb-6swtxxxx", "A misspelt key.", misspelt+existedKey.Name, sourceSample),

@@ -24,6 +24,9 @@ type builder struct {
 	lb       stack.Key // the load balancer of the listeners
 	existing bool      // it is not the Service's own
 	version  string    // of its addresses
+	// segments are the settings of single listeners by a TkeServiceConfig, and bandwidth is its bandwidth.
+	segments  map[string]*segment
+	bandwidth int
 }
 
 // Build returns the desired stack of a Service. With a problem that is an error there is no stack, and
@@ -35,6 +38,7 @@ func Build(in Input, _ *Facts, have *stack.Stack) (*stack.Stack, annotations.Pro
 	}
 	b.check()
 	if !b.problems.Errors() {
+		b.readConfig()
 		b.balancer()
 	}
 	if !b.problems.Errors() {
@@ -186,6 +190,9 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 	for _, key := range []annotations.Declaration{groupsKey, passKey, subnetKey, extensiveKey, snatKey} {
 		b.warnUnused(key)
 	}
+	if b.bandwidth > 0 {
+		b.warnConfig("has internetMaxBandwidthOut, which has no effect on an existing load balancer")
+	}
 	b.lb, b.existing, b.version = ExistingKey(id), true, spec.IPVersion
 	b.out.Put(stack.Resource{Key: b.lb, ID: id, Ownership: stack.External, Spec: spec})
 }
@@ -235,7 +242,7 @@ func (b *builder) asked() Balancer {
 	if isInternal(b.in) {
 		want.Type = Internal
 	} else {
-		want.ChargeType, want.Bandwidth = chargeKey.Or(v, charge), bandwidthKey.Or(v, int(bandwidth))
+		want.ChargeType, want.Bandwidth = chargeKey.Or(v, charge), cmp.Or(b.bandwidth, bandwidthKey.Or(v, int(bandwidth)))
 	}
 	if pass, _, given := passKey.Lookup(v); given {
 		want.PassToTarget = strconv.FormatBool(pass)
@@ -315,7 +322,9 @@ func (b *builder) keepLive(found Balancer) {
 	case want.Type == Internal && want.Subnet != found.Subnet && found.Subnet != "":
 		b.problems = append(b.problems, subnetKey.Refusal(v, immutable, found.Subnet))
 	}
-	want.Bandwidth, want.Extra = 0, ""
+	if want.Bandwidth, want.Extra = b.bandwidth, ""; want.Type == Internal {
+		want.Bandwidth = 0
+	}
 	b.out.Put(stack.Resource{Key: OwnKey(), Spec: want})
 }
 

@@ -42,20 +42,24 @@ func nodeMembers(in Input, p nodeports.ServicePort) []Member {
 	return slices.CompactFunc(out, sameTarget)
 }
 
-// podMembers returns the pods as targets of a port.
-func podMembers(in Input, p nodeports.ServicePort, family corev1.IPFamily) []Member {
+// podMembers returns the pods as targets of a listener.
+func podMembers(in Input, p nodeports.ServicePort, protocol string, family corev1.IPFamily) []Member {
 	var out []Member
 	for _, e := range in.Backends.Endpoints.For(family, p.Name) {
-		out = append(out, Member{Address: e.Addr.String(), Port: e.Port, Weight: standardWeight})
+		out = append(out, Member{Address: e.Addr.String(), Port: e.Port, Weight: weightOf(in, protocol, p.Port, e)})
 	}
 	slices.SortFunc(out, CompareMembers)
 	return slices.CompactFunc(out, sameTarget)
 }
 
-// members returns the targets of a port. Weights that no key asks for stay as they are.
-func (b *builder) members(p nodeports.ServicePort, found []Member) []Member {
+// members returns the targets of a listener. Weights that no key asks for stay as they are.
+func (b *builder) members(p nodeports.ServicePort, protocol string, found []Member) []Member {
 	if directKey.Get(b.in.Values) {
-		return keepWeights(podMembers(b.in, p, familyOf(b.version)), found)
+		out := podMembers(b.in, p, protocol, familyOf(b.version))
+		if weighsPods(b.in) {
+			return out
+		}
+		return keepWeights(out, found)
 	}
 	out := nodeMembers(b.in, p)
 	if onlyWithPods(b.in) && balanceKey.Get(b.in.Values) {

@@ -44,10 +44,18 @@ func (b *builder) listener(p nodeports.ServicePort, protocol string, spec PortSp
 	found, live := b.foundAt(key, SlotOf(protocol, p.Port))
 	existing, _ := found.Spec.(Listener)
 	want := Listener{Protocol: protocol, Port: p.Port, Name: ListenerName, Claimed: b.existing, Batch: b.in.Owner.UID}
-	if live && (found.Proof != stack.None || b.existing) && existing.Protocol == protocol && !HasRules(protocol) {
-		want.Settings = b.settings(protocol, existing.Settings, used)
-	} else if !HasRules(protocol) {
-		want.Settings = b.settings(protocol, nil, used)
+	if !HasRules(protocol) {
+		var has map[string]string
+		if live && (found.Proof != stack.None || b.existing) && existing.Protocol == protocol {
+			has = existing.Settings
+		}
+		want.Settings = b.settings(protocol, has, used)
+		if !b.configured(protocol, p.Port, want.Settings, has) {
+			if !live {
+				return // reported; the other listeners are served
+			}
+			want.Settings = map[string]string{}
+		}
 	}
 	if spec.TLS != "" && transportsTLS(protocol) {
 		certificate, ok := b.certificate(spec.TLS)
@@ -58,7 +66,7 @@ func (b *builder) listener(p nodeports.ServicePort, protocol string, spec PortSp
 	}
 	want.SNI = protocol == https && spec.TLS == ""
 	if !HasRules(protocol) {
-		want.Members = b.members(p, existing.Members)
+		want.Members = b.members(p, protocol, existing.Members)
 	}
 	b.out.Put(stack.Resource{Key: key, In: b.lb, Slot: SlotOf(protocol, p.Port), Spec: want})
 	if !HasRules(protocol) {
@@ -91,7 +99,7 @@ func (b *builder) rule(p nodeports.ServicePort, listener, found stack.Key, proto
 	key, foundKey := RuleKey(listener, domain, "/"), RuleKey(found, domain, "/")
 	r, live := b.have.Get(foundKey)
 	existing, _ := r.Spec.(Rule)
-	want := Rule{Domain: domain, URL: "/", Settings: b.settings(protocol, existing.Settings, used), Members: b.members(p, existing.Members), Balancer: b.lb, Batch: b.in.Owner.UID}
+	want := Rule{Domain: domain, URL: "/", Settings: b.settings(protocol, existing.Settings, used), Members: b.members(p, protocol, existing.Members), Balancer: b.lb, Batch: b.in.Owner.UID}
 	if host.TLS != "" && protocol == https {
 		certificate, ok := b.certificate(host.TLS)
 		if !ok && !live {

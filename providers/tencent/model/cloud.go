@@ -15,6 +15,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Refers:       Refers,
 		Reach:        Reach,
 		Select:       SelectNodes,
+		Fallback:     FallbackOf,
 		OwnedScope:   OwnedScope,
 		OnDelete:     OnDelete(),
 		Scope:        Scope,

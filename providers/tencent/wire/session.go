@@ -180,12 +180,13 @@ const (
 const (
 	actionRate     = 15
 	mostDeletions  = 29 // within the window
-	deletionBurst  = 14
 	deletionWindow = 5 * time.Minute
+	// deletionMargin keeps deletions apart that take more or less time on their way.
+	deletionMargin = 10 * time.Second
 )
 
 func rateBuckets() []kit.Bucket {
-	out := []kit.Bucket{{Name: actDeleteBalancer, Rate: (mostDeletions - deletionBurst) / deletionWindow.Seconds(), Burst: deletionBurst}}
+	out := []kit.Bucket{{Name: actDeleteBalancer, Rate: actionRate, Burst: mostDeletions, Window: deletionWindow + deletionMargin}}
 	for _, action := range []string{
 		actListBalancers, actListListeners, actListTargets, actTask, actCreateBalancer, actSetBalancer, actSetGroups, actCreateListener, actSetListener, actDeleteListeners,
 		actCreateRule, actSetRule, actSetDomain, actDeleteRule, actRegister, actDeregister, actSetTargetWeights,

@@ -34,8 +34,8 @@ func Annotations() *annotations.Set {
 	return set
 }
 
-// notices returns the kind of the objects Notice.
-func notices() providers.ObjectKind {
+// noticeKind returns the kind of the objects Notice.
+func noticeKind() providers.ObjectKind {
 	return providers.KindOf("quay.example", "v1", "notices")
 }
 
@@ -47,7 +47,7 @@ func Refers(in Input) []providers.Reference {
 		out = append(out, providers.Reference{Kind: providers.ConfigMap, Namespace: in.Service.Namespace, Name: name})
 	}
 	if name := noticeObjectKey.Get(in.Values); name != "" {
-		out = append(out, providers.Reference{Kind: notices(), Namespace: in.Service.Namespace, Name: name})
+		out = append(out, providers.Reference{Kind: noticeKind(), Namespace: in.Service.Namespace, Name: name})
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func noticeOf(in Input) (string, annotations.Problems) {
 	for _, ref := range Refers(in) {
 		object, key, legal := in.Objects[ref], noticeKey, "the name of a ConfigMap in the namespace of the Service"
 		text, has := string(object.Data[noticeText]), object.Data[noticeText] != nil
-		if ref.Kind == notices() {
+		if ref.Kind == noticeKind() {
 			key, legal = noticeObjectKey, "the name of a Notice in the namespace of the Service"
 			text, has = object.Spec[noticeText].(string)
 		}

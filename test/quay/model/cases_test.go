@@ -58,7 +58,7 @@ func TestEveryFieldIsDeclared(t *testing.T) {
 // TestNotice verifies that the text of a ConfigMap or a Notice becomes part of the load balancer, and that
 // one that is missing or has no text is reported.
 func TestNotice(t *testing.T) {
-	config, notice := providers.Reference{Kind: providers.ConfigMap, Namespace: "shop", Name: "sorry"}, providers.Reference{Kind: notices(), Namespace: "shop", Name: "sorry"}
+	config, notice := providers.Reference{Kind: providers.ConfigMap, Namespace: "shop", Name: "sorry"}, providers.Reference{Kind: noticeKind(), Namespace: "shop", Name: "sorry"}
 	for name, tc := range map[string]struct {
 		ref     providers.Reference
 		object  providers.Object

@@ -58,7 +58,8 @@ type Cloud struct {
 	*rest.Server[*state, *visit]
 	Seed Seed
 
-	opt Options
+	opt    Options
+	policy *Policy // nil: every call is allowed
 }
 
 // New creates a cloud and seeds it. The error reports options that contradict each other.

@@ -48,15 +48,20 @@ func (c *Cloud) AddBalancer(tags map[string]string) string {
 	var id string
 	c.Locked(func() {
 		id = c.Live.id("lb-")
-		c.Live.Put(balancers, rest.Object{
-			"id": id, owner: id, "LoadBalancerName": "by hand " + id, "LoadBalancerType": "OPEN", "Forward": 1, "Status": 1, "LoadBalancerVips": []any{fmt.Sprintf("119.30.0.%d", c.Live.made%250+1)},
-			"LoadBalancerDomain": "", "VpcId": c.Seed.VPC, "SubnetId": "", "AddressIPVersion": "ipv4", "IPv6Mode": "", "AddressIPv6": "", "ChargeType": "POSTPAID_BY_HOUR", "SecureGroups": []any{},
-			"LoadBalancerPassToTarget": false, "AttributeFlags": []any{}, "SnatPro": false, "SnatIps": []any{}, "Tags": []any{}, "Region": c.opt.Region,
-			"NetworkAttributes": rest.Object{"InternetChargeType": "TRAFFIC_POSTPAID_BY_HOUR", "InternetMaxBandwidthOut": 10}, "CreateTime": c.Clock.Now().UTC().Format(timeFormat),
-		})
+		c.Live.Put(balancers, handMade(id, c.opt.Region, c.Seed.VPC, fmt.Sprintf("119.30.0.%d", c.Live.made%250+1), c.Clock.Now().UTC().Format(timeFormat)))
 	})
 	c.SetTags(id, tags)
 	return id
+}
+
+// handMade returns a public load balancer without tags.
+func handMade(id, region, vpc, address, created string) rest.Object {
+	return rest.Object{
+		"id": id, owner: id, "LoadBalancerName": "by hand " + id, "LoadBalancerType": "OPEN", "Forward": 1, "Status": 1, "LoadBalancerVips": []any{address},
+		"LoadBalancerDomain": "", "VpcId": vpc, "SubnetId": "", "AddressIPVersion": "ipv4", "IPv6Mode": "", "AddressIPv6": "", "ChargeType": "POSTPAID_BY_HOUR", "SecureGroups": []any{},
+		"LoadBalancerPassToTarget": false, "AttributeFlags": []any{}, "SnatPro": false, "SnatIps": []any{}, "Tags": []any{}, "Region": region,
+		"NetworkAttributes": rest.Object{"InternetChargeType": "TRAFFIC_POSTPAID_BY_HOUR", "InternetMaxBandwidthOut": 10}, "CreateTime": created,
+	}
 }
 
 // DropBalancer deletes a load balancer.
@@ -100,9 +105,43 @@ func (c *Cloud) Setting(lb, protocol string, port int, name, part string) string
 	return fmt.Sprint(l[name])
 }
 
-// Rename gives a listener another name.
-func (c *Cloud) Rename(listener, name string) {
-	c.Locked(func() { c.Live.Change(listeners, listener, rest.Object{"ListenerName": name}) })
+// Bind adds targets to a listener or a rule, each an instance or an address, at a port.
+func (c *Cloud) Bind(listener string, port int, targets ...string) {
+	c.Locked(func() {
+		for _, collection := range []string{listeners, rules} {
+			o, ok := c.Live.Get(collection, listener)
+			if !ok {
+				continue
+			}
+			list := slices.Clone(o.List("Targets"))
+			for _, t := range targets {
+				one := rest.Object{"InstanceId": t, "EniIp": "", "Port": port, "Weight": 10}
+				if isAddress(t) {
+					one["InstanceId"], one["EniIp"] = "", t
+				}
+				list = append(list, one)
+			}
+			c.Live.Put(collection, o.With(rest.Object{"Targets": list}))
+		}
+	})
+}
+
+// AddRule adds a rule to a listener, and returns its id.
+func (c *Cloud) AddRule(listener, domain, certificate string) (id string) {
+	c.Locked(func() {
+		l, _ := c.Live.Get(listeners, listener)
+		id = c.Live.id("loc-")
+		c.Live.Put(rules, rest.Object{
+			"id": id, owner: l.Text(owner), "ListenerId": listener, "LocationId": id, "Domain": domain, "Url": "/", "Targets": []any{}, "Scheduler": "WRR", "SessionExpireTime": 0,
+			"HealthCheck": standardHealth(l.Text("Protocol")), "Certificate": rest.Object{"CertId": certificate},
+		})
+	})
+	return id
+}
+
+// ChangeListener sets values of a listener.
+func (c *Cloud) ChangeListener(id string, values rest.Object) {
+	c.Locked(func() { c.Live.Change(listeners, id, values) })
 }
 
 // TargetsOf returns the targets of a listener with their weights.

@@ -17,6 +17,8 @@ type SeedOptions struct {
 	ClusterID string
 	// Nodes is the number of instances, at most 1000; default none.
 	Nodes int
+	// Users adds a public load balancer that a user has created.
+	Users bool
 }
 
 // Subnet is a seeded subnet.
@@ -46,6 +48,8 @@ type Seed struct {
 	SecurityGroups [2]string `json:"securityGroups"`
 	Certificates   [2]string `json:"certificates"`
 	Nodes          []Node    `json:"nodes"`
+	// Users is the id of the load balancer of a user; empty: there is none.
+	Users string `json:"users,omitempty"`
 }
 
 const (
@@ -65,8 +69,8 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	}
 	sim.Default(&opt.Seed.ClusterID, "cls-berthdemo")
 	p := &planting{state: s, Seed: Seed{Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-" + hashOf("vpc")[:8]}}
-	for n := range zones {
-		one := Subnet{ID: "subnet-" + hashOf(fmt.Sprint("subnet ", n))[:8], Zone: p.zone(n), CIDR: fmt.Sprintf("10.0.%d.0/24", n)}
+	for n, id := range []string{"subnet-k57djpow", "subnet-" + hashOf("subnet 1")[:8], "subnet-" + hashOf("subnet 2")[:8]} {
+		one := Subnet{ID: id, Zone: p.zone(n), CIDR: fmt.Sprintf("10.0.%d.0/24", n)}
 		free := 200
 		if n == zones-1 {
 			free = 0
@@ -80,6 +84,9 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	}
 	for n := range opt.Seed.Nodes {
 		p.node(n)
+	}
+	if opt.Seed.Users {
+		p.Users = p.Put(balancers, handMade("lb-6swtxxxx", p.Region, p.VPC, "119.30.1.1", "2026-01-05 08:00:00")).Text("id")
 	}
 	return p.Seed, nil
 }

@@ -54,7 +54,10 @@ func (v *visit) Admit() error {
 	if v.Service != apiSTS && v.HTTP.Header.Get("X-TC-Region") == "" {
 		return refuseCall("MissingParameter", "The request is missing a required parameter Region.")
 	}
-	return v.verify()
+	if err := v.verify(); err != nil {
+		return err
+	}
+	return v.authorize()
 }
 
 // The keys of the account.
