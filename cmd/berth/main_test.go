@@ -165,7 +165,7 @@ func TestErrors(t *testing.T) {
 		"no such verb":      {[]string{"apply"}, `unknown command "apply"`, false},
 		"no such flag":      {[]string{"plan", "--apply"}, "unknown flag: --apply", true},
 		"no provider":       {[]string{"plan", "-f", "x.yaml"}, "[provider release] is required", false},
-		"unknown provider":  {[]string{"plan", "-f", "x.yaml", "--provider", "cloudy"}, `provider "cloudy" is not known; legal: alibaba, aws, azure, gce, ibm, oci, openstack, tencent`, false},
+		"unknown provider":  {[]string{"plan", "-f", "x.yaml", "--provider", "cloudy"}, `provider "cloudy" is not known; legal: alibaba, aws, azure, baidu, gce, ibm, oci, openstack, tencent`, false},
 		"unknown form":      {with("plan", "-f", "x.yaml", "-o", "xml"), `"xml" is not known; legal: human, brief, json, summary, dot, mermaid`, false},
 		"no such file":      {with("plan", "-f", "testdata/none.yaml"), "testdata/none.yaml", false},
 		"no cloud config":   {[]string{"plan", "-f", "testdata/real/any", "--provider", "aws", "--cloud-config", "testdata/none"}, "cloud configuration: ", false},

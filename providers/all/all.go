@@ -8,6 +8,7 @@ import (
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/aws"
 	"github.com/berth-lb/berth/providers/azure"
+	"github.com/berth-lb/berth/providers/baidu"
 	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/oci"
@@ -21,6 +22,7 @@ func List() []providers.Entry {
 		providers.EntryOf(alibaba.Cloud()),
 		providers.EntryOf(aws.Cloud()),
 		providers.EntryOf(azure.Cloud()),
+		providers.EntryOf(baidu.Cloud()),
 		providers.EntryOf(gce.Cloud()),
 		providers.EntryOf(ibm.Cloud()),
 		providers.EntryOf(oci.Cloud()),

@@ -25,6 +25,7 @@ func clockUses() map[string]string {
 		"providers/openstack/wire/session.go Now": "the default of an option that tests set",
 		"providers/tencent/wire/session.go Now":   "the default of an option that tests set",
 		"providers/alibaba/wire/session.go Now":   "the default of an option that tests set",
+		"providers/baidu/wire/session.go Now":     "the default of an option that tests set",
 		"providers/ibm/wire/session.go Now":       "the default of an option that tests set",
 		"providers/oci/wire/session.go Now":       "the default of an option that tests set",
 		"providers/azure/wire/session.go Now":     "the default of an option that tests set",
@@ -154,7 +155,7 @@ func typeName(x ast.Expr) string {
 // registry of k8s.io/cloud-provider is filled by blank imports, and a program that has
 // only one line for us must not need a second.
 func registrationFiles() []string {
-	return []string{"providers/plugin/alibaba/register.go", "providers/plugin/aws/register.go", "providers/plugin/azure/register.go", "providers/plugin/gce/register.go", "providers/plugin/ibm/register.go", "providers/plugin/oci/register.go", "providers/plugin/openstack/register.go", "providers/plugin/tencent/register.go"}
+	return []string{"providers/plugin/alibaba/register.go", "providers/plugin/aws/register.go", "providers/plugin/azure/register.go", "providers/plugin/baidu/register.go", "providers/plugin/gce/register.go", "providers/plugin/ibm/register.go", "providers/plugin/oci/register.go", "providers/plugin/openstack/register.go", "providers/plugin/tencent/register.go"}
 }
 
 // noInit finds init functions, which only a program may have, and what exists to

@@ -132,6 +132,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.provider "alibaba") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on alibaba: the region, the cluster and its vSwitches are in it" -}}
 {{- end -}}
+{{- if and (eq .Values.provider "baidu") (eq (int $sources) 0) -}}
+{{- fail "cloudConfig: needed on baidu: the region, the network, the keys and the id of the cluster are in it" -}}
+{{- end -}}
 {{- if and (eq .Values.provider "tencent") (eq (int $sources) 0) -}}
 {{- fail "cloudConfig: needed on tencent: the region, the network and the id of the cluster are in it" -}}
 {{- end -}}

@@ -54,7 +54,7 @@ type common struct {
 }
 
 func cloudMakers() map[string]maker {
-	return map[string]maker{"alibaba": alibabaCloud, "aws": awsCloud, "azure": azureCloud, "gce": gceCloud, "ibm": ibmCloud, "oci": ociCloud, "openstack": openstackCloud, "tencent": tencentCloud}
+	return map[string]maker{"alibaba": alibabaCloud, "aws": awsCloud, "azure": azureCloud, "baidu": baiduCloud, "gce": gceCloud, "ibm": ibmCloud, "oci": ociCloud, "openstack": openstackCloud, "tencent": tencentCloud}
 }
 
 func runCommand(ctx context.Context, args []string, out io.Writer) error {

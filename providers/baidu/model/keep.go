@@ -1,0 +1,71 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/stack"
+)
+
+// KeepServing returns the existing stack with today's nodes as backends.
+func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, r := range have.Resources {
+		if r.Proof == stack.None && r.Ownership != stack.External {
+			continue
+		}
+		switch spec := r.Spec.(type) {
+		case Group:
+			spec.Members = followNodes(in, spec.Members)
+			r.Spec = spec
+		case Backends:
+			spec.Members = followNodes(in, spec.Members)
+			r.Spec = spec
+		}
+		out.Resources = append(out.Resources, r)
+	}
+	return out
+}
+
+// followNodes returns today's nodes where the found members are instances. Addresses stay.
+func followNodes(input Input, found []Member) []Member {
+	isNode := func(m Member) bool { return m.Instance != "" }
+	if !slices.ContainsFunc(found, isNode) {
+		return found
+	}
+	nodes := nodeMembers(in(candidates(input), found), mostServers, found)
+	out := providers.Follow(found, nodes, isNode)
+	slices.SortFunc(out, CompareMembers)
+	return out
+}
+
+// MatchFound gives listeners of a normal load balancer that no note lists to the Service whose port of
+// the backends they have.
+func MatchFound(want, have *stack.Stack) *stack.Stack {
+	renamed := map[stack.Key]stack.Key{}
+	for _, h := range have.Of(KindListener) {
+		for _, w := range want.Of(KindListener) {
+			wanted, _ := w.Spec.(Listener)
+			found, _ := h.Spec.(Listener)
+			if h.Proof == stack.None && h.In == w.In && h.Slot == w.Slot && found.BackendPort != 0 && found.BackendPort == wanted.BackendPort {
+				renamed[h.Key] = w.Key
+			}
+		}
+	}
+	if len(renamed) == 0 {
+		return have
+	}
+	out, others := &stack.Stack{Owner: have.Owner}, false
+	for _, r := range have.Resources {
+		if to, ok := renamed[r.Key]; ok {
+			r.Key, r.Proof = to, stack.Derived
+		}
+		others = others || r.Key.Kind == KindListener && r.Proof == stack.None
+		out.Resources = append(out.Resources, r)
+	}
+	if r, ok := out.Get(BackendsKey()); ok && !others {
+		r.Proof = stack.Derived
+		out.Put(r)
+	}
+	return out
+}

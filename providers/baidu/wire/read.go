@@ -1,0 +1,318 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/baidu/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+)
+
+// Names of lists, in errors.
+const (
+	listBalancers = "lists of load balancers"
+	listAddresses = "list of EIPs"
+)
+
+// Read returns the observed state of many Services at once: the lists for all of them, and the parts of
+// each load balancer that a Service uses.
+func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
+	batch := kit.NewReadBatch()
+	var balancers []balancerDoc
+	var addresses []addressDoc
+	asks := make([]map[string]bool, len(scopes))
+	needed := false
+	for i, scope := range scopes {
+		if len(scope.Own) > 0 {
+			needed, asks[i] = true, map[string]bool{listBalancers: true, listAddresses: true}
+		}
+	}
+	if needed {
+		batch.Lists(
+			kit.List{Name: listBalancers, Run: func() (err error) { balancers, err = s.allBalancers(ctx); return err }},
+			kit.List{Name: listAddresses, Run: func() (err error) { addresses, err = s.allAddresses(ctx); return err }},
+		)
+	}
+	finders := make([]*finder, len(scopes))
+	var details []kit.Detail
+	for i, scope := range scopes {
+		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}}
+		finders[i].find(ctx, balancers, addresses)
+		details = append(details, finders[i].details(ctx)...)
+	}
+	batch.Details(details)
+	out := make([]providers.Found[*model.Facts], len(scopes))
+	for i, f := range finders {
+		blind, err := batch.Faults(asks[i], f.things)
+		if err == nil {
+			err = f.err
+		}
+		for _, id := range f.things {
+			if err == nil && batch.Gone(id) {
+				f.forget(id)
+			}
+		}
+		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: &model.Facts{}, Have: f.out, Blind: blind, Err: err}
+	}
+	return out
+}
+
+// allBalancers returns the load balancers of both kinds. Lists without a type may lack those of IPv6.
+func (s *Session) allBalancers(ctx context.Context) ([]balancerDoc, error) {
+	var out []balancerDoc
+	listed := map[string]bool{}
+	for _, root := range []string{rootApp, rootNormal} {
+		for _, of := range [][]string{nil, {"type", "ipv6"}} {
+			page, err := listAll[balancerDoc](ctx, s, "blbList", newRequest(apiBLB, http.MethodGet, root, nil, of...))
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range page {
+				if d.kind = strings.TrimPrefix(root, "/v1/"); !listed[d.kind+d.ID] {
+					out = append(out, d)
+				}
+				listed[d.kind+d.ID] = true
+			}
+		}
+	}
+	s.noteBalancers(out)
+	return out, nil
+}
+
+// noteBalancers notes which load balancers are normal ones, and which are busy with a change.
+func (s *Session) noteBalancers(all []balancerDoc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range all {
+		if d.kind == model.BLB {
+			s.normal[d.ID] = true
+		}
+		if isBusy(d.Status) {
+			s.running[d.ID] = true
+		}
+	}
+}
+
+func (s *Session) allAddresses(ctx context.Context) ([]addressDoc, error) {
+	return listAll[addressDoc](ctx, s, "eipList", newRequest(apiEIP, http.MethodGet, rootEIP, nil))
+}
+
+// finder assembles what was found of one Service.
+type finder struct {
+	session *Session
+	scope   providers.Scope
+	out     *stack.Stack
+	things  []string // ids of the load balancers that were looked at
+	parts   []place
+	address string // the Service's own
+	err     error
+}
+
+// place is a load balancer with what its parts are judged by.
+type place struct {
+	owner    stack.Owner
+	balancer stack.Resource
+	kind     string
+	mark     string
+	// exclusive says that the load balancer is the Service's alone.
+	exclusive bool
+	external  bool            // its parts stay
+	noted     map[string]bool // names of ports
+}
+
+// find selects the Service's resources of the lists. The address and the load balancer are looked for
+// independently.
+func (f *finder) find(ctx context.Context, balancers []balancerDoc, addresses []addressDoc) {
+	for _, l := range f.scope.Own {
+		if l.Kind == model.KindAddress {
+			f.findAddress(addresses)
+		}
+	}
+	for _, l := range f.scope.Own {
+		switch {
+		case f.err != nil || l.Kind != model.KindBalancer:
+		case l.By == model.ByTag, l.By == model.ByReserve:
+			f.findOwn(balancers, l.By == model.ByReserve)
+		case l.By == model.ByID, l.By == model.ByAddedID:
+			f.findNamed(ctx, balancers, l)
+		case l.By == model.ByName:
+			f.findByName(ctx, balancers, l.Value)
+		}
+	}
+}
+
+func (f *finder) markOf(tags []tagDoc) model.Mark {
+	return model.MarkOf(tagsOf(tags), f.session.config.ClusterID, f.scope.Owner.UID)
+}
+
+// findAddress selects the address with the tag of the Service. A prepaid one cannot be deleted.
+func (f *finder) findAddress(all []addressDoc) {
+	for _, d := range all {
+		if f.markOf(d.Tags) != model.Ours {
+			continue
+		}
+		if f.address != "" {
+			f.err = fault.New(fault.Conflict, "the EIPs %s and %s both have the tag of the Service; change that of the one that is not the Service's", f.address, d.Address)
+			return
+		}
+		r := stack.Resource{Key: model.AddressKey(), ID: d.Address, Proof: stack.Tag, Spec: d.spec()}
+		if d.Payment == "Prepaid" {
+			r.Ownership = stack.External
+		}
+		f.address = d.Address
+		f.out.Put(r)
+	}
+}
+
+// findOwn selects the load balancer with the tags of the Service. Of several none can be chosen. One
+// with a part of the tags has no proof.
+func (f *finder) findOwn(all []balancerDoc, stays bool) {
+	var own, partial []balancerDoc
+	for _, d := range all {
+		switch f.markOf(d.Tags) {
+		case model.Ours:
+			own = append(own, d)
+		case model.Partial:
+			partial = append(partial, d)
+		case model.Foreign, model.Unmarked:
+		}
+	}
+	switch {
+	case len(own) > 1:
+		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the tag of the Service; change that of the one that is not the Service's", own[0].ID, own[1].ID)
+	case len(own) == 1 && own[0].kind == model.BLB:
+		f.err = fault.New(fault.Conflict, "the normal load balancer %s has the tag of the Service, which controllers give to application load balancers; remove the tag to keep it, or delete it", own[0].ID)
+	case len(own) == 1:
+		r := stack.Resource{Key: model.OwnKey(), ID: own[0].ID, Proof: stack.Tag, Spec: own[0].spec(f.address)}
+		if stays {
+			r.Ownership = stack.External
+		}
+		f.take(place{balancer: r, kind: model.AppBLB, exclusive: true, external: stays})
+	case len(partial) > 0:
+		f.out.Put(stack.Resource{Key: model.OwnKey(), ID: partial[0].ID, Spec: partial[0].spec(f.address)})
+	}
+}
+
+func (f *finder) take(p place) {
+	p.owner, p.mark = f.scope.Owner, model.OwnerMark(f.session.config.ClusterID, f.scope.Owner.UID)
+	f.things = append(f.things, p.balancer.ID)
+	f.out.Put(p.balancer)
+	f.parts = append(f.parts, p)
+}
+
+// hasBalancer reports whether a load balancer of the Service was found.
+func (f *finder) hasBalancer() bool { return len(f.things) > 0 }
+
+// findNamed adds a load balancer that an annotation names, unless it is the Service's own. An id of both
+// kinds is none: nothing says what it would be written as.
+func (f *finder) findNamed(ctx context.Context, all []balancerDoc, l providers.Lookup) {
+	var found []balancerDoc
+	for _, d := range all {
+		if d.ID == l.Value {
+			found = append(found, d)
+		}
+	}
+	switch {
+	case len(found) > 1:
+		f.err = fault.New(fault.Conflict, "the load balancer %s is listed as an application and as a normal load balancer; remove the annotation that names it", l.Value)
+	case len(found) == 0 || slices.Contains(f.things, l.Value):
+	case l.By == model.ByAddedID && (f.hasBalancer() || found[0].kind != model.BLB || f.markOf(found[0].Tags) != model.Unmarked):
+		// a copied manifest
+	case !f.hasBalancer():
+		f.takeExisting(ctx, found[0])
+	}
+}
+
+// findByName adds the normal load balancer that an open controller has created for the Service.
+func (f *finder) findByName(ctx context.Context, all []balancerDoc, name string) {
+	var found []balancerDoc
+	for _, d := range all {
+		if d.kind == model.BLB && d.Name == name && f.markOf(d.Tags) == model.Unmarked {
+			found = append(found, d)
+		}
+	}
+	switch {
+	case f.hasBalancer():
+	case len(found) > 1:
+		f.err = fault.New(fault.Conflict, "the normal load balancers %s and %s both have the name %s; name one by %s", found[0].ID, found[1].ID, name, model.IDKeyName())
+	case len(found) == 1:
+		f.takeExisting(ctx, found[0])
+	}
+}
+
+// takeExisting adds a load balancer that is not the Service's own.
+func (f *finder) takeExisting(ctx context.Context, d balancerDoc) {
+	r := stack.Resource{Key: model.ExistingKey(d.ID), ID: d.ID, Ownership: stack.External, Spec: d.spec(f.address)}
+	p := place{balancer: r, kind: d.kind}
+	if d.kind == model.BLB {
+		noted, err := f.session.notedOf(ctx, f.scope.Owner, d.ID)
+		if err != nil {
+			f.err = err
+			return
+		}
+		if p.noted = noted; noted != nil {
+			f.out.Put(stack.Resource{
+				Key: model.ClaimKey(), ID: model.NoteOf(f.scope.Owner), Proof: stack.Derived, Spec: model.Claim{Balancer: d.ID, Listeners: sortedKeys(noted)},
+			})
+		}
+	}
+	f.take(p)
+}
+
+// notedOf returns the listeners that a Service has noted on a load balancer; nil: there is no note.
+func (s *Session) notedOf(ctx context.Context, o stack.Owner, id string) (map[string]bool, error) {
+	if s.notes == nil {
+		return nil, nil //nolint:nilnil // without a cluster there are no notes
+	}
+	note, err := s.notes.Read(ctx, o.Namespace, model.NoteOf(o))
+	if err != nil || note[model.NoteBalancer] != id {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, name := range splitNames(note[model.NoteListeners]) {
+		out[name] = true
+	}
+	return out, nil
+}
+
+// forget removes a load balancer that was deleted after it was listed, and its parts.
+func (f *finder) forget(id string) {
+	for _, p := range f.parts {
+		if p.balancer.ID == id {
+			f.out.Drop(p.balancer.Key)
+		}
+	}
+}
+
+// Orphans implements providers.Sweeper. The tag tells the cluster and the Service's UID.
+func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
+	balancers, err := s.allBalancers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := s.allAddresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{} // by UID
+	for _, d := range addresses {
+		names[model.UIDOf(tagsOf(d.Tags)[model.TagCreated], s.config.ClusterID)] = d.Name
+	}
+	for _, d := range balancers {
+		names[model.UIDOf(tagsOf(d.Tags)[model.TagCreated], s.config.ClusterID)] = d.Name
+	}
+	delete(names, "")
+	for _, o := range live.Services {
+		delete(names, o.UID)
+	}
+	var scopes []providers.Scope
+	for _, uid := range sortedKeys(names) {
+		scopes = append(scopes, model.OwnedScope(model.Identity{Owner: stack.Owner{Name: names[uid], UID: uid}, Config: s.config}))
+	}
+	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })
+}
