@@ -12,8 +12,8 @@ import (
 // withUDP has one port of UDP.
 func withUDP(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }
 
-// tuned are settings of all listeners and health checks.
-func tuned() map[string]string {
+// tunedKeys are settings of all listeners and health checks.
+func tunedKeys() map[string]string {
 	return map[string]string{lb + "scheduler": "LeastConnection", lb + "health-check-interval": "5", lb + "unhealthy-threshold": "2"}
 }
 
@@ -21,7 +21,7 @@ func allCases() []props.Case {
 	return []props.Case{
 		props.Service("plain", nil),
 		props.Service("mixed", nil, withUDP),
-		props.Service("tuned", tuned()),
+		props.Service("tuned", tunedKeys()),
 		props.Service("affinity", nil, func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP }),
 		props.Service("other ports", nil, func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }),
 		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
@@ -37,7 +37,7 @@ func TestProperties(t *testing.T) { props.Run(t, freshSubject(), allCases()) }
 // case.
 func TestPropertiesInternal(t *testing.T) {
 	internal := map[string]string{lb + "internal-vpc": "true"}
-	more := tuned()
+	more := tunedKeys()
 	more[lb+"internal-vpc"] = "true"
 	props.Run(t, freshSubject(), []props.Case{props.Service("internal", internal), props.Service("internal tuned", more), props.Service("internal mixed", internal, withUDP)})
 }

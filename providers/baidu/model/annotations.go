@@ -56,7 +56,7 @@ func formOf[T any](t annotations.Type[T], change annotations.Change, standard, s
 	return []annotations.Form[T]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}}
 }
 
-// idKey declares a key whose value is the id of a thing.
+// idOf declares a key whose value is the id of a thing.
 func idOf(name, group string, thing annotations.Thing, prefix, example, doc, standard string, change annotations.Change, source string) *annotations.Key[string] {
 	check := func(raw string) (string, error) {
 		if rest, ok := strings.CutPrefix(raw, prefix); !ok || rest == "" || strings.ContainsAny(raw, " ,/?") {

@@ -60,7 +60,7 @@ var (
 		Forms: formOf(annotations.MapStrict(), annotations.InPlace, "all nodes", sourceDoc),
 	}
 	mostKey = &annotations.Key[int]{
-		Name: lb + "rs-max-num", Group: groupBackends, Example: "20", Doc: "Greatest number of backends. Of more nodes those that serve already stay, and others are chosen over the zones.",
+		Name: lb + "rs-max-num", Group: groupBackends, Example: "20", Doc: "Greatest number of backends. Of more nodes the serving ones stay, and others are chosen over the zones.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, mostServers), Default: mostServers, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceOpen}},
 	}
 	podsKey = &annotations.Key[bool]{

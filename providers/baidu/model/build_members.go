@@ -21,11 +21,11 @@ func isOfOther(group stack.Key) bool { return strings.HasPrefix(group.Name, foun
 
 // nodes returns the nodes as backends. Weights of found ones stay.
 func (b *builder) nodes(found []Member) []Member {
-	all, most := candidates(b.in), mostKey.Get(b.in.Values)
+	all, most := listCandidates(b.in), mostKey.Get(b.in.Values)
 	if len(all) > most {
-		b.problems.Warn(mostKey.Name, fmt.Sprint(most), fmt.Sprintf("is less than the %d nodes: those that serve already stay, and others are chosen over the zones", len(all)), fmt.Sprintf("1 to %d, or %s", mostServers, labelKey.Name))
+		b.problems.Warn(mostKey.Name, fmt.Sprint(most), fmt.Sprintf("is less than the %d nodes: the serving ones stay, and others are chosen over the zones", len(all)), fmt.Sprintf("1 to %d, or %s", mostServers, labelKey.Name))
 	}
-	return nodeMembers(in(all, found), most, found)
+	return nodeMembers(markBound(all, found), most, found)
 }
 
 // candidate is a node that may be a backend.
@@ -34,9 +34,9 @@ type candidate struct {
 	bound          bool
 }
 
-// candidates returns the nodes that may be backends, without those that have no pod where the Service
+// listCandidates returns the nodes that may be backends, except nodes without a pod where the Service
 // wants its clients to reach the pods of a node alone.
-func candidates(in Input) []candidate {
+func listCandidates(in Input) []candidate {
 	local, pods := nodeports.LocalOnly(in.Service), map[string]bool{}
 	if local {
 		for _, p := range in.Backends.Ports {
@@ -54,8 +54,8 @@ func candidates(in Input) []candidate {
 	return out
 }
 
-// in notes which candidates are bound already.
-func in(all []candidate, found []Member) []candidate {
+// markBound notes which candidates are bound already.
+func markBound(all []candidate, found []Member) []candidate {
 	for i, c := range all {
 		all[i].bound = slices.ContainsFunc(found, func(m Member) bool { return m.Instance == c.instance })
 	}
@@ -89,7 +89,7 @@ func nodeMembers(all []candidate, most int, found []Member) []Member {
 	for _, c := range all[:min(most, len(all))] {
 		out = append(out, Member{Instance: c.instance, Weight: standardWeight})
 	}
-	return finish(out, found)
+	return sortMembers(out, found)
 }
 
 // orderOf orders instances at random, the same in every process.
@@ -104,11 +104,11 @@ func (b *builder) pods(p nodeports.ServicePort, found []Member) []Member {
 	for _, e := range b.in.Backends.Endpoints.For(corev1.IPv4Protocol, p.Name) {
 		out = append(out, Member{Address: e.Addr.String(), Port: e.Port, Weight: standardWeight})
 	}
-	return finish(out, found)
+	return sortMembers(out, found)
 }
 
-// finish gives members the weights of the found ones, and their order.
-func finish(members, found []Member) []Member {
+// sortMembers gives members the weights of the found ones, and their order.
+func sortMembers(members, found []Member) []Member {
 	for i, m := range members {
 		if at := slices.IndexFunc(found, func(f Member) bool { return sameTarget(m, f) }); at >= 0 {
 			members[i].Weight = found[at].Weight

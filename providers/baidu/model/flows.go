@@ -51,7 +51,7 @@ func listenerFlow(s *stack.Stack, r, lb stack.Resource, balancer Balancer, liste
 func backendsOf(s *stack.Stack, lb stack.Key, port int32) (out []traffic.Backend, through []stack.Key) {
 	for _, r := range s.Of(KindBackends) {
 		if spec, ok := r.Spec.(Backends); ok && r.In == lb {
-			out, through = append(out, reached(spec.Members, port)...), append(through, r.Key)
+			out, through = append(out, backendsAt(spec.Members, port)...), append(through, r.Key)
 		}
 	}
 	return out, through
@@ -69,7 +69,7 @@ func groupOf(s *stack.Stack, listener stack.Key) (out []traffic.Backend, through
 		}
 		for _, t := range s.Of(KindTarget) {
 			if target, _ := t.Spec.(Target); t.In == group.Key && target.Protocol == policy.Protocol && target.Port == policy.Backend {
-				out = append(out, reached(spec.Members, policy.Backend)...)
+				out = append(out, backendsAt(spec.Members, policy.Backend)...)
 				through = append(through, p.Key, group.Key, t.Key)
 			}
 		}
@@ -77,8 +77,8 @@ func groupOf(s *stack.Stack, listener stack.Key) (out []traffic.Backend, through
 	return out, through
 }
 
-// reached returns the members with a weight as backends at a port; those with a port of their own have it.
-func reached(members []Member, port int32) []traffic.Backend {
+// backendsAt returns the members with a weight as backends at a port; those with a port of their own have it.
+func backendsAt(members []Member, port int32) []traffic.Backend {
 	var out []traffic.Backend
 	for _, m := range members {
 		at := port

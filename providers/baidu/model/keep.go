@@ -33,7 +33,7 @@ func followNodes(input Input, found []Member) []Member {
 	if !slices.ContainsFunc(found, isNode) {
 		return found
 	}
-	nodes := nodeMembers(in(candidates(input), found), mostServers, found)
+	nodes := nodeMembers(markBound(listCandidates(input), found), mostKey.Get(input.Values), found)
 	out := providers.Follow(found, nodes, isNode)
 	slices.SortFunc(out, CompareMembers)
 	return out

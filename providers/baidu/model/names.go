@@ -53,7 +53,7 @@ type Mark int
 const (
 	Unmarked Mark = iota
 	Ours          // a controller created it for this Service
-	Partial       // the Service uses it, and nothing says who has created it
+	Partial       // the Service uses it, and its creator is unknown
 	Foreign       // it is of another Service or cluster
 )
 

@@ -64,25 +64,42 @@ func balancerOf(c *change) string {
 	return c.Parent()
 }
 
-// part makes a writing call about a part of the step's load balancer.
-func part(c *change, method, path string, body any, parameters ...string) error {
+// writePart makes a writing call about a part of the step's load balancer.
+func writePart(c *change, method, path string, body any, parameters ...string) error {
 	lb := balancerOf(c)
 	return c.Session.change(c.Ctx, lb, newRequest(apiBLB, method, c.Session.root(lb)+"/"+lb+"/"+path, body, parameters...), nil)
 }
 
-// createPart creates a part of the step's load balancer, once however often the call is sent.
+// createPart creates a part of the step's load balancer. It has no token: a listener has one place, and a
+// second group with the mark of the Service is deleted.
 func createPart(c *change, path string, body, out any) error {
 	lb := balancerOf(c)
-	return c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), nil, func(token string) error {
-		return c.Session.change(c.Ctx, lb, newRequest(apiBLB, http.MethodPost, c.Session.root(lb)+"/"+lb+"/"+path, body, "clientToken", token), out)
-	})
+	return c.Session.change(c.Ctx, lb, newRequest(apiBLB, http.MethodPost, c.Session.root(lb)+"/"+lb+"/"+path, body), out)
 }
 
-// create makes a creating call that is about no load balancer yet. The token follows from the Service
-// alone: a process that has lost the answer gets the same resource.
-func create(c *change, api, path string, body, out any) error {
+// codeStale marks the answer of a creation that names a resource which was deleted since.
+const codeStale = "Berth.StaleToken"
+
+// createOnce makes a creating call that is about no load balancer yet, and waits until what it has created is
+// ready. The token follows from the Service alone: a process that has lost the answer gets the same
+// resource. One that was deleted since is created with the next token.
+func createOnce(c *change, api, path string, body, out any, created func() (id string, wait *kit.Settling)) error {
 	return c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), nil, func(token string) error {
-		return c.Session.write(c.Ctx, newRequest(api, http.MethodPost, path, body, "clientToken", token), out)
+		if err := c.Session.write(c.Ctx, newRequest(api, http.MethodPost, path, body, "clientToken", token), out); err != nil {
+			return err
+		}
+		id, wait := created()
+		if id == "" {
+			return fault.New(fault.Ambiguous, "the answer of %s names nothing new", path)
+		}
+		state, err := wait.Wait(c.Ctx, id)
+		switch {
+		case err != nil:
+			return &fault.Fault{Meaning: fault.Ambiguous, Text: "stopped before " + id + " was created", Err: err}
+		case state == stateGone:
+			return &fault.Fault{Meaning: fault.Conflict, Code: codeStale, Text: id + " was deleted since it was created"}
+		}
+		return nil
 	})
 }
 
@@ -90,13 +107,10 @@ func create(c *change, api, path string, body, out any) error {
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	body := balancerDoc{Name: spec.Name, Description: spec.Description, VPC: spec.VPC, Subnet: spec.Subnet, Tags: tagDocs(spec.Tags), EIP: c.Resolve(spec.EIP)}
 	var made balancerDoc
-	if err := create(c, apiBLB, rootApp, body, &made); err != nil {
+	err := createOnce(c, apiBLB, rootApp, body, &made, func() (string, *kit.Settling) { return made.ID, c.Session.changes })
+	if err != nil {
 		return kit.Failed(err)
 	}
-	if made.ID == "" {
-		return kit.Failed(fault.New(fault.Ambiguous, "the answer names no new load balancer"))
-	}
-	c.Session.setRunning(made.ID, true)
 	spec.Address = made.Address
 	return c.Created(made.ID, stack.Tag, spec)
 }
@@ -116,7 +130,7 @@ func bindAddress(c *change, spec model.Balancer) plan.Outcome {
 		return kit.Failed(fault.New(fault.Internal, "%s: its public address is not known", c.Step.ID))
 	}
 	if _, err := s.free.Wait(c.Ctx, to); err != nil {
-		return kit.Failed(stopped(err))
+		return kit.Failed(stoppedError(err))
 	}
 	body := map[string]string{"instanceType": "BLB", "instanceId": id}
 	return c.Updated(spec, s.change(c.Ctx, id, newRequest(apiEIP, http.MethodPut, rootEIP+"/"+to, body, "bind", ""), nil))
@@ -144,14 +158,9 @@ func createAddress(c *change, spec model.Address) plan.Outcome {
 	var made struct {
 		Address string `json:"eip"`
 	}
-	if err := create(c, apiEIP, rootEIP, newAddress(spec), &made); err != nil {
+	err := createOnce(c, apiEIP, rootEIP, newAddress(spec), &made, func() (string, *kit.Settling) { return made.Address, c.Session.free })
+	if err != nil {
 		return kit.Failed(err)
-	}
-	if made.Address == "" {
-		return kit.Failed(fault.New(fault.Ambiguous, "the answer names no new EIP"))
-	}
-	if _, err := c.Session.free.Wait(c.Ctx, made.Address); err != nil {
-		return kit.Failed(&fault.Fault{Meaning: fault.Ambiguous, Text: "stopped before the EIP " + made.Address + " was created", Err: err})
 	}
 	return c.Created(made.Address, stack.Tag, spec)
 }
@@ -170,7 +179,7 @@ func deleteAddress(c *change) plan.Outcome {
 	}
 	state, err := s.free.Wait(c.Ctx, address)
 	if err != nil {
-		return kit.Deleted(stopped(err))
+		return kit.Deleted(stoppedError(err))
 	}
 	if strings.HasPrefix(state, stateBound) {
 		if err := s.unbind(c.Ctx, address, strings.TrimPrefix(state, stateBound)); err != nil {
@@ -187,7 +196,7 @@ func (s *Session) unbind(ctx context.Context, address, balancer string) error {
 		return err
 	}
 	if _, err := s.free.Wait(ctx, address); err != nil {
-		return stopped(err)
+		return stoppedError(err)
 	}
 	return nil
 }

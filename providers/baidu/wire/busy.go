@@ -57,7 +57,7 @@ func (s *Session) awaitChange(ctx context.Context, balancer string) error {
 	state, err := s.changes.Wait(ctx, balancer)
 	switch {
 	case err != nil:
-		return stopped(err)
+		return stoppedError(err)
 	case state == stateGone:
 		return fault.New(fault.NotFound, "the load balancer %s does not exist any more", balancer)
 	}
@@ -138,13 +138,18 @@ func (s *Session) balancerState(ctx context.Context, id string) (string, error) 
 	case err != nil:
 		return "", err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.missed, id)
+	s.setFound(id)
 	return got.Status, nil
 }
 
-// missing returns the state of a load balancer that was not found: it counts as busy until it is not
+// setFound records that a load balancer or an address exists.
+func (s *Session) setFound(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.missed, id)
+}
+
+// missing returns the state of a load balancer or an address that was not found: it counts as busy until it is not
 // found a second time.
 func (s *Session) missing(id string) string {
 	s.mu.Lock()
@@ -181,13 +186,16 @@ func (s *Session) presence(ctx context.Context, ids []string) (map[string]string
 func (s *Session) addressStates(ctx context.Context, ids []string) (map[string]string, error) {
 	all, err := s.allAddresses(ctx)
 	out := map[string]string{}
-	for _, id := range ids {
-		out[id] = stateGone
-	}
 	for _, d := range all {
+		s.setFound(d.Address)
 		out[d.Address] = d.Status
 		if d.Status != stateFree && d.Status != stateCreating && d.Instance != "" {
 			out[d.Address] = stateBound + d.Instance
+		}
+	}
+	for _, id := range ids {
+		if _, listed := out[id]; !listed && err == nil {
+			out[id] = s.missing(id)
 		}
 	}
 	return out, err

@@ -114,7 +114,7 @@ type listenerDoc struct {
 	Text        string `json:"healthCheckString,omitempty"`
 }
 
-// body returns a listener as the API takes it; its port is a part of the call.
+// listenerBody returns a listener as the API takes it; its port is a part of the call.
 func listenerBody(spec model.Listener) listenerDoc {
 	h := spec.Health
 	return listenerDoc{

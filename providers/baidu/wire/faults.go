@@ -82,6 +82,12 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 	return codeTable().Meaning(r)
 }
 
+// isStale reports whether a token was used for a resource that was deleted since.
+func isStale(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && f.Code == codeStale
+}
+
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, _ http.Header, body []byte) providers.Answer {
 	return errorTable().Answer(readRefusal(status, body))

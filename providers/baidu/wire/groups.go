@@ -33,23 +33,23 @@ func newGroup(c *change, spec model.Group, path string, body any) plan.Outcome {
 }
 
 func deleteGroup(c *change) plan.Outcome {
-	return kit.Deleted(part(c, http.MethodPut, "appservergroup", map[string]string{"sgId": c.ID()}, "delete", ""))
+	return kit.Deleted(writePart(c, http.MethodPut, "appservergroup", map[string]string{"sgId": c.ID()}, "delete", ""))
 }
 
 func deletePool(c *change) plan.Outcome {
-	return kit.Deleted(part(c, http.MethodPut, "ipgroup", map[string]string{"ipGroupId": c.ID()}, "delete", ""))
+	return kit.Deleted(writePart(c, http.MethodPut, "ipgroup", map[string]string{"ipGroupId": c.ID()}, "delete", ""))
 }
 
 // updateServers changes the members of a server group: new ones are added before others are removed.
 func updateServers(c *change, spec model.Group) plan.Outcome {
 	found, _ := c.Step.Found.(model.Group)
 	group := c.ID()
-	return members(c, spec.Members, found.Members,
+	return changeMembers(c, spec.Members, found.Members,
 		func(some []model.Member) error {
-			return part(c, http.MethodPost, "blbrs", map[string]any{"sgId": group, "backendServerList": serverDocs(some)})
+			return writePart(c, http.MethodPost, "blbrs", map[string]any{"sgId": group, "backendServerList": serverDocs(some)})
 		},
 		func(some []model.Member) error {
-			return part(c, http.MethodPut, "blbrs", map[string]any{"sgId": group, "backendServerIdList": instancesOf(some)}, "batchdelete", "")
+			return writePart(c, http.MethodPut, "blbrs", map[string]any{"sgId": group, "backendServerIdList": instancesOf(some)}, "batchdelete", "")
 		})
 }
 
@@ -57,9 +57,9 @@ func updateServers(c *change, spec model.Group) plan.Outcome {
 func updateAddresses(c *change, spec model.Group) plan.Outcome {
 	found, _ := c.Step.Found.(model.Group)
 	group := c.ID()
-	return members(c, spec.Members, found.Members,
+	return changeMembers(c, spec.Members, found.Members,
 		func(some []model.Member) error {
-			return part(c, http.MethodPost, "ipgroup/member", map[string]any{"ipGroupId": group, "memberList": memberDocs(some)})
+			return writePart(c, http.MethodPost, "ipgroup/member", map[string]any{"ipGroupId": group, "memberList": memberDocs(some)})
 		},
 		func(some []model.Member) error {
 			lb := c.Parent()
@@ -76,25 +76,25 @@ func updateAddresses(c *change, spec model.Group) plan.Outcome {
 			if len(ids) == 0 {
 				return nil
 			}
-			return part(c, http.MethodPut, "ipgroup/member", map[string]any{"ipGroupId": group, "memberIdList": ids}, "delete", "")
+			return writePart(c, http.MethodPut, "ipgroup/member", map[string]any{"ipGroupId": group, "memberIdList": ids}, "delete", "")
 		})
 }
 
 // updateBackends changes the backends of a normal load balancer.
 func updateBackends(c *change, spec model.Backends) plan.Outcome {
 	found, _ := c.Step.Found.(model.Backends)
-	return members(c, spec.Members, found.Members,
+	return changeMembers(c, spec.Members, found.Members,
 		func(some []model.Member) error {
-			return part(c, http.MethodPost, "backendserver", map[string]any{"backendServerList": serverDocs(some)})
+			return writePart(c, http.MethodPost, "backendserver", map[string]any{"backendServerList": serverDocs(some)})
 		},
 		func(some []model.Member) error {
-			return part(c, http.MethodPut, "backendserver", map[string]any{"backendServerList": instancesOf(some)})
+			return writePart(c, http.MethodPut, "backendserver", map[string]any{"backendServerList": instancesOf(some)})
 		})
 }
 
-// members adds and removes members of a set. Members that the cloud refuses are found by smaller calls; one
+// changeMembers adds and removes members of a set. Members that the cloud refuses are found by smaller calls; one
 // that is bound already is as wanted.
-func members(c *change, want, found []model.Member, add, remove func([]model.Member) error) plan.Outcome {
+func changeMembers(c *change, want, found []model.Member, add, remove func([]model.Member) error) plan.Outcome {
 	added, removed := model.SplitMembers(want, found)
 	var refused []plan.Refusal
 	if len(added) > 0 {
@@ -163,7 +163,7 @@ func updateTarget(c *change, spec model.Target) plan.Outcome {
 		body.ID = id
 	}
 	body.Port, body.Type = 0, ""
-	return c.Updated(spec, part(c, http.MethodPut, path, body))
+	return c.Updated(spec, writePart(c, http.MethodPut, path, body))
 }
 
 func deleteTarget(c *change) plan.Outcome {
@@ -173,9 +173,9 @@ func deleteTarget(c *change) plan.Outcome {
 		return kit.Deleted(err)
 	}
 	if c.Step.Target.In.Kind == model.KindPool {
-		return kit.Deleted(part(c, http.MethodPut, "ipgroup/backendpolicy", map[string]any{"ipGroupId": c.Parent(), "backendPolicyIdList": []string{id}}, "delete", ""))
+		return kit.Deleted(writePart(c, http.MethodPut, "ipgroup/backendpolicy", map[string]any{"ipGroupId": c.Parent(), "backendPolicyIdList": []string{id}}, "delete", ""))
 	}
-	return kit.Deleted(part(c, http.MethodPut, "appservergroupport", map[string]any{"sgId": c.Parent(), "portIdList": []string{id}}, "batchdelete", ""))
+	return kit.Deleted(writePart(c, http.MethodPut, "appservergroupport", map[string]any{"sgId": c.Parent(), "portIdList": []string{id}}, "batchdelete", ""))
 }
 
 // targetID returns the id of the target of a step, which is looked up if its creation did not name it.

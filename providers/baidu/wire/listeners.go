@@ -54,7 +54,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 	spec.Health = spec.Health.Over(found.Health)
 	body := listenerBody(spec)
 	body.Port = 0
-	return c.Updated(spec, part(c, http.MethodPut, spec.Protocol+"listener", body, "listenerPort", strconv.Itoa(int(spec.Port))))
+	return c.Updated(spec, writePart(c, http.MethodPut, spec.Protocol+"listener", body, "listenerPort", strconv.Itoa(int(spec.Port))))
 }
 
 // deleteListener deletes the listener of one protocol: a list of ports would delete those of the other
@@ -65,7 +65,7 @@ func deleteListener(c *change) plan.Outcome {
 		return kit.Deleted(fault.New(fault.Internal, "%s: its port is not known", c.Step.ID))
 	}
 	body := map[string][]portDoc{"portTypeList": {{spec.Port, spec.Protocol}}}
-	return kit.Deleted(part(c, http.MethodPut, "listener", body, "batchdelete", ""))
+	return kit.Deleted(writePart(c, http.MethodPut, "listener", body, "batchdelete", ""))
 }
 
 // specOf returns the found content of the resource that a step deletes, or else the one of its target.
@@ -122,5 +122,5 @@ func deletePolicy(c *change) plan.Outcome {
 		}
 	}
 	body := map[string]any{"port": spec.Port, "type": spec.Protocol, "policyIdList": ids}
-	return kit.Deleted(part(c, http.MethodPut, "policys", body, "batchdelete", ""))
+	return kit.Deleted(writePart(c, http.MethodPut, "policys", body, "batchdelete", ""))
 }

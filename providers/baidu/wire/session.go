@@ -30,11 +30,15 @@ type Session struct {
 	changes *kit.Settling // waits until load balancers take changes
 	gone    *kit.Settling // waits until load balancers do not exist any more
 	free    *kit.Settling // waits until addresses can be bound or deleted
+	seen
+}
 
+// seen is what calls have shown of load balancers and addresses, by their ids.
+type seen struct {
 	mu      sync.Mutex
-	running map[string]bool      // load balancers with a change that nothing has waited for
-	normal  map[string]bool      // load balancers that are normal ones
-	missed  map[string]time.Time // when a load balancer was first not found
+	running map[string]bool      // with a change that nothing has waited for
+	normal  map[string]bool      // that are normal load balancers
+	missed  map[string]time.Time // when it was first not found
 }
 
 // How long writes usually take. Pauses and bounds of waiting follow from it, and what is measured
@@ -72,8 +76,8 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	}
 	s := &Session{
 		config: c, keys: keys{c.AccessKey, c.SecretKey, c.SessionToken}, agent: strings.TrimSpace("berth " + env.UserAgent), now: env.Now, notes: env.Notes, locks: kit.NewLocks(),
-		client:  &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})},
-		running: map[string]bool{}, normal: map[string]bool{}, missed: map[string]time.Time{},
+		client: &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})},
+		seen:   seen{running: map[string]bool{}, normal: map[string]bool{}, missed: map[string]time.Time{}},
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -81,7 +85,7 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	s.limits = kit.NewLimits(kit.LimitOptions{
 		Buckets: []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
 	})
-	s.tokens = kit.NewTokens(tokenAge, s.now, func(error) bool { return false })
+	s.tokens = kit.NewTokens(tokenAge, s.now, isStale)
 	s.changes = kit.NewSettling(s.balancerStates, isBusy).Usually(usualChange)
 	s.gone = kit.NewSettling(s.presence, func(state string) bool { return state != stateGone }).Usually(usualRemoval)
 	s.free = kit.NewSettling(s.addressStates, isAddressBusy).Usually(usualChange)
@@ -96,7 +100,7 @@ func (s *Session) base(api string) string {
 	return "https://" + api + "." + s.config.Region + ".baidubce.com"
 }
 
-// stopped is the fault of a call that was not sent because its caller has ended.
-func stopped(err error) error {
+// stoppedError is the fault of a call that was not sent because its caller has ended.
+func stoppedError(err error) error {
 	return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
 }

@@ -56,7 +56,7 @@ func signedHeaders(r *http.Request) (names, lines []string) {
 	}
 	for name, value := range values {
 		names = append(names, name)
-		lines = append(lines, escape(name)+":"+escape(value))
+		lines = append(lines, escapeText(name)+":"+escapeText(value))
 	}
 	slices.Sort(names)
 	slices.Sort(lines)
@@ -67,17 +67,17 @@ func canonicalQuery(query url.Values) string {
 	var out []string
 	for name, values := range query {
 		for _, value := range values {
-			out = append(out, escape(name)+"="+escape(value))
+			out = append(out, escapeText(name)+"="+escapeText(value))
 		}
 	}
 	slices.Sort(out)
 	return strings.Join(out, "&")
 }
 
-func escapePath(path string) string { return strings.ReplaceAll(escape(path), "%2F", "/") }
+func escapePath(path string) string { return strings.ReplaceAll(escapeText(path), "%2F", "/") }
 
-// escape encodes all bytes except letters, digits and -_.~.
-func escape(text string) string {
+// escapeText encodes all bytes except letters, digits and -_.~.
+func escapeText(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
 		c := text[i]

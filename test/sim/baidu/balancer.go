@@ -43,7 +43,7 @@ func getBalancer(kind string) func(*visit) (any, error) {
 		for _, l := range v.State.Having(listeners, owner, lb.Text("id")) {
 			front = append(front, rest.Object{"port": l["listenerPort"], "type": l["listenerType"]})
 		}
-		return shown(lb).With(rest.Object{"listener": front}), nil
+		return showObject(lb).With(rest.Object{"listener": front}), nil
 	}
 }
 

@@ -72,8 +72,8 @@ func New(opt Options) (*Cloud, error) {
 	return c, err
 }
 
-// actions are the parameters of the query that say what a change does.
-func actions() []string {
+// queryActions are the parameters of the query that say what a change does.
+func queryActions() []string {
 	return []string{"batchdelete", "delete", "update", "bind", "unbind", "resize"}
 }
 
@@ -84,7 +84,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	routed := r.Clone(r.Context())
-	for _, action := range actions() {
+	for _, action := range queryActions() {
 		if r.URL.Query().Has(action) {
 			routed.URL.Path += actionMark + action
 		}

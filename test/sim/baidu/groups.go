@@ -44,7 +44,7 @@ func listGroups(collection, name string) func(*visit) (any, error) {
 		for _, g := range v.State.Having(collection, owner, lb.Text("id")) {
 			list := []any{}
 			for _, t := range v.State.Having(targets, inside, g.Text("id")) {
-				list = append(list, shown(t))
+				list = append(list, showObject(t))
 			}
 			key := "portList"
 			if collection == pools {

@@ -22,8 +22,8 @@ func writeRoute(api, name, method, path string, run func(*visit) (any, error)) r
 func allRoutes() []route {
 	return slices.Concat(balancerRoutes(app), balancerRoutes(normal), appRoutes(), addressRoutes(), []route{
 		readRoute(apiBLB, "DescribeBackendServers", "/v1/blb/{id}/backendserver", listBackends),
-		writeRoute(apiBLB, "AddBackendServers", http.MethodPost, "/v1/blb/{id}/backendserver", changes(normal, addBackends)),
-		writeRoute(apiBLB, "RemoveBackendServers", http.MethodPut, "/v1/blb/{id}/backendserver", changes(normal, removeBackends)),
+		writeRoute(apiBLB, "AddBackendServers", http.MethodPost, "/v1/blb/{id}/backendserver", changeRoute(normal, addBackends)),
+		writeRoute(apiBLB, "RemoveBackendServers", http.MethodPut, "/v1/blb/{id}/backendserver", changeRoute(normal, removeBackends)),
 	})
 }
 
@@ -40,13 +40,13 @@ func balancerRoutes(kind string) []route {
 		writeRoute(apiBLB, "Create"+begin+"LoadBalancer", http.MethodPost, all, createBalancer(kind)),
 		writeRoute(apiBLB, "Delete"+begin+"LoadBalancer", http.MethodDelete, one, deleteBalancer(kind)),
 		readRoute(apiBLB, "Describe"+begin+"AllListeners", one+"/listener", listListeners(kind)),
-		writeRoute(apiBLB, "Delete"+begin+"Listeners", http.MethodPut, one+"/listener"+actionMark+"batchdelete", changes(kind, deleteListeners)),
+		writeRoute(apiBLB, "Delete"+begin+"Listeners", http.MethodPut, one+"/listener"+actionMark+"batchdelete", changeRoute(kind, deleteListeners)),
 	}
 	for _, protocol := range []string{"TCP", "UDP"} {
 		path := one + "/" + protocol + "listener"
 		out = append(out,
-			writeRoute(apiBLB, "Create"+begin+protocol+"Listener", http.MethodPost, path, changes(kind, createListener(protocol))),
-			writeRoute(apiBLB, "Update"+begin+protocol+"Listener", http.MethodPut, path, changes(kind, updateListener(protocol))))
+			writeRoute(apiBLB, "Create"+begin+protocol+"Listener", http.MethodPost, path, changeRoute(kind, createListener(protocol))),
+			writeRoute(apiBLB, "Update"+begin+protocol+"Listener", http.MethodPut, path, changeRoute(kind, updateListener(protocol))))
 	}
 	return out
 }
@@ -64,7 +64,7 @@ func appRoutes() []route {
 		pods     = pool + "/member"
 	)
 	write := func(name, method, path string, run func(*visit, rest.Object) (rest.Object, error)) route {
-		return writeRoute(apiBLB, name, method, path, changes(app, run))
+		return writeRoute(apiBLB, name, method, path, changeRoute(app, run))
 	}
 	return []route{
 		readRoute(apiBLB, "DescribeAppServerGroup", servers, listGroups(groups, "appServerGroupList")),
@@ -115,8 +115,8 @@ func (v *visit) balancer(kind string) (rest.Object, error) {
 	return lb, nil
 }
 
-// changes runs a write about one load balancer, which must be at rest.
-func changes(kind string, run func(v *visit, lb rest.Object) (rest.Object, error)) func(*visit) (any, error) {
+// changeRoute runs a write about one load balancer, which must be at rest.
+func changeRoute(kind string, run func(v *visit, lb rest.Object) (rest.Object, error)) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
 		lb, err := v.balancer(kind)
 		if err != nil {
@@ -135,7 +135,7 @@ func changes(kind string, run func(v *visit, lb rest.Object) (rest.Object, error
 	}
 }
 
-// atRest refuses a write while a change of a load balancer goes on.
+// atRest refuses a write while a load balancer is changing.
 func (v *visit) atRest(lb rest.Object) error {
 	if lb.Text("status") != available {
 		return rest.Refuse(http.StatusConflict, "LastOperationNotFinished", "The last operation of %s has not finished.", lb.Text("id"))

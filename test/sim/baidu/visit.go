@@ -92,22 +92,22 @@ func (v *visit) canonical(signed []string) string {
 	path, _, _ := strings.Cut(v.HTTP.URL.Path, actionMark)
 	var query, headers []string
 	for name, values := range v.HTTP.URL.Query() {
-		query = append(query, encode(name)+"="+encode(values[0]))
+		query = append(query, encodeText(name)+"="+encodeText(values[0]))
 	}
 	for _, name := range signed {
 		value := v.HTTP.Header.Get(name)
 		if name == "host" {
 			value = v.HTTP.Host
 		}
-		headers = append(headers, encode(name)+":"+encode(strings.TrimSpace(value)))
+		headers = append(headers, encodeText(name)+":"+encodeText(strings.TrimSpace(value)))
 	}
 	slices.Sort(query)
 	slices.Sort(headers)
-	return strings.Join([]string{v.HTTP.Method, strings.ReplaceAll(encode(path), "%2F", "/"), strings.Join(query, "&"), strings.Join(headers, "\n")}, "\n")
+	return strings.Join([]string{v.HTTP.Method, strings.ReplaceAll(encodeText(path), "%2F", "/"), strings.Join(query, "&"), strings.Join(headers, "\n")}, "\n")
 }
 
-// encode is the encoding of RFC 3986, which that of forms differs from in a space and an asterisk.
-func encode(text string) string {
+// encodeText is the encoding of RFC 3986, which that of forms differs from in a space and an asterisk.
+func encodeText(text string) string {
 	return strings.NewReplacer("+", "%20", "*", "%2A", "%7E", "~").Replace(url.QueryEscape(text))
 }
 
@@ -127,8 +127,8 @@ func numberOf(o rest.Object, name string, otherwise int) int {
 	return otherwise
 }
 
-// shown returns an object without what the API does not show.
-func shown(o rest.Object) rest.Object {
+// showObject returns an object without what the API does not show.
+func showObject(o rest.Object) rest.Object {
 	out := o.Without(owner, inside, kindOf, family, made)
 	if out.Text("status") == deleting {
 		out["status"] = updating
@@ -156,7 +156,7 @@ func (v *visit) page(name string, all []rest.Object) (any, error) {
 	to := min(from+most, len(all))
 	items := []any{}
 	for _, o := range all[from:to] {
-		items = append(items, shown(o))
+		items = append(items, showObject(o))
 	}
 	out := rest.Object{name: items, "maxKeys": most, "isTruncated": to < len(all), "marker": query.Get("marker"), "nextMarker": ""}
 	if to < len(all) {
