@@ -24,7 +24,6 @@ type builder struct {
 	problems annotations.Problems
 	lb       stack.Key // the load balancer of the listeners
 	normal   bool      // it is a normal one, which exists
-	live     bool      // it exists
 }
 
 // Build returns the desired stack of a Service. With a problem that is an error there is no stack, and
@@ -81,8 +80,7 @@ func (b *builder) balancer() {
 	case found && r.Proof != stack.None && asked != "" && asked != r.ID:
 		b.problems.Refuse(named, asked, immutable, r.ID+", which is the Service's own")
 	case found && r.Proof != stack.None:
-		b.live = true
-		b.keepLive(r, spec)
+		b.keepLive(spec)
 	case asked != "" && (existing == nil || existing.ID != asked):
 		b.problems.Refuse(named, asked, "is not found in the region, or not visible with these credentials", "the id of an existing load balancer")
 	case existing != nil:
@@ -134,7 +132,7 @@ func (b *builder) useExisting(r stack.Resource) {
 		b.problems.Refuse(key, r.ID, "is of another Service or cluster: its tags are "+tagsText(spec.Tags), "a load balancer that you created, or no such annotation")
 		return
 	}
-	b.lb, b.normal, b.live = r.Key, spec.Type == BLB, true
+	b.lb, b.normal = r.Key, spec.Type == BLB
 	if b.normal && podsKey.Get(b.in.Values) {
 		b.problems = append(b.problems, podsKey.Refusal(b.in.Values, "has no effect on the normal load balancer "+r.ID+", whose backends are instances", "an application load balancer"))
 	}
@@ -225,7 +223,7 @@ func (b *builder) refuseOtherPayment(found Address) {
 
 // keepLive refuses changes that a live load balancer cannot take over, and keeps what counts at
 // creation only.
-func (b *builder) keepLive(r stack.Resource, found Balancer) {
+func (b *builder) keepLive(found Balancer) {
 	_, hasAddress := b.have.Get(AddressKey())
 	public := hasAddress || !found.EIP.IsZero()
 	want := b.asked()
@@ -236,10 +234,6 @@ func (b *builder) keepLive(r stack.Resource, found Balancer) {
 		b.problems = append(b.problems, subnetKey.Refusal(b.in.Values, immutable, found.Subnet))
 	}
 	want.EIP = b.address(found)
-	if r.Ownership == stack.External {
-		b.out.Put(r)
-		return
-	}
 	b.out.Put(stack.Resource{Key: OwnKey(), Spec: want})
 }
 

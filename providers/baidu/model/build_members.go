@@ -21,11 +21,15 @@ func isOfOther(group stack.Key) bool { return strings.HasPrefix(group.Name, foun
 
 // nodes returns the nodes as backends. Weights of found ones stay.
 func (b *builder) nodes(found []Member) []Member {
+	return nodeMembers(markBound(listCandidates(b.in), found), mostKey.Get(b.in.Values), found)
+}
+
+// reportMany reports that not all nodes are backends.
+func (b *builder) reportMany() {
 	all, most := listCandidates(b.in), mostKey.Get(b.in.Values)
-	if len(all) > most {
+	if len(all) > most && !podsKey.Get(b.in.Values) {
 		b.problems.Warn(mostKey.Name, fmt.Sprint(most), fmt.Sprintf("is less than the %d nodes: the serving ones stay, and others are chosen over the zones", len(all)), fmt.Sprintf("1 to %d, or %s", mostServers, labelKey.Name))
 	}
-	return nodeMembers(markBound(all, found), most, found)
 }
 
 // candidate is a node that may be a backend.

@@ -1,12 +1,14 @@
 package model
 
 import (
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
 
 // ports adds the listener of each port, and what is behind it.
 func (b *builder) ports() {
+	b.reportMany()
 	for _, p := range b.in.Backends.Ports {
 		if b.in.Ended() {
 			return
@@ -21,6 +23,7 @@ func (b *builder) ports() {
 		spec, _ := found.Spec.(Backends)
 		b.out.Put(stack.Resource{Key: BackendsKey(), In: b.lb, Spec: Backends{Members: b.nodes(spec.Members)}})
 	}
+	b.reportUnused()
 	if hasUDP(b.in.Service.Spec.Ports) && textKey.Get(b.in.Values) == "" {
 		b.problems.Warn(textKey.Name, "", "is missing, and backends of UDP get traffic only while they answer the text "+standardText, "the text that the pods answer")
 	}
@@ -30,9 +33,10 @@ func (b *builder) ports() {
 func (b *builder) listener(p nodeports.ServicePort) {
 	protocol := string(p.Protocol)
 	key := ListenerKey(protocol, p.Port)
-	want := Listener{Protocol: protocol, Port: p.Port, Scheduler: b.scheduler(key)}
+	found, live := b.foundAt(key, SlotOf(protocol, p.Port))
+	want := Listener{Protocol: protocol, Port: p.Port, Scheduler: b.scheduler(found, live)}
 	if b.normal {
-		want.BackendPort, want.Health = p.NodePort, b.health(protocol, b.isFound(key))
+		want.BackendPort, want.Health = p.NodePort, b.health(protocol, live)
 	} else {
 		want.Mark = b.mark()
 	}
@@ -57,19 +61,29 @@ func (b *builder) isFound(key stack.Key) bool {
 	return ok
 }
 
+// foundAt returns the found listener at a place of the load balancer.
+func (b *builder) foundAt(key stack.Key, slot string) (Listener, bool) {
+	for _, r := range b.have.Of(KindListener) {
+		if spec, ok := r.Spec.(Listener); ok && r.In == b.lb && (r.Key == key || b.normal && r.Slot == slot) {
+			return spec, true
+		}
+	}
+	return Listener{}, false
+}
+
 // scheduler returns how a listener chooses a backend; empty: as found.
-func (b *builder) scheduler(key stack.Key) string {
+func (b *builder) scheduler(found Listener, live bool) string {
 	asked := schedulerKey.Get(b.in.Values)
-	found, live := b.have.Get(key)
-	spec, _ := found.Spec.(Listener)
 	switch {
-	case asked == leastConn:
+	case b.normal && live:
+		return "" // reported
+	case asked == leastConn && !b.normal:
 		return weightLeast
 	case asked != "":
 		return asked
 	case b.hasAffinity():
 		return hash
-	case live && spec.Mark != b.mark():
+	case live && found.Mark != b.mark():
 		return "" // another controller has created it
 	}
 	return roundRobin
@@ -78,6 +92,9 @@ func (b *builder) scheduler(key stack.Key) string {
 // health returns the settings of health checks that annotations ask for. A new check of UDP needs a text.
 func (b *builder) health(protocol string, live bool) Health {
 	v := b.in.Values
+	if b.normal && live {
+		return Health{} // reported
+	}
 	h := Health{Timeout: timeoutKey.Get(v), Interval: intervalKey.Get(v), Unhealthy: unhealthyKey.Get(v), Healthy: healthyKey.Get(v)}
 	if protocol == udp {
 		if h.Text = textKey.Get(v); h.Text == "" && !live {
@@ -85,6 +102,25 @@ func (b *builder) health(protocol string, live bool) Health {
 		}
 	}
 	return h
+}
+
+// reportUnused reports keys that controllers of normal load balancers have ignored: live listeners keep what they
+// have.
+func (b *builder) reportUnused() {
+	if !b.normal {
+		return
+	}
+	const effect, legal = "has no effect on the live listeners of a normal load balancer, which keep their settings", "no such annotation"
+	for _, k := range []*annotations.Key[int]{timeoutKey, intervalKey, unhealthyKey, healthyKey} {
+		if _, _, given := k.Lookup(b.in.Values); given {
+			b.problems = append(b.problems, k.Warning(b.in.Values, effect, legal))
+		}
+	}
+	for _, k := range []*annotations.Key[string]{schedulerKey, textKey} {
+		if _, _, given := k.Lookup(b.in.Values); given {
+			b.problems = append(b.problems, k.Warning(b.in.Values, effect, legal))
+		}
+	}
 }
 
 // group returns the group that a port sends to, and the port of its members, and adds it. The group that
