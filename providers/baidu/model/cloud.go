@@ -16,6 +16,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Select:       SelectNodes,
 		OwnedScope:   OwnedScope,
 		OnDelete:     OnDelete(),
+		BeforeDelete: BeforeDelete,
 		Scope:        Scope,
 		Build:        Build,
 		KeepServing:  KeepServing,

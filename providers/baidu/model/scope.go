@@ -3,6 +3,8 @@ package model
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
@@ -25,7 +27,7 @@ const (
 func OwnedScope(id Identity) providers.Scope {
 	own := []providers.Lookup{{Kind: KindAddress, By: ByTag, Value: id.Owner.UID}}
 	by := ByTag
-	if id.Places[reserveKey.Name] == "true" {
+	if isReserved(id.Places) {
 		by = ByReserve
 	}
 	own = append(own, providers.Lookup{Kind: KindBalancer, By: by, Value: id.Owner.UID})
@@ -41,6 +43,30 @@ func OwnedScope(id Identity) providers.Scope {
 		own = append(own, providers.Lookup{Kind: KindBalancer, By: ByName, Value: name})
 	}
 	return providers.Scope{Owner: id.Owner, Own: own}
+}
+
+// isReserved reports whether annotations ask to keep the load balancer. A value that is not legal keeps it.
+func isReserved(notes map[string]string) bool {
+	return notes[reserveKey.Name] != "" && notes[reserveKey.Name] != "false"
+}
+
+// BeforeDelete returns the observed resources of a Service that keeps its load balancer: only the public
+// address is deleted, and it is unbound before.
+func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Resource {
+	if svc == nil || !isReserved(svc.Annotations) {
+		return nil
+	}
+	var out []stack.Resource
+	for _, r := range have.Resources {
+		if spec, ok := r.Spec.(Balancer); ok && spec.EIP.To == AddressKey() {
+			spec.EIP = stack.Ref{}
+			r.Spec = spec
+		}
+		if r.Key.Kind != KindAddress {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // OnDelete are the annotations that say where something of a Service is, and whether it stays.

@@ -126,6 +126,9 @@ func bindAddress(c *change, spec model.Balancer) plan.Outcome {
 		}
 	}
 	to := c.Resolve(spec.EIP)
+	if spec.EIP.IsZero() {
+		return c.Updated(spec, nil)
+	}
 	if to == "" {
 		return kit.Failed(fault.New(fault.Internal, "%s: its public address is not known", c.Step.ID))
 	}

@@ -69,7 +69,7 @@ func (v *visit) Admit() error {
 		return rest.Refuse(http.StatusBadRequest, "InvalidHTTPAuthHeader", "The time of the authorization is invalid.")
 	case parts[1] != accessKey:
 		return rest.Refuse(http.StatusForbidden, "InvalidAccessKeyId", "The Access Key ID you provided does not exist.")
-	case v.cloud.Clock.Now().Sub(at).Abs() > longestSkew:
+	case time.Since(at).Abs() > longestSkew:
 		return rest.Refuse(http.StatusBadRequest, "RequestExpired", "The request has expired.")
 	case !slices.Contains(strings.Split(parts[4], ";"), "host"):
 		return rest.Refuse(http.StatusBadRequest, "InvalidHTTPAuthHeader", "The host is not signed.")
