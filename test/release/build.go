@@ -18,7 +18,8 @@ import (
 type Release struct {
 	Module      string // folder of the module
 	Programs    []Program
-	Version     string // as v1.2.3
+	Plugin      Program // one of the programs, for kubectl; empty: none
+	Version     string  // as v1.2.3
 	LinkerFlags string
 	Chart       string // folder of the chart; empty or missing: none
 	Time        time.Time
@@ -34,6 +35,9 @@ type Program struct {
 
 // Platform is an operating system and a processor, as Go calls them.
 type Platform struct{ OS, Arch string }
+
+// homepage is where the project is hosted and its releases are published.
+const homepage = "https://github.com/berth-lb/berth"
 
 // errNoVersion means that no version was given.
 var errNoVersion = errors.New("version is missing")
@@ -59,15 +63,24 @@ func (r Release) Build(ctx context.Context) error {
 	if err := r.chart(); err != nil {
 		return fmt.Errorf("chart: %w", err)
 	}
+	if err := r.plugin(); err != nil {
+		return fmt.Errorf("plugin: %w", err)
+	}
 	return r.sums()
 }
 
-// program builds one program and its list of contents.
-func (r Release) program(ctx context.Context, p Platform, pkg string) error {
+// nameProgram returns the file name of a program for a platform.
+func nameProgram(pkg string, p Platform) string {
 	name := fmt.Sprintf("%s-%s-%s", filepath.Base(pkg), p.OS, p.Arch)
 	if p.OS == "windows" {
 		name += ".exe"
 	}
+	return name
+}
+
+// program builds one program and its list of contents.
+func (r Release) program(ctx context.Context, p Platform, pkg string) error {
+	name := nameProgram(pkg, p)
 	path, err := filepath.Abs(filepath.Join(r.Out, name))
 	if err != nil {
 		return err

@@ -27,9 +27,7 @@ func (r Release) chart() error {
 	if err != nil {
 		return err
 	}
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	archive := tar.NewWriter(zip)
+	var files []packedFile
 	err = filepath.WalkDir(r.Chart, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -43,10 +41,39 @@ func (r Release) chart() error {
 		case entry.IsDir() || name == ".helmignore":
 			return nil
 		}
-		return r.pack(archive, file, filepath.ToSlash(name))
+		body, err := os.ReadFile(file)
+		if name == "Chart.yaml" {
+			body = setVersion(body, r.Version)
+		}
+		files = append(files, packedFile{path.Join(filepath.Base(r.Chart), filepath.ToSlash(name)), body, 0o644})
+		return err
 	})
 	if err != nil {
 		return err
+	}
+	return r.writeArchive(fmt.Sprintf("%s-%s.tgz", filepath.Base(r.Chart), strings.TrimPrefix(r.Version, "v")), files)
+}
+
+// packedFile is one file of an archive.
+type packedFile struct {
+	name string
+	body []byte
+	mode int64
+}
+
+// writeArchive writes a compressed archive.
+func (r Release) writeArchive(name string, files []packedFile) error {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zip)
+	for _, f := range files {
+		header := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.body)), ModTime: r.Time, Format: tar.FormatPAX}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := archive.Write(f.body); err != nil {
+			return err
+		}
 	}
 	if err := archive.Close(); err != nil {
 		return err
@@ -54,25 +81,7 @@ func (r Release) chart() error {
 	if err := zip.Close(); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s-%s.tgz", filepath.Base(r.Chart), strings.TrimPrefix(r.Version, "v"))
 	return os.WriteFile(filepath.Join(r.Out, name), packed.Bytes(), 0o644)
-}
-
-// pack adds one file.
-func (r Release) pack(archive *tar.Writer, file, name string) error {
-	body, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if name == "Chart.yaml" {
-		body = setVersion(body, r.Version)
-	}
-	header := &tar.Header{Name: path.Join(filepath.Base(r.Chart), name), Mode: 0o644, Size: int64(len(body)), ModTime: r.Time, Format: tar.FormatPAX}
-	if err := archive.WriteHeader(header); err != nil {
-		return err
-	}
-	_, err = archive.Write(body)
-	return err
 }
 
 // setVersion writes the version into Chart.yaml.

@@ -22,7 +22,8 @@ func main() {
 }
 
 func runCommand(ctx context.Context, args []string) error {
-	r := Release{Module: ".", Programs: releasePrograms(), Progress: os.Stderr}
+	programs := releasePrograms()
+	r := Release{Module: ".", Programs: programs, Plugin: programs[1], Progress: os.Stderr}
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	set.StringVar(&r.Out, "out", "bin/release", "folder for the results; what is in it is removed")
 	set.StringVar(&r.Version, "version", "", "version, as v1.2.3 (required)")

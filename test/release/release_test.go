@@ -4,8 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"debug/buildinfo"
 	"debug/elf"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 // writeSource returns a module with a program, in a folder of its own.
@@ -27,6 +30,7 @@ func writeSource(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "deep", t.Name())
 	for name, body := range map[string]string{
 		"go.mod":            "module example.com/toy\n\ngo 1.26\n",
+		"LICENSE":           "use it\n",
 		"cmd/toy/main.go":   "package main\n\nimport \"example.com/toy/words\"\n\nvar version = \"none\"\n\nfunc main() { println(version, words.Where()) }\n",
 		"words/words.go":    "package words\n\nimport \"runtime\"\n\n// Where is the path of this file, which must not be that of the machine.\nfunc Where() string {\n\t_, file, _, _ := runtime.Caller(0)\n\treturn file\n}\n",
 		"chart/Chart.yaml":  "apiVersion: v2\nname: toy\nversion: 0.1.0\nappVersion: v0.1.0\n",
@@ -47,8 +51,9 @@ func buildRelease(t *testing.T) map[string][]byte {
 	t.Helper()
 	dir, out := writeSource(t), t.TempDir()
 	var progress bytes.Buffer
+	toy := Program{"./cmd/toy", releasePrograms()[1].Platforms}
 	r := Release{
-		Module: dir, Programs: []Program{{"./cmd/toy", releasePrograms()[1].Platforms}}, Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
+		Module: dir, Programs: []Program{toy}, Plugin: toy, Version: "v1.2.3", LinkerFlags: "-X main.version=v1.2.3",
 		Chart: filepath.Join(dir, "chart"), Time: time.Unix(1_700_000_000, 0).UTC(), Out: out, Progress: &progress,
 	}
 	if err := r.Build(t.Context()); err != nil {
@@ -72,11 +77,12 @@ func TestSameBytes(t *testing.T) {
 	var first, second map[string][]byte
 	t.Run("one", func(t *testing.T) { first = buildRelease(t) })
 	t.Run("another", func(t *testing.T) { second = buildRelease(t) })
-	want := []string{"SHA256SUMS", "chart-1.2.3.tgz"}
+	want := []string{"SHA256SUMS", "chart-1.2.3.tgz", "toy.yaml"}
 	for _, name := range []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64", "windows-amd64.exe", "windows-arm64.exe"} {
-		want = append(want, "toy-"+name, "toy-"+name+".cdx.json")
+		want = append(want, "toy-"+name, "toy-"+name+".cdx.json", "toy-"+strings.TrimSuffix(name, ".exe")+".tar.gz")
 		madeFor(t, name, first["toy-"+name])
 	}
+	slices.Sort(want)
 	if diff := cmp.Diff(want, sortedNames(first)); diff != "" {
 		t.Fatalf("files (-want +got):\n%s", diff)
 	}
@@ -89,6 +95,30 @@ func TestSameBytes(t *testing.T) {
 		checkProgram(t, first[name], machine)
 	}
 	checkSums(t, first)
+	checkPlugin(t, first)
+}
+
+// checkPlugin requires a manifest that leads to an archive for each platform, which holds the
+// program and the license.
+func checkPlugin(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	var manifest plugin
+	if err := yaml.UnmarshalStrict(files["toy.yaml"], &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if manifest.Metadata.Name != "toy" || manifest.Spec.Version != "v1.2.3" || len(manifest.Spec.Short) > 50 || len(manifest.Spec.Platforms) != 6 {
+		t.Errorf("manifest: %+v", manifest)
+	}
+	for _, p := range manifest.Spec.Platforms {
+		archive, found := strings.CutPrefix(p.URI, homepage+"/releases/download/v1.2.3/")
+		if sum := sha256.Sum256(files[archive]); !found || p.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s: not an archive with the checksum %s", p.URI, p.SHA256)
+		}
+		program := "toy-" + p.Selector.MatchLabels["os"] + "-" + p.Selector.MatchLabels["arch"] + strings.TrimPrefix(p.Bin, "toy")
+		if diff := cmp.Diff(map[string]string{"LICENSE": "use it\n", p.Bin: string(files[program])}, unpack(t, files[archive])); diff != "" || files[program] == nil {
+			t.Errorf("%s does not hold the license and %s as %s", archive, program, p.Bin)
+		}
+	}
 }
 
 // madeFor wants the program of a file to be for the platform of its name.
@@ -174,9 +204,10 @@ func checkSums(t *testing.T, files map[string][]byte) {
 	}
 }
 
-func TestChart(t *testing.T) {
-	files := buildRelease(t)
-	zip, err := gzip.NewReader(bytes.NewReader(files["chart-1.2.3.tgz"]))
+// unpack returns the files of an archive.
+func unpack(t *testing.T, body []byte) map[string]string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +215,7 @@ func TestChart(t *testing.T) {
 	for archive := tar.NewReader(zip); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return got
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -195,6 +226,10 @@ func TestChart(t *testing.T) {
 		}
 		got[header.Name] = string(body)
 	}
+}
+
+func TestChart(t *testing.T) {
+	got := unpack(t, buildRelease(t)["chart-1.2.3.tgz"])
 	want := map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: toy\nversion: 1.2.3\nappVersion: v1.2.3\n", "chart/values.yaml": "a: 1\n"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("package (-want +got):\n%s", diff)
