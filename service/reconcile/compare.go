@@ -93,7 +93,7 @@ func (r *Reconciler) exceedsBasis(d *Draft) bool {
 // createsForOthers reports whether the plan for a changed request, from a remembered stack,
 // creates a resource that other Services desire too: they may have created it since the read.
 func (r *Reconciler) createsForOthers(d *Draft) bool {
-	snap, known := r.snapshots.get(d.Owner)
+	snap, known := r.snapshots.Fresh(d.Owner)
 	return d.Intent == Serve && d.Basis == Remembered && known && snap.asked != d.Asked && slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
 		return s.ID.Action == plan.Create && s.Target.Ownership == stack.Shared && len(r.ledger.Others(d.Owner, s.Target)) > 0
 	})

@@ -41,7 +41,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	}
 	d.Asked = askedDigest(r.cloud, d.Request)
 	d.Digest = inputDigest(d.Asked, d.Request)
-	d.recheck = r.snapshots.clean(d.Owner) == d.Digest
+	d.recheck = r.last(d.Owner).clean == d.Digest
 	if r.stillClean(d) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 			return err
 		}
 		d.Want, d.Plan = nil, plan.Plan{}
-		r.snapshots.distrust(d.Owner)
+		r.Distrust(d.Owner)
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *Reconciler) planObserved(ctx context.Context, d *Draft) (suffices bool,
 // stillClean reports whether the last run left nothing to do and nothing has changed
 // since.
 func (r *Reconciler) stillClean(d *Draft) bool {
-	snap, ok := r.snapshots.get(d.Owner)
+	snap, ok := r.snapshots.Fresh(d.Owner)
 	if !ok || snap.clean != d.Digest || d.Problems.Errors() || r.isElsewhere(d, snap) {
 		return false
 	}
@@ -100,8 +100,8 @@ func (r *Reconciler) stillClean(d *Draft) bool {
 func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.ledger.Leave(d.Owner)
-	if snap, ok := r.snapshots.get(d.Owner); ok && snap.basis != Checked && !hasUnproven(nil, snap.have, snap.unproven) {
-		if r.sharesCalls(snap.have) {
+	if snap, ok := r.snapshots.Fresh(d.Owner); ok && snap.basis != Checked && !hasUnproven(nil, snap.Have, snap.unproven) {
+		if r.sharesCalls(snap.Have) {
 			r.reader.Gather(ctx) // others may be released as well
 		}
 		d.remember(snap)

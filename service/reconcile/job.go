@@ -130,6 +130,6 @@ func (v *View) observe(have *stack.Stack, at time.Time, basis Basis) {
 
 // remember sets the observed stack to the snapshot of an earlier run.
 func (v *View) remember(snap snapshot) {
-	v.observe(snap.have, snap.read, Remembered)
+	v.observe(snap.Have, snap.At, Remembered)
 	v.origin, v.manual, v.unproven = snap.basis, snap.manual, snap.unproven
 }

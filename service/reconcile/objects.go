@@ -18,7 +18,7 @@ func (r *Reconciler) Refers(job Job) []providers.Reference {
 	kind := r.cloud.Choose(svc).Kind
 	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft reports the problems
 	out := r.cloud.Refers(providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.labels(job)})
-	if good := r.snapshots.good(OwnerOf(svc)); good != nil {
+	if good := r.last(OwnerOf(svc)).good; good != nil {
 		for _, ref := range referencedServices(good.Objects) {
 			if !slices.Contains(out, ref) {
 				out = append(out, ref)

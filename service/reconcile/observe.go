@@ -23,7 +23,7 @@ func (r *Reconciler) observe(ctx context.Context, d *Draft) error {
 	}
 	scope.Owner = d.Owner
 	d.scope = scope
-	snap, known := r.snapshots.get(d.Owner)
+	snap, known := r.snapshots.Fresh(d.Owner)
 	checks := r.canCheckPresence(d, snap, known)
 	// A kind that could not be read may be readable by now.
 	if known && len(snap.blind) == 0 && !r.cameBack(d, snap) && !r.isElsewhere(d, snap) && (snap.basis != Checked || checks) {
@@ -58,7 +58,7 @@ func (r *Reconciler) observeBeyond(ctx context.Context, d *Draft) error {
 
 // canSkipRead reports whether the Service is new, so that nothing of it can exist in the cloud.
 func (r *Reconciler) canSkipRead(d *Draft) bool {
-	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !r.snapshots.seen(d.Owner)
+	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !r.isSeen(d.Owner)
 }
 
 // assumeAbsent observes for a new Service: what its creation would not be refused for, and the
@@ -94,7 +94,7 @@ func (r *Reconciler) isElsewhere(d *Draft, snap snapshot) bool {
 	if snap.good == nil || len(r.cloud.OnDelete) == 0 {
 		return false
 	}
-	wrote := r.cloud.Status(*snap.good, snap.have).Annotations
+	wrote := r.cloud.Status(*snap.good, snap.Have).Annotations
 	return slices.ContainsFunc(r.cloud.OnDelete, func(key string) bool {
 		value := d.Job.Service.Annotations[key]
 		return value != snap.good.Service.Annotations[key] && value != wrote[key]

@@ -34,7 +34,7 @@ func (r *Reconciler) parse(d *Draft) {
 // fallBack replaces a request that cannot be used by the last valid one, unless that is no
 // longer allowed either.
 func (r *Reconciler) fallBack(d *Draft) {
-	good := r.snapshots.good(d.Owner)
+	good := r.last(d.Owner).good
 	switch {
 	case good != nil && !r.refusals(*good).Errors():
 		d.Request = *good

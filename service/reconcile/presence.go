@@ -19,7 +19,7 @@ func (r *Reconciler) canCheckPresence(d *Draft, snap snapshot, known bool) bool 
 	if known && snap.basis == Checked {
 		return snap.asked == d.Asked
 	}
-	return !r.snapshots.seen(d.Owner) && d.Job.Applied == d.Asked
+	return !r.isSeen(d.Owner) && d.Job.Applied == d.Asked
 }
 
 // checkPresence reads the kinds that clients connect to and the kinds that follow the nodes and
@@ -73,7 +73,7 @@ func (r *Reconciler) planChecked(d *Draft) bool {
 	d.built, d.Problems = problems, append(d.Problems, problems...)
 	if d.Plan.Empty() {
 		d.Clean = true
-		r.snapshots.put(d.Owner, r.snapshotOf(d, d.Have, d.Digest))
+		r.snapshots.Put(d.Owner, r.snapshotOf(d, d.Have, d.Digest))
 	}
 	return true
 }

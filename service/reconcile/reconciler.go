@@ -60,7 +60,7 @@ type Reconciler struct {
 	ledger    *ledger.Ledger
 	engine    *engine.Engine
 	reader    *reader
-	snapshots *snapshots
+	snapshots *observed.Snapshots[snapshot]
 	observed  *observed.Store
 	refused   *refusedReplacements
 	releases  *releases
@@ -95,14 +95,14 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 	if o.Engine.Before == nil {
 		o.Engine.Before = func(a, b context.Context) bool { return kit.TurnOf(a).Before(kit.TurnOf(b)) }
 	}
-	counts := ledger.New()
+	counts, trust := ledger.New(), observed.Options{Now: o.Now, Interval: o.DriftInterval}
 	r := &Reconciler{
 		cloud:     cloud,
 		options:   o,
 		ledger:    counts,
 		reader:    newReader(cloud.Read, o.GatherReleases, o.Join),
-		snapshots: newSnapshots(o.Now, o.DriftInterval),
-		observed:  observed.New(observed.Options{Now: o.Now, Interval: o.DriftInterval}),
+		snapshots: observed.NewSnapshots(trust, func(s *snapshot) *observed.Snapshot { return &s.Snapshot }),
+		observed:  observed.New(trust),
 		refused:   newRefusedReplacements(o.Now),
 		releases:  newReleases(),
 		nodes:     nodeports.NewInterner(),
@@ -131,17 +131,14 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 
 // Forget drops everything cached for a deleted Service.
 func (r *Reconciler) Forget(o stack.Owner) {
-	r.snapshots.drop(o)
+	r.snapshots.Drop(o)
 	r.refused.drop(o)
 	r.releases.drop(o)
 	r.ledger.Leave(o)
 }
 
-// Distrust drops the snapshot of a Service, so that the next draft reads everything.
-func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.distrust(o) }
-
 // Recheck makes the next draft of a Service read the cloud, as the check for drift does.
-func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.age(o) }
+func (r *Reconciler) Recheck(o stack.Owner) { r.snapshots.Expire(o) }
 
 // EnterUnknown enters a Service with an unknown desired state, so that no shared resource is
 // deleted that it might use. A known desired state stays entered.
@@ -169,7 +166,7 @@ func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
 	case of == nil || of(svc):
 		return true
 	}
-	return r.cloud.PodsIn != nil && r.cloud.PodsIn(r.snapshots.last(OwnerOf(svc)).have)
+	return r.cloud.PodsIn != nil && r.cloud.PodsIn(r.last(OwnerOf(svc)).Have)
 }
 
 // WantsNamespaceLabels reports whether Jobs must contain the labels of their Service's
@@ -203,4 +200,4 @@ func OwnerOf(svc *corev1.Service) stack.Owner {
 }
 
 // NextRead returns how long the snapshot of a Service may still be used.
-func (r *Reconciler) NextRead(o stack.Owner) time.Duration { return r.snapshots.due(o) }
+func (r *Reconciler) NextRead(o stack.Owner) time.Duration { return r.snapshots.Due(o) }

@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
+	"github.com/berth-lb/berth/stack/observed"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -89,7 +90,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 // contradicted what the first one assumed. The read finds what the first run has created.
 func (r *Reconciler) runAgain(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	r.observed.ForgetShared()
-	r.snapshots.distrust(d.Owner)
+	r.Distrust(d.Owner)
 	job := d.Job
 	job.NeverProvisioned, job.NothingMade = false, false
 	again, err := r.Draft(ctx, job)
@@ -201,9 +202,9 @@ func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 // a resource in it blocks a step and may not exist at the next draft.
 func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Report.Stale() || d.Obstructed() {
-		r.snapshots.distrust(d.Owner)
+		r.Distrust(d.Owner)
 		if !d.Problems.Errors() {
-			r.snapshots.put(d.Owner, snapshot{good: &d.Request})
+			r.snapshots.Put(d.Owner, snapshot{good: &d.Request})
 		}
 		return
 	}
@@ -211,30 +212,37 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Clean {
 		clean = d.Digest
 	}
-	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.snapshots.last(d.Owner)
-	switch snap.recheck = r.recheckAt(d, snap.have); {
+	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.last(d.Owner)
+	switch snap.Recheck = r.recheckAt(d, snap.Have); {
 	case res.doubtful:
-		snap.recheck = r.observed.StaleUntil()
-	case snap.recheck.IsZero() && res.Report.Used():
+		snap.Recheck = r.observed.StaleUntil()
+	case snap.Recheck.IsZero() && res.Report.Used():
 		snap.inUse = max(sharedWait, 2*last.inUse)
 		if snap.inUse < r.options.DriftInterval {
-			snap.recheck = r.options.Now().Add(snap.inUse)
+			snap.Recheck = r.options.Now().Add(snap.inUse)
 		}
-	case snap.recheck.IsZero() && last.inUse > 0 && last.read.Equal(d.read):
-		snap.inUse, snap.recheck = last.inUse, last.recheck // there was no read since
+	case snap.Recheck.IsZero() && last.inUse > 0 && last.At.Equal(d.read):
+		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
-	r.snapshots.put(d.Owner, snap)
+	r.snapshots.Put(d.Owner, snap)
 }
 
 func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := snapshot{have: withoutForeign(have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, asked: d.Asked, clean: clean, manual: d.manual, unproven: r.listUnproven(d), warnings: d.built}
+	snap := r.newSnapshot(d, have)
+	snap.asked, snap.clean, snap.warnings = d.Asked, clean, d.built
 	if d.Problems.Errors() {
-		snap.good = r.snapshots.good(d.Owner)
+		snap.good = r.last(d.Owner).good
 	} else {
 		good := d.Request
 		snap.good = &good
 	}
 	return snap
+}
+
+// newSnapshot returns the snapshot of a draft after its run, without its request.
+func (r *Reconciler) newSnapshot(d *Draft, have *stack.Stack) snapshot {
+	seen := observed.Snapshot{Have: withoutForeign(have, d.Want), At: d.read, Partial: d.origin == Checked}
+	return snapshot{Snapshot: seen, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)}
 }
 
 // withoutForeign leaves out the entries of other owners that a read returned.
@@ -254,15 +262,15 @@ func withoutForeign(have, want *stack.Stack) *stack.Stack {
 // released checks that nothing is left; only a read can prove that.
 func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
-		r.snapshots.drop(d.Owner)
+		r.snapshots.Drop(d.Owner)
 	} else {
-		r.snapshots.put(d.Owner, snapshot{have: withoutForeign(res.Report.Have, d.Want), read: d.read, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)})
+		r.snapshots.Put(d.Owner, r.newSnapshot(d, res.Report.Have))
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Blocked) > 0 {
 		return
 	}
 	if res.Wait = r.settleDelay(d); res.Wait > 0 {
-		r.snapshots.drop(d.Owner) // it is older than the last read must be
+		r.snapshots.Drop(d.Owner) // it is older than the last read must be
 		res.Waits = true
 		return
 	}
@@ -284,7 +292,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 			return
 		}
 	}
-	r.snapshots.drop(d.Owner) // the next draft reads the rest, and plans for that
+	r.snapshots.Drop(d.Owner) // the next draft reads the rest, and plans for that
 	res.Waits = true
 }
 
