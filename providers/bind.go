@@ -48,47 +48,74 @@ type Read struct {
 // Bound is a cloud with its configuration and its session, as the loop, the command
 // line and the tests use it. Functions have the meaning of those of Cloud.
 type Bound struct {
-	Name           string
-	Capabilities   []Capability
-	Annotations    *annotations.Set
-	Rules          diff.Rules
-	Flows          traffic.Func // nil: unknown for this cloud
-	Choose         func(*corev1.Service) Choice
-	Reach          func(Request) Reach
-	Refers         func(Request) []Reference          // nil: Services refer to nothing
-	Exposed        func(Request) annotations.Problems // nil: other clouds are unknown
-	Becomes        func(Request, *stack.Stack) Reach  // nil: the desired stack has the reach of the request
-	Select         func(Request) nodeports.Filter
+	Traits
+	Requests
+	Places
+	Stacks
+	Pods
+	Calls
+	Annotations *annotations.Set
+	Labels      Labels
+}
+
+// Traits are the fields of a Cloud that do not depend on its configuration.
+type Traits struct {
+	Name         string
+	Capabilities []Capability
+	Rules        diff.Rules
+	Flows        traffic.Func // nil: unknown for this cloud
+	Outputs      Outputs
+	OnDelete     []string
+	FoundByName  func(stack.Owner, stack.Resource) bool
+	MatchFound   func(want, have *stack.Stack) *stack.Stack
+
+	ProvenByNodes, NamedMembers, EachRead bool
+}
+
+// Requests answers questions about the request of a Service.
+type Requests struct {
+	Choose  func(*corev1.Service) Choice
+	Reach   func(Request) Reach
+	Becomes func(Request, *stack.Stack) Reach  // nil: the desired stack has the reach of the request
+	Refers  func(Request) []Reference          // nil: Services refer to nothing
+	Exposed func(Request) annotations.Problems // nil: other clouds are unknown
+	Select  func(Request) nodeports.Filter
+}
+
+// Places returns what to read for a Service.
+type Places struct {
 	OwnedScope     func(stack.Owner, *corev1.Service) Scope // nil for a Service that no longer exists
-	ProvenByNodes  bool                                     // as of the Cloud
-	FoundByName    func(stack.Owner, stack.Resource) bool   // as of the Cloud
-	OnDelete       []string                                 // as of the Cloud
-	BeforeDelete   func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
 	Scope          func(Request) (Scope, error)
 	ScopeForCreate func(Request) (Scope, error)
-	Build          func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
-	Forecast       func(Request, Facts, *stack.Stack) []string
-	KeepServing    func(Request, Facts, *stack.Stack) *stack.Stack
-	MatchFound     func(want, have *stack.Stack) *stack.Stack
-	MayWant        func(stack.Owner, stack.Resource) bool
-	Status         func(Request, *stack.Stack) status.Result
-	Outputs        Outputs
-	Endpoints      bool
-	EndpointsOf    func(*corev1.Service) bool // nil: of all
-	Fallback       func(Request) nodeports.Fallback
-	PodsIn         func(*stack.Stack) bool // as of the Cloud
-	Labels         Labels
-	Gates          PodGates
-	Read           func(context.Context, []Scope) []Read
-	Apply          func(context.Context, plan.Batch) []plan.Outcome
-	// Yield is that of a Yielder; nil if the session is none.
-	Yield func(context.Context, plan.Batch)
-	// NamedMembers and EachRead are those of the Cloud.
-	NamedMembers, EachRead bool
-	// Orphans is that of a Sweeper; nil if the session is none.
-	Orphans func(ctx context.Context, live Live) ([]*stack.Stack, error)
-	// Health is that of an Examiner; nil if the session is none.
-	Health func(ctx context.Context, have *stack.Stack) ([]MemberHealth, error)
+}
+
+// Stacks computes desired stacks, and what follows from stacks.
+type Stacks struct {
+	Build        func(Request, Facts, *stack.Stack) (*stack.Stack, annotations.Problems, error)
+	Forecast     func(Request, Facts, *stack.Stack) []string
+	KeepServing  func(Request, Facts, *stack.Stack) *stack.Stack
+	BeforeDelete func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource
+	MayWant      func(stack.Owner, stack.Resource) bool
+	Status       func(Request, *stack.Stack) status.Result
+}
+
+// Pods describes how pods become backends.
+type Pods struct {
+	Endpoints   bool
+	EndpointsOf func(*corev1.Service) bool // nil: of all
+	Fallback    func(Request) nodeports.Fallback
+	PodsIn      func(*stack.Stack) bool
+	Gates       PodGates
+}
+
+// Calls are the functions of the session. Those of an optional interface are nil if the session
+// does not implement it.
+type Calls struct {
+	Read    func(context.Context, []Scope) []Read
+	Apply   func(context.Context, plan.Batch) []plan.Outcome
+	Yield   func(context.Context, plan.Batch)                                    // Yielder
+	Orphans func(ctx context.Context, live Live) ([]*stack.Stack, error)         // Sweeper
+	Health  func(ctx context.Context, have *stack.Stack) ([]MemberHealth, error) // Examiner
 }
 
 // Bind closes a cloud over its configuration and an open session.
@@ -99,44 +126,68 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	input := func(r Request) Input[C] {
 		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects}
 	}
-	keepServing, forecast := keepServingOf(cloud, input), forecastOf(cloud, input)
 	var fresh func(Request) (Scope, error)
 	if cloud.ScopeForCreate != nil {
 		fresh = func(r Request) (Scope, error) { return cloud.ScopeForCreate(input(r)) }
 	}
 	reach, becomes := reachOf(cloud, input)
 	return Bound{
-		Refers:       refersOf(cloud, input),
-		Name:         cloud.Name,
-		Capabilities: cloud.Capabilities,
-		Annotations:  cloud.AnnotationsUnder(config),
-		Rules:        cloud.Rules,
-		Flows:        cloud.Flows,
-		Choose:       chooseUnder(cloud, config),
-		Reach:        reach,
-		Select:       func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
-		OwnedScope:   ownedScopeOf(cloud, identity),
-		OnDelete:     cloud.OnDelete, ProvenByNodes: cloud.ProvenByNodes, FoundByName: cloud.FoundByName,
-		BeforeDelete: beforeDeleteOf(cloud, identity),
-		Scope:        func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
-		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-			facts, _ := f.(F) // Read below made it; absent facts are the zero value
-			return cloud.Build(input(r), facts, have)
+		Traits: Traits{
+			Name: cloud.Name, Capabilities: cloud.Capabilities, Rules: cloud.Rules, Flows: cloud.Flows, Outputs: cloud.Outputs,
+			OnDelete: cloud.OnDelete, FoundByName: cloud.FoundByName, MatchFound: cloud.MatchFound,
+			ProvenByNodes: cloud.ProvenByNodes, NamedMembers: cloud.NamedMembers, EachRead: cloud.EachRead,
 		},
-		Becomes:        becomes,
-		ScopeForCreate: fresh,
-		Forecast:       forecast,
-		KeepServing:    keepServing,
-		MatchFound:     cloud.MatchFound,
-		MayWant:        func(o stack.Owner, entry stack.Resource) bool { return cloud.MayWant(identity(o), entry) },
-		Status:         func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
-		Outputs:        cloud.Outputs,
-		Endpoints:      cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
-		EndpointsOf:    endpointsOf(cloud, config),
-		Fallback:       fallbackOf(cloud, input),
-		PodsIn:         cloud.PodsIn,
-		Labels:         labelsOf(cloud, config),
-		Gates:          cloud.Gates,
+		Requests: Requests{
+			Choose: chooseUnder(cloud, config), Reach: reach, Becomes: becomes, Refers: refersOf(cloud, input),
+			Select: func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
+		},
+		Places: Places{
+			OwnedScope:     ownedScopeOf(cloud, identity),
+			Scope:          func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+			ScopeForCreate: fresh,
+		},
+		Stacks: bindStacks(cloud, identity, input),
+		Pods: Pods{
+			Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
+			EndpointsOf: endpointsOf(cloud, config), Fallback: fallbackOf(cloud, input), PodsIn: cloud.PodsIn, Gates: cloud.Gates,
+		},
+		Calls:       bindCalls(session),
+		Annotations: cloud.AnnotationsUnder(config), Labels: labelsOf(cloud, config),
+	}
+}
+
+// bindStacks closes the functions that compute stacks. Absent facts are the zero value.
+func bindStacks[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C], input func(Request) Input[C]) Stacks {
+	facts := func(f Facts) F {
+		out, _ := f.(F) // of a read of this cloud
+		return out
+	}
+	out := Stacks{
+		Build: func(r Request, f Facts, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+			return cloud.Build(input(r), facts(f), have)
+		},
+		MayWant: func(o stack.Owner, entry stack.Resource) bool { return cloud.MayWant(identity(o), entry) },
+		Status:  func(r Request, have *stack.Stack) status.Result { return cloud.Status(input(r), have) },
+	}
+	if cloud.Forecast != nil {
+		out.Forecast = func(r Request, f Facts, have *stack.Stack) []string { return cloud.Forecast(input(r), facts(f), have) }
+	}
+	if cloud.KeepServing != nil {
+		out.KeepServing = func(r Request, f Facts, have *stack.Stack) *stack.Stack {
+			return cloud.KeepServing(input(r), facts(f), have)
+		}
+	}
+	if cloud.BeforeDelete != nil {
+		out.BeforeDelete = func(o stack.Owner, svc *corev1.Service, have *stack.Stack) []stack.Resource {
+			return cloud.BeforeDelete(identity(o), svc, have)
+		}
+	}
+	return out
+}
+
+// bindCalls returns the functions of a session, guarded against panics.
+func bindCalls[F any](session Session[F]) Calls {
+	out := Calls{
 		Read: guardedRead(func(ctx context.Context, scopes []Scope) []Read {
 			found := session.Read(ctx, scopes)
 			out := make([]Read, len(found))
@@ -145,12 +196,16 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			}
 			return out
 		}),
-		Apply:        guardedApply(session.Apply),
-		Yield:        yieldOf(session),
-		Orphans:      orphansOf(session),
-		Health:       healthOf(session),
-		NamedMembers: cloud.NamedMembers, EachRead: cloud.EachRead,
+		Apply:  guardedApply(session.Apply),
+		Health: healthOf(session),
 	}
+	if yielder, ok := session.(Yielder); ok {
+		out.Yield = yielder.Yield
+	}
+	if sweeper, ok := session.(Sweeper); ok {
+		out.Orphans = sweeper.Orphans
+	}
+	return out
 }
 
 // AnnotationsUnder returns the annotations of the cloud under the configuration.
@@ -159,28 +214,6 @@ func (c Cloud[C, F]) AnnotationsUnder(config C) *annotations.Set {
 		return c.Annotations
 	}
 	return c.Annotations.WithSettings(c.Settings(config))
-}
-
-// keepServingOf is Cloud.KeepServing, if it has one.
-func keepServingOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) *stack.Stack {
-	if cloud.KeepServing == nil {
-		return nil
-	}
-	return func(r Request, f Facts, have *stack.Stack) *stack.Stack {
-		facts, _ := f.(F)
-		return cloud.KeepServing(input(r), facts, have)
-	}
-}
-
-// forecastOf is Cloud.Forecast, if it has one.
-func forecastOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request, Facts, *stack.Stack) []string {
-	if cloud.Forecast == nil {
-		return nil
-	}
-	return func(r Request, f Facts, have *stack.Stack) []string {
-		facts, _ := f.(F)
-		return cloud.Forecast(input(r), facts, have)
-	}
 }
 
 // ownedScopeOf calls OwnedScope with the annotations that it may use.
@@ -192,16 +225,6 @@ func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identi
 			id.Ports = nodeports.Ports(svc)
 		}
 		return cloud.OwnedScope(id)
-	}
-}
-
-// beforeDeleteOf returns Cloud.BeforeDelete; nil if the cloud has none.
-func beforeDeleteOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identity[C]) func(stack.Owner, *corev1.Service, *stack.Stack) []stack.Resource {
-	if cloud.BeforeDelete == nil {
-		return nil
-	}
-	return func(o stack.Owner, svc *corev1.Service, have *stack.Stack) []stack.Resource {
-		return cloud.BeforeDelete(identity(o), svc, have)
 	}
 }
 
@@ -258,24 +281,6 @@ func refersOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Re
 		return nil
 	}
 	return func(r Request) []Reference { return cloud.Refers(input(r)) }
-}
-
-// yieldOf is the function of a session that is a Yielder.
-func yieldOf(session any) func(context.Context, plan.Batch) {
-	yielder, ok := session.(Yielder)
-	if !ok {
-		return nil
-	}
-	return yielder.Yield
-}
-
-// orphansOf is the function of a session that is a Sweeper.
-func orphansOf(session any) func(context.Context, Live) ([]*stack.Stack, error) {
-	sweeper, ok := session.(Sweeper)
-	if !ok {
-		return nil
-	}
-	return sweeper.Orphans
 }
 
 // chooseUnder is Choose with the Services that the configuration leaves to others.

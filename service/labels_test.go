@@ -20,7 +20,7 @@ func TestOwnLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	outputs := providers.Outputs{Labels: []string{labelOfOurs}}
-	c := &Controller{reconciler: reconcile.New(providers.Bound{Annotations: keys, Outputs: outputs}, reconcile.Options{})}
+	c := &Controller{reconciler: reconcile.New(providers.Bound{Annotations: keys, Traits: providers.Traits{Outputs: outputs}}, reconcile.Options{})}
 	for name, tc := range map[string]struct {
 		label string
 		ours  bool

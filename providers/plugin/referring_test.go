@@ -23,9 +23,12 @@ func TestWakeReferring(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &opened{Reconciler: reconcile.New(providers.Bound{
-			Annotations: set, Choose: func(*corev1.Service) providers.Choice { return providers.Choice{} },
-			Refers: func(r providers.Request) []providers.Reference {
-				return []providers.Reference{{Kind: providers.Service, Namespace: r.Service.Namespace, Name: r.Service.Labels["to"]}}
+			Annotations: set,
+			Requests: providers.Requests{
+				Choose: func(*corev1.Service) providers.Choice { return providers.Choice{} },
+				Refers: func(r providers.Request) []providers.Reference {
+					return []providers.Reference{{Kind: providers.Service, Namespace: r.Service.Namespace, Name: r.Service.Labels["to"]}}
+				},
 			},
 		}, reconcile.Options{})}
 		factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)

@@ -65,9 +65,9 @@ func TestSlicesOfACluster(t *testing.T) {
 		p := &planning{
 			world: World{live: client, slices: slicesByService{"shop/api": {newSlice("shop", "api", "written")}}},
 			tasks: []task{job("web"), job("api"), job("elsewhere")},
-			reconciler: reconcile.New(providers.Bound{Endpoints: true, EndpointsOf: func(svc *corev1.Service) bool {
+			reconciler: reconcile.New(providers.Bound{Pods: providers.Pods{Endpoints: true, EndpointsOf: func(svc *corev1.Service) bool {
 				return svc.Name != "elsewhere"
-			}}, reconcile.Options{}),
+			}}}, reconcile.Options{}),
 		}
 		if err := p.point(t.Context()); err != nil {
 			t.Fatal(err)

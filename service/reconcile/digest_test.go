@@ -63,7 +63,7 @@ func TestAskedDigest(t *testing.T) {
 	}
 	cloud := providers.Bound{
 		Annotations: set,
-		Outputs:     providers.Outputs{Annotations: []string{"toy.example.com/made"}, Labels: []string{"toy.example.com/id"}},
+		Traits:      providers.Traits{Outputs: providers.Outputs{Annotations: []string{"toy.example.com/made"}, Labels: []string{"toy.example.com/id"}}},
 		Labels:      providers.Labels{Service: []string{"toy.example.com/id", "tier"}},
 	}
 	of := func(change func(*corev1.Service)) string {

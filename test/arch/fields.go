@@ -20,7 +20,6 @@ func manyFields() map[string]int {
 		"annotations/rows.go Facts":                   17,
 		"providers/aws/wire/read.go read":             39,
 		"providers/azure/wire/read.go read":           16,
-		"providers/bind.go Bound":                     38,
 		"providers/gce/model/build.go builder":        16,
 		"providers/ibm/wire/session.go Session":       16,
 		"providers/oci/wire/session.go Session":       18,
