@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simoci "github.com/berth-lb/berth/test/sim/oci"
@@ -41,49 +42,52 @@ func newCrowd(t *testing.T, n int, kind, mode string, work time.Duration) *crowd
 	return c
 }
 
-// together works on all Services at once until nothing is left to do, and returns how
-// long that took.
-func (c *crowd) together(t *testing.T, release bool) time.Duration {
+// work works on a Service until nothing is left to do.
+func (c *crowd) work(t *testing.T, svc *corev1.Service, release bool) {
 	t.Helper()
-	begun := time.Now()
+	runUntilDone(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: release, NeverProvisioned: !c.served})
+}
+
+// together serves all Services at once, and returns how long that took.
+func (c *crowd) together(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
 	var wg sync.WaitGroup
 	for _, svc := range c.all {
-		wg.Go(func() {
-			runUntilDone(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: release, NeverProvisioned: !c.served})
-		})
+		wg.Go(func() { c.work(t, svc, false) })
 	}
 	wg.Wait()
 	c.served = true
-	return time.Since(begun)
+	return time.Since(began)
 }
 
-// goalOf is the most that a phase may cost a Service: all calls, and writes. Ten Services
-// share what is looked up as a hundred do, so that it costs each of them ten times as much.
-func goalOf(mode, phase string, n int) [2]float64 {
-	goal := map[string]map[string][2]float64{
+// goalsOf returns the goals for a number of Services. Ten Services share what is looked up as
+// a hundred do, so that it costs each of them ten times as much.
+func goalsOf(mode string, n int) account.Goals {
+	goals := map[string]account.Goals{
 		"SL-All": {"create": {1.2, 1.03}, "touch": {0, 0}, "port": {3.2, 2.4}, "delnode": {3.5, 3}, "addnode": {3.5, 3}, "delete": {1.1, 1.03}},
 		"None":   {"create": {1.3, 1}, "touch": {0, 0}, "port": {2.4, 2}, "delnode": {3.4, 3}, "addnode": {3.4, 3}, "delete": {1.3, 1}},
 	}
 	if n == 10 {
-		goal["SL-All"]["create"], goal["SL-All"]["delete"], goal["None"]["delete"] = [2]float64{2, 1.3}, [2]float64{1.7, 1.3}, [2]float64{1.4, 1}
+		goals["SL-All"]["create"], goals["SL-All"]["delete"], goals["None"]["delete"] = [2]float64{2, 1.3}, [2]float64{1.7, 1.3}, [2]float64{1.4, 1}
 	}
-	return goal[mode][phase]
+	return goals[mode]
 }
 
-// TestCalls measures the calls, and the writes among them, per Service while Services are
-// created, changed and deleted at once; work requests take 300 ms. A single Service cannot
-// share lists and requests, so its numbers are only logged.
+// TestCalls measures the calls of Services whose work requests take 300 ms. A single Service
+// cannot share lists and requests, so its numbers are only logged.
 func TestCalls(t *testing.T) {
 	for _, kind := range []string{"lb", "nlb"} {
 		for _, mode := range []string{"SL-All", "None"} {
 			for _, n := range []int{1, 10, 100} {
 				virtual.Run(t, fmt.Sprint(kind, " ", mode, " ", n), func(t *testing.T) {
 					c := newCrowd(t, n, kind, mode, 300*time.Millisecond)
-					c.life(t, func(phase string, calls, writes float64, took time.Duration) {
-						t.Logf("%s of %d: %.2f calls a Service, %.2f of them writes, %v: %v", phase, n, calls, writes, took, c.Control().Journal.Counts())
-						if most := goalOf(mode, phase, n); n > 1 && (writes > most[1] || calls > most[0]) {
-							t.Errorf("%s of %d: %.2f (%.2f), want at most %.2f (%.2f)", phase, n, calls, writes, most[0], most[1])
+					c.life(t, func(p account.Phase) {
+						if n == 1 {
+							t.Logf("%+v: %v", p, c.Control().Journal.Counts())
+							return
 						}
+						goalsOf(mode, n).Check(t, n, p, c.Control().Journal.Counts())
 					})
 				})
 			}
@@ -91,27 +95,17 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// life takes all Services through what can happen to them, and tells what each phase has
-// cost a Service.
-func (c *crowd) life(t *testing.T, tell func(phase string, calls, writes float64, took time.Duration)) {
+// life runs the phases of account.Life with all Services.
+func (c *crowd) life(t *testing.T, report func(account.Phase)) {
 	t.Helper()
-	phase := func(name string, release bool) {
-		c.Control().Journal.Reset()
-		took := c.together(t, release)
-		n := float64(len(c.all))
-		tell(name, float64(len(c.Control().Journal.Entries()))/n, float64(c.Control().Journal.Writes())/n, took)
-	}
-	nodes := c.Nodes()
 	time.Sleep(time.Minute) // a new process reads shared resources a second time
-	phase("create", false)
-	phase("touch", false)
-	c.addPort()
-	phase("port", false)
-	c.process.SetNodes(nodes[1:])
-	phase("delnode", false)
-	c.process.SetNodes(nodes)
-	phase("addnode", false)
-	phase("delete", true)
+	life := account.Life{Control: c.Control(), Process: c.process, Nodes: c.Nodes(), Services: c.all, Work: func(svc *corev1.Service, release bool) {
+		c.work(t, svc, release)
+	}}
+	life.Run(func(p account.Phase) {
+		c.served = true
+		report(p)
+	})
 }
 
 // addPort gives each Service a third port.
@@ -130,15 +124,15 @@ func TestDeletedInARow(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := newCrowd(t, 10, "lb", "SL-All", 300*time.Millisecond)
 		time.Sleep(time.Minute)
-		c.together(t, false)
+		c.together(t)
 		c.addPort()
-		c.together(t, false)
+		c.together(t)
 		c.Control().Journal.Reset()
 		var wg sync.WaitGroup
 		for i, svc := range c.all {
 			wg.Go(func() {
 				time.Sleep(time.Duration(8*i) * time.Millisecond)
-				runUntilDone(t, c.subject, c.process, reconcile.Job{Service: svc.DeepCopy(), Release: true})
+				c.work(t, svc, true)
 			})
 		}
 		wg.Wait()
@@ -154,7 +148,7 @@ func TestDeletedInARow(t *testing.T) {
 func TestFailedAmongMany(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := newCrowd(t, 10, "lb", "None", 300*time.Millisecond)
-		c.together(t, false)
+		c.together(t)
 		for _, svc := range c.all {
 			svc.Spec.Ports = svc.Spec.Ports[:1]
 			svc.Spec.Ports[0].NodePort++
@@ -163,7 +157,7 @@ func TestFailedAmongMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Control().Journal.Reset()
-		if took := c.together(t, false); took > 10*time.Second {
+		if took := c.together(t); took > 10*time.Second {
 			t.Errorf("took %v", took)
 		}
 		counts := c.Control().Journal.Counts()
@@ -180,13 +174,13 @@ func TestSlowWork(t *testing.T) {
 	chain := map[string]int{"create": 1, "port": 2, "delnode": 3, "addnode": 3, "delete": 1}
 	for _, kind := range []string{"lb", "nlb"} {
 		virtual.Run(t, kind, func(t *testing.T) {
-			newCrowd(t, 100, kind, "SL-All", work).life(t, func(phase string, calls, _ float64, took time.Duration) {
-				t.Logf("%s: %v, %.2f calls a Service", phase, took, calls)
-				if most := float64(chain[phase]) + 1; calls > most {
-					t.Errorf("%s: %.2f calls a Service, want at most %.2f", phase, calls, most)
+			newCrowd(t, 100, kind, "SL-All", work).life(t, func(p account.Phase) {
+				t.Logf("%+v", p)
+				if most := float64(chain[p.Name]) + 1; p.Calls > most {
+					t.Errorf("%s: %.2f calls a Service, want at most %.2f", p.Name, p.Calls, most)
 				}
-				if most := time.Duration(chain[phase]) * work * 4 / 3; took > most {
-					t.Errorf("%s took %v, want at most %v", phase, took, most)
+				if most := time.Duration(chain[p.Name]) * work * 4 / 3; p.Took > most {
+					t.Errorf("%s took %v, want at most %v", p.Name, p.Took, most)
 				}
 			})
 		})
