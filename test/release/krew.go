@@ -63,7 +63,7 @@ func (r Release) plugin() error {
 			return err
 		}
 		archive := strings.TrimSuffix(program, ".exe") + ".tar.gz"
-		bin := name + strings.TrimPrefix(filepath.Ext(program), "."+p.Arch)
+		bin := name + filepath.Ext(program)
 		if err := r.writeArchive(archive, []packedFile{{"LICENSE", license, 0o644}, {bin, body, 0o755}}); err != nil {
 			return err
 		}
