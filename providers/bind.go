@@ -285,11 +285,15 @@ func refersOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Re
 
 // chooseUnder is Choose with the Services that the configuration leaves to others.
 func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Choice {
+	choose := cloud.Choose
+	if cloud.ChooseUnder != nil {
+		choose = func(svc *corev1.Service) Choice { return cloud.ChooseUnder(config, svc) }
+	}
 	if cloud.Left == nil {
-		return cloud.Choose
+		return choose
 	}
 	return func(svc *corev1.Service) Choice {
-		choice := cloud.Choose(svc)
+		choice := choose(svc)
 		if choice.Elsewhere == "" {
 			if why := cloud.Left(config, svc); why != "" {
 				return Choice{Elsewhere: why}

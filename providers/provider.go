@@ -229,6 +229,8 @@ type Cloud[C, F any] struct {
 	Settings func(C) map[string]string
 	// Choose returns the kind of load balancer that a Service requests.
 	Choose func(*corev1.Service) Choice
+	// ChooseUnder is Choose for a configuration on which the kind depends. Nil: Choose suffices.
+	ChooseUnder func(C, *corev1.Service) Choice
 	// Left explains to the user why a Service is left alone under this configuration
 	// although Choose returns a kind; empty: it is served. Nil: all are.
 	Left func(C, *corev1.Service) string

@@ -60,16 +60,12 @@ func TestHostname(t *testing.T) {
 	}
 }
 
-// TestElsewhere: keys that leave a Service to others do, and the type only with its gate.
+// TestElsewhere: keys that leave a Service to others do.
 func TestElsewhere(t *testing.T) {
 	for key, value := range map[string]string{domain + "class": "custom", prefix + "tunnel-type": ""} {
 		if c := model.Choose(props.Service("web", map[string]string{key: value}).Service); c.Kind != "" || !strings.Contains(c.Elsewhere, key) {
 			t.Errorf("%s: %+v", key, c)
 		}
-	}
-	svc := props.Service("web", withKeys("type", "nlb")).Service
-	if model.Left(model.Config{}, svc) != "" || !strings.Contains(model.Left(model.Config{TypeKey: true}, svc), "nlb") {
-		t.Error("the type counts without its gate, or not with it")
 	}
 }
 

@@ -93,6 +93,10 @@ func giveAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource 
 		spec.Address = "47.98.0." + r.ID[len(r.ID)-1:]
 		r.Spec = spec
 	}
+	if spec, ok := r.Spec.(model.NetBalancer); ok && spec.Host == "" {
+		spec.Host = r.ID + ".cn-hangzhou.nlb.aliyuncs.com"
+		r.Spec = spec
+	}
 	return r
 }
 

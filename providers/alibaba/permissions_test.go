@@ -17,7 +17,7 @@ func (s podSubject) SetRole(t testing.TB, role []byte) {
 // TestPermissions holds docs/permissions/alibaba.json against what is called when load balancers are changed
 // in everything that can change.
 func TestPermissions(t *testing.T) {
-	fresh := func(t testing.TB) props.Subject { return podSubject{onAlibaba().Subject(t, withNodes(3))} }
+	fresh := func(t testing.TB) props.Subject { return podSubject{onAlibaba().Subject(t, withUsers(3))} }
 	certificates, lists := defaultSeed().Certificates, defaultSeed().Lists
 	secure := func(pairs ...string) map[string]string {
 		return withKeys(append([]string{"protocol-port", "http:80,https:443", "cert-id", certificates[0], "health-check-flag", "on"}, pairs...)...)
@@ -31,5 +31,8 @@ func TestPermissions(t *testing.T) {
 		props.Service("by size", withKeys("instance-charge-type", "PayBySpec", "charge-type", "paybybandwidth", "bandwidth", "20")),
 		props.Service("greater", withKeys("instance-charge-type", "PayBySpec", "spec", "slb.s2.small", "delete-protection", "on", "charge-type", "paybybandwidth", "bandwidth", "30")),
 		props.Service("pods", podKeys()),
+		netCase("network", nil, withUDP),
+		netCase("network, tuned", withKeys("name", "shop", "additional-resource-tags", "Team=web", "scheduler", "rr", "idle-timeout", "60", "bandwidth-package-id", "cbwp-1", "security-group-ids", defaultUsers().UsersSecurity), withUDP),
+		netCase("network, other zones", withKeys("zone-maps", defaultSeed().VSwitches[0].Zone+":"+defaultSeed().VSwitches[0].ID+","+defaultSeed().VSwitches[2].Zone+":"+defaultSeed().VSwitches[2].ID, "bandwidth-package-id", "", "security-group-ids", ""), withUDP),
 	}})
 }

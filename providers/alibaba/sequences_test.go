@@ -14,7 +14,7 @@ import (
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
 	laws.Sequences{
-		Keys: alibaba.Cloud().Annotations, Kinds: map[string]func(*corev1.Service){model.CLB: nil}, Least: 20,
+		Keys: alibaba.Cloud().Annotations, Kinds: map[string]func(*corev1.Service){model.CLB: nil, model.NLB: asNet}, Least: 20,
 		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
 			return subjectOf(t, nil), func(t testing.TB, svc *corev1.Service) laws.Case {
 				return subjectOf(t, []props.Case{{Name: "case", Service: svc}}).Cases[0]

@@ -105,7 +105,7 @@ func (c Cloud[O, S]) Calls(t *testing.T, opt O, goals Goals, counts func(e sim.E
 				}
 			}}
 			for i := range n {
-				life.Services = append(life.Services, Numbered(i, nil))
+				life.Services = append(life.Services, c.complete(Numbered(i, nil)))
 			}
 			life.Run(func(p Phase) {
 				goals.Check(t, n, p, w.Control().Journal.Counts())

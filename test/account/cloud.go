@@ -42,6 +42,16 @@ type Cloud[O any, S Simulator] struct {
 	Prefix string
 	// Start serves a new account until the test ends.
 	Start func(t testing.TB, opt O) S
+	// Complete makes a Service one of the kind under test; nil: it is one already.
+	Complete func(*corev1.Service)
+}
+
+// complete returns the Service as one of the kind under test.
+func (c Cloud[O, S]) complete(svc *corev1.Service) *corev1.Service {
+	if c.Complete != nil {
+		c.Complete(svc)
+	}
+	return svc
 }
 
 // Keys returns annotations from pairs of a key without the prefix and a value.

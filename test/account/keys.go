@@ -43,6 +43,8 @@ type EveryKey[O any] struct {
 	Slices func(svc *corev1.Service) []*discoveryv1.EndpointSlice
 	// Objects has the objects that Services name.
 	Objects map[providers.Reference]providers.Object
+	// Kind limits the keys to those that work for a kind; empty: all keys.
+	Kind string
 }
 
 // StillClock returns a clock that stands still, so that two accounts differ only in what was
@@ -71,6 +73,7 @@ func (c Cloud[O, S]) EveryKey(t *testing.T, all EveryKey[O]) {
 	}
 	for _, row := range annotations.Rows(c.Entry.Annotations) {
 		name, ours := strings.CutPrefix(row.Key, c.Prefix)
+		ours = ours && (all.Kind == "" || c.Entry.Annotations.Works(row.Key, all.Kind))
 		if ours && row.On == annotations.ServiceAnnotation && row.Writer != annotations.ByController && row.Support == annotations.Works && !tried[name] && all.Elsewhere[name] == "" {
 			t.Errorf("%s: no case", row.Key)
 		}
@@ -108,7 +111,7 @@ func (c Cloud[O, S]) refusesKey(t *testing.T, all EveryKey[O], k KeyCase) {
 func (c Cloud[O, S]) beginWith(t *testing.T, all EveryKey[O], notes map[string]string) (*World[S], *corev1.Service) {
 	t.Helper()
 	w := c.Begin(t, all.Options)
-	svc := props.Service("web", maps.Clone(notes)).Service
+	svc := c.complete(props.Service("web", maps.Clone(notes)).Service)
 	if all.Change != nil {
 		all.Change(notes, &svc.Spec)
 	}

@@ -1,13 +1,18 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
@@ -49,12 +54,33 @@ func onAlibaba(t testing.TB) Subject {
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			return openCloud(ctx, alibaba.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
-		Call: func(r *http.Request, _ []byte) (string, bool) {
-			query := r.URL.Query()
-			action := query.Get("Action")
-			reads := strings.HasPrefix(action, "Describe") || action == "ListTagResources"
-			return fmt.Sprint(action, " ", query.Get("VServerGroupId"), query.Get("LoadBalancerId"), " ", query.Get("ListenerPort")), !reads
+		Call: func(r *http.Request, body []byte) (string, bool) {
+			given := r.URL.Query()
+			if form, err := url.ParseQuery(string(body)); err == nil { // of the NLB API
+				maps.Copy(given, form)
+			}
+			action := cmp.Or(given.Get("Action"), r.Header.Get("X-Acs-Action"))
+			reads := strings.HasPrefix(action, "Describe") || strings.HasPrefix(action, "List")
+			about := given.Get("VServerGroupId") + given.Get("LoadBalancerId") + given.Get("ServerGroupId") + given.Get("ListenerId")
+			return fmt.Sprint(action, " ", about, " ", given.Get("ListenerPort")), !reads
 		},
 		Throttled: sim.Fault{Status: http.StatusBadRequest, Code: "Throttling.User"},
 	}
+}
+
+// alibabaNet makes a Service one with a network load balancer in the seeded zones.
+func alibabaNet(svc *corev1.Service) {
+	cloud, err := simalibaba.New(simalibaba.Options{})
+	if err != nil {
+		panic(err)
+	}
+	var zones []string
+	for _, v := range cloud.Seed.VSwitches[:2] {
+		zones = append(zones, v.Zone+":"+v.ID)
+	}
+	svc.Spec.LoadBalancerClass = new("alibabacloud.com/nlb")
+	if svc.Annotations == nil {
+		svc.Annotations = map[string]string{}
+	}
+	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
 }

@@ -81,8 +81,9 @@ const (
 
 // Values of ip-version and backend-ip-version.
 const (
-	ipv4 = "ipv4"
-	ipv6 = "ipv6"
+	ipv4      = "ipv4"
+	ipv6      = "ipv6"
+	dualstack = "dualstack" // of backend-ip-version alone
 )
 
 // cloudChooses is the default of a key that is left to the cloud.
@@ -94,26 +95,33 @@ var (
 		Name: prefix + "address-type", Aliases: []string{oldPrefix + "address-type"}, EmptyHides: true, Group: groupKind, Example: intranet,
 		Doc: "Internet load balancers have a public address, intranet ones a private address.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Enum(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
+			Kinds: []string{CLB}, Type: annotations.Enum(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
 			Doc: "A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
+		}, {
+			Kinds: []string{NLB}, Type: annotations.EnumFold(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceNet,
 		}},
 	}, annotations.ToInternet)
-	networkTypeKey = onIntranet(wordKey("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc))
-	vswitchKey     = onIntranet(textKey("vswitch-id", groupKind, annotations.NamesThe(annotations.ThingSubnet), annotations.String().Legally("the id of a vSwitch of the VPC"), annotations.IgnoredAfterCreation,
-		"vsw-2ze1a2b3c4d5e6f7g8h9i", "The vSwitch of an intranet load balancer.", "the first configured vSwitch that has a free address"))
-	addressKey = onIntranet(textKey("ip", groupKind, annotations.NamesThe(annotations.ThingAddress), annotations.Custom("address", "an IPv4 address of the vSwitch", parseAddress), annotations.Refused,
-		"192.168.0.20", "The address of an intranet load balancer.", cloudChooses))
-	zoneKey = textKey("master-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
-		"cn-hangzhou-h", "Primary zone of the load balancer.", cloudChooses)
-	backupKey = textKey("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
-		"cn-hangzhou-i", "Secondary zone of the load balancer.", cloudChooses)
+	networkTypeKey = onClassic(onIntranet(wordKey("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc)))
+	vswitchKey     = onClassic(onIntranet(textKey("vswitch-id", groupKind, annotations.NamesThe(annotations.ThingSubnet), annotations.String().Legally("the id of a vSwitch of the VPC"), annotations.IgnoredAfterCreation,
+		"vsw-2ze1a2b3c4d5e6f7g8h9i", "The vSwitch of an intranet load balancer.", "the first configured vSwitch that has a free address")))
+	addressKey = onClassic(onIntranet(textKey("ip", groupKind, annotations.NamesThe(annotations.ThingAddress), annotations.Custom("address", "an IPv4 address of the vSwitch", parseAddress), annotations.Refused,
+		"192.168.0.20", "The address of an intranet load balancer.", cloudChooses)))
+	zoneKey = onClassic(textKey("master-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+		"cn-hangzhou-h", "Primary zone of the load balancer.", cloudChooses))
+	backupKey = onClassic(textKey("slave-zoneid", groupKind, annotations.NamesThe(annotations.ThingZone), annotations.String().Legally("the id of a zone"), annotations.Refused,
+		"cn-hangzhou-i", "Secondary zone of the load balancer.", cloudChooses))
 	ipVersionKey = &annotations.Key[string]{
 		Name: prefix + "ip-version", Aliases: []string{oldPrefix + "ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: ipv6,
-		Doc:   "Address family of the load balancer.",
-		Forms: []annotations.Form[string]{{Type: annotations.Enum(ipv6, ipv4), Default: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source}},
+		Doc: "Address family of the load balancer.",
+		Forms: []annotations.Form[string]{
+			{Kinds: []string{CLB}, Type: annotations.Enum(ipv6, ipv4), Default: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source},
+			{Kinds: []string{NLB}, Type: annotations.EnumFold(netDualStack, ipv4), Default: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: sourceNet},
+		},
 	}
-	nameKey = textKey("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
-		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters")
+	nameKey = onBoth(textKey("name", groupKind, annotations.NamesNothing(), annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.InPlace,
+		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters"), func(f *annotations.Form[string]) {
+		f.Type = annotations.Custom("name", fmt.Sprintf("2 to %d characters", longestNetName), parseNetName)
+	})
 	groupKey = textKey("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
 		"rg-acfmxazb4ph6aiy", "Resource group of the load balancer.", "resourceGroupID of the configuration, else the default group of the account")
 	tagsKey = &annotations.Key[map[string]string]{
@@ -124,8 +132,8 @@ var (
 			Doc: "Tags that are not listed stay. The official controller removes them.",
 		}},
 	}
-	deleteProtectionKey       = wordKey("delete-protection", groupKind, annotations.InPlace, "Protects the load balancer against deletion by others. Berth switches it off to delete the load balancer itself.", "on, and that of a live one stays", on, off)
-	modificationProtectionKey = wordKey("modification-protection", groupKind, annotations.InPlace, "Protects the load balancer against changes in the console.", "ConsoleProtection, and that of a live one stays", consoleProtection, "NonProtection")
+	deleteProtectionKey       = onClassic(wordKey("delete-protection", groupKind, annotations.InPlace, "Protects the load balancer against deletion by others. Berth switches it off to delete the load balancer itself.", "on, and that of a live one stays", on, off))
+	modificationProtectionKey = onClassic(wordKey("modification-protection", groupKind, annotations.InPlace, "Protects the load balancer against changes in the console.", "ConsoleProtection, and that of a live one stays", consoleProtection, "NonProtection"))
 	preserveKey               = &annotations.Key[bool]{
 		Name: prefix + preserveName, Aliases: []string{oldPrefix + preserveName}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "true", OnDelete: true,
 		Doc: "Keeps the load balancer with its listeners and server groups when the Service is deleted. Its protections are switched off, and the tags of the controller are removed.",
@@ -134,8 +142,8 @@ var (
 			Doc: `Any text counts, "false" and "off" as well.`,
 		}},
 	}
-	statusKey   = wordKey("external-ip-type", groupKind, annotations.InPlace, "Shows the elastic IP addresses of the load balancer in the status, if it has any.", "the address of the load balancer", "eip")
-	hostnameKey = textKey("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address")
+	statusKey   = onClassic(wordKey("external-ip-type", groupKind, annotations.InPlace, "Shows the elastic IP addresses of the load balancer in the status, if it has any.", "the address of the load balancer", "eip"))
+	hostnameKey = onClassic(textKey("hostname", groupKind, annotations.NamesThe(annotations.ThingHostname), annotations.NonEmpty(), annotations.InPlace, "shop.example.com", "Host name that the status of the Service has in place of the address.", "the address"))
 )
 
 // Values of switches and protections.
@@ -161,7 +169,7 @@ func placeKeys() []annotations.Declaration {
 var (
 	classKey  = elsewhereKey(domain+"class", "custom", "Any value leaves the Service to another controller.", annotations.NonEmpty(), "")
 	tunnelKey = elsewhereKey(prefix+"tunnel-type", "cross-region", "The key leaves the Service to the controller of edge clusters, whatever the value.", annotations.String(), "")
-	typeKey   = elsewhereKey(prefix+"type", "nlb", "With the feature gate LoadBalancerTypeAnnotation any value leaves the Service alone: network load balancers are not served yet.", annotations.String(), "Without the gate the key has no effect.")
+	typeKey   = elsewhereKey(prefix+"type", NLB, "With the feature gate LoadBalancerTypeAnnotation the value nlb asks for a network load balancer, and any other leaves the Service to another controller.", annotations.String(), "Without the gate the key has no effect.")
 )
 
 func elsewhereKey(name, example, doc string, t annotations.Type[string], note string) *annotations.Key[string] {
@@ -183,10 +191,10 @@ const (
 
 // Keys of billing and size.
 var (
-	chargeKey    = wordKey("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize)
-	sizeKey      = textKey("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize)
-	trafficKey   = onInternet(wordKey("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate))
-	bandwidthKey = onInternet(numberKey("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud"))
+	chargeKey    = onClassic(wordKey("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize))
+	sizeKey      = onClassic(textKey("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize))
+	trafficKey   = onClassic(onInternet(wordKey("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate)))
+	bandwidthKey = onClassic(onInternet(numberKey("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud")))
 )
 
 func onInternet[T any](k *annotations.Key[T]) *annotations.Key[T] {
@@ -229,13 +237,16 @@ var (
 			Type: annotations.Enum(ServerENI, ServerECS), DefaultDoc: "serviceBackendType of the configuration, else nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
 		}},
 	}
-	backendFamilyKey = annotations.Needing(&annotations.Key[string]{
+	backendFamilyKey = onBoth(annotations.Needing(&annotations.Key[string]{
 		Name: prefix + "backend-ip-version", Aliases: []string{oldPrefix + "backend-ip-version"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: ipv6,
 		Doc: "Address family of the pods that are backends, or that count as weight.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.EnumFold(ipv6, ipv4), DefaultDoc: ipv4, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go",
 		}},
-	}, annotations.Need{ipVersionKey.Is(ipv6)}, annotations.Need{annotations.Setting(settingDual, gateOn)})
+	}, annotations.Need{ipVersionKey.Is(ipv6)}, annotations.Need{annotations.Setting(settingDual, gateOn)}), func(f *annotations.Form[string]) {
+		f.Type, f.Change = annotations.EnumFold(ipv6, dualstack, ipv4), annotations.InPlace
+		f.Needs = []annotations.Need{{ipVersionKey.Is(netDualStack)}, {annotations.Setting(settingDual, gateOn)}}
+	})
 	gracefulKey = annotations.Needing(&annotations.Key[bool]{
 		Name: prefix + "graceful-shutdown", Aliases: []string{oldPrefix + "graceful-shutdown"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupBackends, Example: "true",
 		Doc: "Keeps pods that terminate and still serve in the server group, with weight 0.",
@@ -259,29 +270,6 @@ func parseLabels(raw string) (map[string]string, error) {
 		out[key] = value
 	}
 	return out, nil
-}
-
-func laterKey(name, group, doc, reason string, names annotations.Names) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: "example", Doc: doc,
-		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Later, Reason: reason, Source: source}},
-	}
-}
-
-// networkKeys are keys of network load balancers, which have no effect on this kind.
-func networkKeys() []annotations.Declaration {
-	var out []annotations.Declaration
-	for _, k := range []struct{ name, doc string }{
-		{"zone-maps", "Zones and vSwitches."}, {"security-group-ids", "Security groups."}, {"bandwidth-package-id", "Common bandwidth package."},
-		{"ipv6-address-type", "Whether the IPv6 address is public."}, {"cross-zone-enabled", "Sends traffic to backends of other zones."},
-		{"cacert-id", "CA certificate."}, {"cacert", "Switches mutual authentication on."}, {"cps", "New connections per second."}, {"alpn", "Switches ALPN on."}, {"alpn-policy", "Policy of ALPN."},
-		{"additional-cert-ids", "More certificates."}, {"ppv2-pvl-ep-id-enabled", "Sends the endpoint in the PROXY protocol."}, {"ppv2-pvl-eps-id-enabled", "Sends the endpoint service in the PROXY protocol."},
-		{"ppv2-pvl-vpc-id-enabled", "Sends the VPC in the PROXY protocol."}, {"listener-port-range", "Ranges of ports."}, {"preserve-client-ip", "Preserves the addresses of clients."},
-		{"server-group-type", "Type of server groups."}, {"health-check-http-version", "Version of HTTP of health checks."},
-	} {
-		out = append(out, laterKey(k.name, groupNLB, k.doc, "network load balancers are not served yet", annotations.NamesNothing()))
-	}
-	return out
 }
 
 func objectKeys() []annotations.Declaration {

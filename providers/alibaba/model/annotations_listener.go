@@ -79,72 +79,87 @@ var (
 		Doc: "Protocols of listeners, by port.",
 		Forms: []annotations.Form[map[int32]string]{{
 			Type: annotations.Custom("protocols", "tcp, udp, http or https with a port, separated by commas: https:443,http:80", parseProtocols), DefaultDoc: "the protocol of the port of the Service",
-			Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: source,
+			Kinds: []string{CLB}, Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: source,
+		}, {
+			Type: annotations.Custom("protocols", "tcp, udp or tcpssl with a port, separated by commas: tcpssl:443", parseNetProtocols), DefaultDoc: "the protocol of the port of the Service",
+			Kinds: []string{NLB}, Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: sourceNet,
 		}},
 	}
-	schedulerKey = annotations.Staying(wordKey("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr", "rr", "wrr", "wlc", "sch", "tch", "qch"))
+	schedulerKey = onBoth(annotations.Staying(wordKey("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr", "rr", "wrr", "wlc", "sch", "tch", "qch")), anyCase("rr", "wrr", "wlc", "sch", "tch", "qch"))
 
-	persistenceKey  = annotations.Staying(numberKey("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0"))
-	establishedKey  = annotations.Staying(numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900"))
-	drainKey        = annotations.Staying(wordKey("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off", on, off))
-	drainTimeoutKey = annotations.Staying(annotations.Needing(numberKey("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"), annotations.Need{drainKey.Is(on)}))
-	proxyKey        = &annotations.Key[bool]{
+	persistenceKey  = onClassic(annotations.Staying(numberKey("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0")))
+	establishedKey  = onClassic(annotations.Staying(numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900")))
+	drainKey        = onBoth(annotations.Staying(wordKey("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off", on, off)), anyCase(on, off))
+	drainTimeoutKey = onBoth(annotations.Staying(annotations.Needing(numberKey("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"), annotations.Need{drainKey.Is(on)})), func(f *annotations.Form[int]) {
+		f.Type, f.Needs = annotations.IntRange(0, 900), []annotations.Need{{drainKey.Is(on)}}
+	})
+	proxyKey = onBoth(&annotations.Key[bool]{
 		Name: prefix + "proxy-protocol", Aliases: []string{oldPrefix + "proxy-protocol"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupListener, Example: on,
 		Doc: "Sends backends the address of the client by version 2 of the PROXY protocol.",
 		Forms: []annotations.Form[bool]{{
 			Type: annotations.BoolWords([]string{on}, []string{off}, false), DefaultDoc: "off", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Removal: annotations.Stays, Source: source,
 		}},
-	}
+	}, func(f *annotations.Form[bool]) { f.Type = annotations.BoolWords([]string{on}, []string{off}, true) })
 
-	idleKey            = annotations.Staying(numberKey("idle-timeout", groupListener, "30", "Closes idle connections of HTTP and HTTPS after this long, in seconds.", 1, 60, "15"))
-	requestKey         = annotations.Staying(numberKey("request-timeout", groupListener, "90", "How long a backend may take for an answer of HTTP and HTTPS, in seconds.", 1, 180, "60"))
-	stickyKey          = annotations.Staying(wordKey("sticky-session", groupListener, annotations.InPlace, "Whether clients of HTTP and HTTPS stay with a backend by a cookie.", "off", on, off))
-	stickyTypeKey      = wordKey("sticky-session-type", groupListener, annotations.InPlace, "Whether the load balancer inserts the cookie or the backend sets it.", "none", "insert", "server")
-	cookieTimeoutKey   = numberKey("cookie-timeout", groupListener, "1800", "Life of an inserted cookie, in seconds.", 1, 86400, "none")
-	cookieKey          = textKey("cookie", groupListener, annotations.NamesNothing(), annotations.Custom("cookie", `1 to 200 characters without commas, semicolons and blanks, not beginning with "$"`, parseCookie), annotations.InPlace, "session", "Name of the cookie that the backend sets.", "none")
-	forwardedProtoKey  = annotations.Staying(wordKey("xforwardedfor-proto", groupListener, annotations.InPlace, "Whether requests carry the protocol of the listener in X-Forwarded-Proto.", "off", on, off))
-	forwardedPortKey   = annotations.Staying(wordKey("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off", on, off))
-	forwardedSourceKey = annotations.Staying(wordKey("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off", on, off))
-	certificateKey     = textKey("cert-id", groupListener, annotations.NamesThe(annotations.ThingCertificate), annotations.String().Legally("the id of a server certificate of CLB"), annotations.InPlace, "1234567890123456_15d5eb0ceb3_-1523456789_1234567", "Certificate of HTTPS listeners.", "none")
-	http2Key           = annotations.Staying(wordKey("http2-enabled", groupListener, annotations.InPlace, "Whether HTTPS listeners accept HTTP/2.", "on", off, on))
-	cipherKey          = annotations.Staying(wordKey("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0",
-		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3"))
+	idleKey            = onBoth(annotations.Staying(numberKey("idle-timeout", groupListener, "30", "Closes idle connections of HTTP and HTTPS after this long, in seconds.", 1, 60, "15")), inRange(10, 900, "900"))
+	requestKey         = onClassic(annotations.Staying(numberKey("request-timeout", groupListener, "90", "How long a backend may take for an answer of HTTP and HTTPS, in seconds.", 1, 180, "60")))
+	stickyKey          = onClassic(annotations.Staying(wordKey("sticky-session", groupListener, annotations.InPlace, "Whether clients of HTTP and HTTPS stay with a backend by a cookie.", "off", on, off)))
+	stickyTypeKey      = onClassic(wordKey("sticky-session-type", groupListener, annotations.InPlace, "Whether the load balancer inserts the cookie or the backend sets it.", "none", "insert", "server"))
+	cookieTimeoutKey   = onClassic(numberKey("cookie-timeout", groupListener, "1800", "Life of an inserted cookie, in seconds.", 1, 86400, "none"))
+	cookieKey          = onClassic(textKey("cookie", groupListener, annotations.NamesNothing(), annotations.Custom("cookie", `1 to 200 characters without commas, semicolons and blanks, not beginning with "$"`, parseCookie), annotations.InPlace, "session", "Name of the cookie that the backend sets.", "none"))
+	forwardedProtoKey  = onClassic(annotations.Staying(wordKey("xforwardedfor-proto", groupListener, annotations.InPlace, "Whether requests carry the protocol of the listener in X-Forwarded-Proto.", "off", on, off)))
+	forwardedPortKey   = onClassic(annotations.Staying(wordKey("xforwardedfor-slbport", groupListener, annotations.InPlace, "Whether requests carry the port of the listener in X-Forwarded-Port.", "off", on, off)))
+	forwardedSourceKey = onClassic(annotations.Staying(wordKey("xforwardedfor-clientsrcport", groupListener, annotations.InPlace, "Whether requests carry the port of the client in X-Forwarded-Client-srcport.", "off", on, off)))
+	certificateKey     = onBoth(textKey("cert-id", groupListener, annotations.NamesBy(annotations.ThingCertificate, SplitIDs), annotations.String().Legally("the id of a server certificate of CLB"), annotations.InPlace, "1234567890123456_15d5eb0ceb3_-1523456789_1234567", "Certificate of HTTPS listeners.", "none"), func(f *annotations.Form[string]) {
+		f.Type = annotations.Custom("certificates", "ids of certificates, separated by commas", parseOrdered)
+	})
+	http2Key  = onClassic(annotations.Staying(wordKey("http2-enabled", groupListener, annotations.InPlace, "Whether HTTPS listeners accept HTTP/2.", "on", off, on)))
+	cipherKey = onBoth(annotations.Staying(wordKey("tls-cipher-policy", groupListener, annotations.InPlace, "TLS versions and ciphers of HTTPS listeners.", "tls_cipher_policy_1_0",
+		"tls_cipher_policy_1_2", "tls_cipher_policy_1_0", "tls_cipher_policy_1_1", "tls_cipher_policy_1_2_strict", "tls_cipher_policy_1_2_strict_with_1_3")), func(f *annotations.Form[string]) {
+		f.Type = annotations.NonEmpty().Legally("a policy of the cloud, such as tls_cipher_policy_1_2, or the id of a policy of your own")
+	})
 )
 
 // Keys of health checks.
 var (
-	healthFlagKey     = annotations.Staying(wordKey("health-check-flag", groupHealth, annotations.InPlace, "Whether backends of HTTP and HTTPS listeners are checked.", "off", on, off))
-	healthSwitchKey   = annotations.Staying(wordKey("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on", off, on))
-	healthTypeKey     = annotations.Staying(wordKey("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp", http, tcp))
-	healthURIKey      = annotations.Staying(textKey("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/"))
-	healthPortKey     = annotations.Staying(numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend"))
-	healthyKey        = annotations.Staying(numberKey("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3"))
-	unhealthyKey      = annotations.Staying(numberKey("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3"))
-	intervalKey       = annotations.Staying(numberKey("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2"))
-	connectTimeoutKey = annotations.Staying(numberKey("health-check-connect-timeout", groupHealth, "10", "Time after which a health check of TCP and UDP has failed, in seconds.", 1, 300, "5"))
-	healthTimeoutKey  = annotations.Staying(numberKey("health-check-timeout", groupHealth, "10", "Time after which a health check of HTTP and HTTPS has failed, in seconds.", 1, 300, "5"))
-	healthDomainKey   = annotations.Staying(textKey("health-check-domain", groupHealth, annotations.NamesNothing(), annotations.NonEmpty().Legally("a domain, or $_ip for the address of the backend"), annotations.InPlace, "shop.example.com", "Host of health checks by HTTP.", "the address of the backend"))
-	healthCodesKey    = annotations.Staying(textKey("health-check-httpcode", groupHealth, annotations.NamesNothing(), annotations.Custom("codes", "http_2xx, http_3xx, http_4xx and http_5xx, separated by commas", parseCodes), annotations.InPlace, "http_2xx,http_3xx", "Answers of healthy backends.", "http_2xx"))
-	healthMethodKey   = annotations.Staying(wordKey("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head", "get", "head"))
+	healthFlagKey     = onBoth(annotations.Staying(wordKey("health-check-flag", groupHealth, annotations.InPlace, "Whether backends of HTTP and HTTPS listeners are checked.", "off", on, off)), func(f *annotations.Form[string]) { f.Type, f.DefaultDoc = annotations.EnumFold(on, off), on })
+	healthSwitchKey   = onClassic(annotations.Staying(wordKey("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on", off, on)))
+	healthTypeKey     = onBoth(annotations.Staying(wordKey("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp", http, tcp)), checked(anyCase(tcp, http, udp)))
+	healthURIKey      = onBoth(annotations.Staying(textKey("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/")), checked(asClassic[string]))
+	healthPortKey     = onBoth(annotations.Staying(numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend")), checked(inRange(0, 65535, "the port of the backend")))
+	healthyKey        = onBoth(annotations.Staying(numberKey("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3")), checked(inRange(2, 10, "2")))
+	unhealthyKey      = onBoth(annotations.Staying(numberKey("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3")), checked(inRange(2, 10, "2")))
+	intervalKey       = onBoth(annotations.Staying(numberKey("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2")), checked(inRange(1, 50, "10")))
+	connectTimeoutKey = onBoth(annotations.Staying(numberKey("health-check-connect-timeout", groupHealth, "10", "Time after which a health check of TCP and UDP has failed, in seconds.", 1, 300, "5")), checked(asClassic[int]))
+	healthTimeoutKey  = onClassic(annotations.Staying(numberKey("health-check-timeout", groupHealth, "10", "Time after which a health check of HTTP and HTTPS has failed, in seconds.", 1, 300, "5")))
+	healthDomainKey   = onBoth(annotations.Staying(textKey("health-check-domain", groupHealth, annotations.NamesNothing(), annotations.NonEmpty().Legally("a domain, or $_ip for the address of the backend"), annotations.InPlace, "shop.example.com", "Host of health checks by HTTP.", "the address of the backend")), checked(asClassic[string]))
+	healthCodesKey    = onBoth(annotations.Staying(textKey("health-check-httpcode", groupHealth, annotations.NamesNothing(), annotations.Custom("codes", "http_2xx, http_3xx, http_4xx and http_5xx, separated by commas", parseCodes), annotations.InPlace, "http_2xx,http_3xx", "Answers of healthy backends.", "http_2xx")), checked(asClassic[string]))
+	healthMethodKey   = onBoth(annotations.Staying(wordKey("health-check-method", groupHealth, annotations.InPlace, "Method of health checks of HTTP and HTTPS listeners.", "head", "get", "head")), checked(func(f *annotations.Form[string]) { f.Type, f.DefaultDoc = annotations.EnumFold("get", "head"), "get" }))
 )
 
 func protocolKeys() []annotations.Declaration {
 	return []annotations.Declaration{protocolKey, forwardKey, domainsKey}
 }
 
-// parseProtocols reads protocols by port. Of two items of a port the last one counts.
+// parseProtocols reads protocols by port.
 func parseProtocols(raw string) (map[int32]string, error) {
+	return readProtocols(raw, func(protocol string) (string, bool) { return protocol, slices.Contains(allProtocols(), protocol) })
+}
+
+// readProtocols reads protocols by port. Of two items of a port the last one counts.
+func readProtocols(raw string, read func(protocol string) (string, bool)) (map[int32]string, error) {
 	out := map[int32]string{}
 	for item := range strings.SplitSeq(raw, ",") {
 		protocol, port, ok := strings.Cut(strings.TrimSpace(item), ":")
 		n, err := strconv.ParseUint(port, 10, 16)
-		switch {
-		case !ok || err != nil || n == 0:
+		if !ok || err != nil || n == 0 {
 			return nil, fmt.Errorf("has %q, which is not a protocol and a port", item)
-		case !slices.Contains(allProtocols(), protocol):
+		}
+		name, known := read(protocol)
+		if !known {
 			return nil, fmt.Errorf("has the protocol %q, which no listener has", protocol)
 		}
-		out[int32(n)] = protocol
+		out[int32(n)] = name
 	}
 	return out, nil
 }

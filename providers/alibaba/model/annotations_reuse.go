@@ -60,28 +60,28 @@ const (
 
 // Keys of access control.
 var (
-	accessKey = annotations.Staying(annotations.Exposing(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off, on, off), annotations.ToInternet))
-	listsKey  = annotations.Exposing(annotations.Naming(textKey("acl-id", groupAccess, annotations.NamesNothing(), annotations.Custom("lists", "ids of access control lists, separated by commas", parseIDs), annotations.InPlace,
-		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingPrefixList, SplitIDs)), annotations.ToInternet)
-	listTypeKey = annotations.Exposing(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying), annotations.ToInternet)
+	accessKey = onClassic(annotations.Staying(annotations.Exposing(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off, on, off), annotations.ToInternet)))
+	listsKey  = onClassic(annotations.Exposing(annotations.Naming(textKey("acl-id", groupAccess, annotations.NamesNothing(), annotations.Custom("lists", "ids of access control lists, separated by commas", parseIDs), annotations.InPlace,
+		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingPrefixList, SplitIDs)), annotations.ToInternet))
+	listTypeKey = onClassic(annotations.Exposing(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying), annotations.ToInternet))
 )
 
 // Keys of redirects and further certificates.
 var (
-	forwardKey = &annotations.Key[map[int32]int32]{
+	forwardKey = onClassic(&annotations.Key[map[int32]int32]{
 		Name: prefix + "forward-port", Aliases: []string{oldPrefix + "forward-port"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupListener, Example: "80:443",
 		Doc: "Redirects HTTP ports to HTTPS ports.",
 		Forms: []annotations.Form[map[int32]int32]{{
 			Type: annotations.Custom("ports", "ports of HTTP, each with a port of HTTPS, separated by commas: 80:443", parseForwards), DefaultDoc: "no redirect", Empty: annotations.EmptyAbsent, Change: annotations.Brief, Source: source,
 		}},
-	}
-	domainsKey = &annotations.Key[map[string]string]{
+	})
+	domainsKey = onClassic(&annotations.Key[map[string]string]{
 		Name: prefix + "domain-extensions", Aliases: []string{oldPrefix + "domain-extensions"}, EmptyHides: true, Names: annotations.NamesBy(annotations.ThingCertificate, certificatesOf), Group: groupListener, Example: "shop.example.com:1234567890123456_15d5eb0ceb3_-1523456789_1234567",
 		Doc: "Further certificates of HTTPS listeners, by domain.",
 		Forms: []annotations.Form[map[string]string]{{
 			Type: annotations.Custom("domains", "domains, each with the id of a certificate, separated by commas: shop.example.com:<id>", parseDomains), DefaultDoc: "those of a live listener stay", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source,
 		}},
-	}
+	})
 )
 
 func reuseKeys() []annotations.Declaration {

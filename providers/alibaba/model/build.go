@@ -33,11 +33,15 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 		return nil, beyond, nil
 	}
 	b.check()
-	if !b.problems.Errors() {
-		b.balancer()
+	entry, ports := b.balancer, b.ports
+	if in.Kind == NLB {
+		entry, ports = b.netBalancer, b.netPorts
 	}
 	if !b.problems.Errors() {
-		b.ports()
+		entry()
+	}
+	if !b.problems.Errors() {
+		ports()
 		b.sharedGroups()
 	}
 	if b.problems.Errors() {
@@ -48,9 +52,13 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 
 // check judges what does not follow from one annotation.
 func (b *builder) check() {
-	can, _ := providers.CapabilityOf(Capabilities(), CLB)
+	can, _ := providers.CapabilityOf(Capabilities(), b.in.Kind)
 	can.NodePorts = !usesPods(b.in)
 	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
+	if b.in.Kind == NLB {
+		b.checkNet()
+		return
+	}
 	b.checkSize()
 	b.checkRanges()
 	b.checkProtocols()
@@ -93,7 +101,7 @@ func (b *builder) checkProtocols() {
 		switch {
 		case at < 0:
 			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
-		case transportOf(protocol) != strings.ToLower(string(b.in.Backends.Ports[at].Protocol)):
+		case transportOf(strings.ToLower(protocol)) != strings.ToLower(string(b.in.Backends.Ports[at].Protocol)):
 			b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, b.in.Backends.Ports[at]), "a protocol over that of the port"))
 		}
 	}
@@ -228,10 +236,19 @@ func (b *builder) keepLive(want *Balancer, found Balancer) {
 func (b *builder) sharedGroups() {
 	for _, r := range b.have.Of(KindGroup) {
 		spec, _ := r.Spec.(VServerGroup)
-		if _, wanted := b.out.Get(r.Key); wanted || !spec.Shared || r.Proof == stack.None || r.In != balancerKey() {
-			continue
+		if spec.Shared && r.In == balancerKey() {
+			b.keepShared(r)
 		}
-		spec.Servers = nil
-		b.out.Put(stack.Resource{Key: r.Key, In: balancerKey(), Spec: spec})
+	}
+	for _, r := range b.have.Of(KindServerGroup) {
+		if spec, _ := r.Spec.(ServerGroup); spec.Shared {
+			b.keepShared(r)
+		}
+	}
+}
+
+func (b *builder) keepShared(r stack.Resource) {
+	if _, wanted := b.out.Get(r.Key); !wanted && r.Proof != stack.None {
+		b.out.Put(stack.Resource{Key: r.Key, In: r.In, Spec: withServers(r.Spec, nil)})
 	}
 }

@@ -127,20 +127,28 @@ func (b *builder) reportTaken(p nodeports.ServicePort, key stack.Key) {
 	for _, r := range b.have.Of(KindListener) {
 		if l, _ := r.Spec.(Listener); r.Proof == stack.None && ListenerKey(l.Protocol, l.Port) == key {
 			_, lb, _ := b.found()
-			b.problems.Warn("spec.ports", p.String(), fmt.Sprintf("is taken by the %s listener %q of the load balancer %s, which is not the Service's and is left alone", l.Protocol, l.Description, lb.ID),
-				"a port without a listener")
+			b.warnTaken(p, l.Protocol, l.Description, lb.ID)
 		}
 	}
 }
 
+func (b *builder) warnTaken(p nodeports.ServicePort, protocol, description, lb string) {
+	b.problems.Warn("spec.ports", p.String(), fmt.Sprintf("is taken by the %s listener %q of the load balancer %s, which is not the Service's and is left alone", protocol, description, lb),
+		"a port without a listener")
+}
+
 // reportUnused reports parameters that no listener of the Service takes.
 func (b *builder) reportUnused(used map[string]bool) {
-	for _, s := range listenerSettings() {
+	b.reportUnusedOf(listenerSettings(), used)
+	if _, _, given := domainsKey.Lookup(b.in.Values); given && !used[domainsKey.Name] {
+		b.problems = append(b.problems, domainsKey.Warning(b.in.Values, "has no effect: no listener of the Service is one of HTTPS", protocolKey.Name+" with https"))
+	}
+}
+
+func (b *builder) reportUnusedOf(settings []setting, used map[string]bool) {
+	for _, s := range settings {
 		if _, origin, given := s.read(b.in.Values); given && !used[s.param] {
 			b.problems.Warn(origin.Key, origin.Raw, "has no effect: no listener of the Service has one of the protocols "+strings.Join(s.of, ", "), protocolKey.Name+" with one of them")
 		}
-	}
-	if _, _, given := domainsKey.Lookup(b.in.Values); given && !used[domainsKey.Name] {
-		b.problems = append(b.problems, domainsKey.Warning(b.in.Values, "has no effect: no listener of the Service is one of HTTPS", protocolKey.Name+" with https"))
 	}
 }

@@ -34,15 +34,8 @@ func (b *builder) group(p nodeports.ServicePort, port string) (key stack.Key, ok
 	found, exists := b.have.Get(key)
 	existing, _ := found.Spec.(VServerGroup)
 	named := groupPortsKey.Get(b.in.Values)[p.Port]
-	if named != "" && b.isExternal() {
-		switch {
-		case !exists || found.ID != named:
-			b.problems = append(b.problems, groupPortsKey.Refusal(b.in.Values, "has "+named+", which is no server group of the load balancer "+idKey.Get(b.in.Values), "server groups of this load balancer"))
-			return key, false
-		case found.Proof == stack.None:
-			b.problems = append(b.problems, groupPortsKey.Refusal(b.in.Values, fmt.Sprintf("has %s, which a controller has created as %q", named, existing.Name), "server groups that you have created"))
-			return key, false
-		}
+	if named != "" && b.isExternal() && !b.mayUseGroup(found, exists, named, existing.Name) {
+		return key, false
 	}
 	if _, done := b.out.Get(key); done {
 		return key, true
@@ -56,6 +49,19 @@ func (b *builder) group(p nodeports.ServicePort, port string) (key stack.Key, ok
 		Name: GroupName(port, b.in.Owner, b.in.Config.ClusterID), Servers: b.keepWeights(servers, existing.Servers), Shared: existing.Shared,
 	}})
 	return key, true
+}
+
+// mayUseGroup reports whether the Service may use the server group that it names.
+func (b *builder) mayUseGroup(found stack.Resource, exists bool, named, name string) bool {
+	switch {
+	case !exists || found.ID != named:
+		b.problems = append(b.problems, groupPortsKey.Refusal(b.in.Values, "has "+named+", which is no server group of the load balancer "+idKey.Get(b.in.Values), "server groups of this load balancer"))
+		return false
+	case found.Proof == stack.None:
+		b.problems = append(b.problems, groupPortsKey.Refusal(b.in.Values, fmt.Sprintf("has %s, which a controller has created as %q", named, name), "server groups that you have created"))
+		return false
+	}
+	return true
 }
 
 // shareWeight divides a weight among servers, evenly or in proportion to their weights, with 1 at
@@ -80,6 +86,12 @@ func shareWeight(servers []Server, total int, inProportion bool) {
 
 // familyOf returns the family of pods that are backends.
 func familyOf(in Input) corev1.IPFamily {
+	if in.Kind == NLB {
+		if backendFamily(in) == ipv6 {
+			return corev1.IPv6Protocol
+		}
+		return corev1.IPv4Protocol
+	}
 	if in.Config.DualStack && ipVersionKey.Get(in.Values) == ipv6 && strings.EqualFold(backendFamilyKey.Get(in.Values), ipv6) {
 		return corev1.IPv6Protocol
 	}
@@ -122,9 +134,13 @@ func nodesOf(in Input, p nodeports.ServicePort) []Server {
 
 // podsOf returns the pods of a port whose network interface is known.
 func podsOf(in Input, facts *Facts, p nodeports.ServicePort) []Server {
+	return podsOfFamily(in, facts, p, familyOf(in))
+}
+
+func podsOfFamily(in Input, facts *Facts, p nodeports.ServicePort, family corev1.IPFamily) []Server {
 	weight := weightOf(in)
 	var out []Server
-	for _, e := range in.Backends.Endpoints.For(familyOf(in), p.Name) {
+	for _, e := range in.Backends.Endpoints.For(family, p.Name) {
 		id, ok := facts.Interfaces[InterfaceKey(e.Pod, e.Addr)]
 		if !ok || e.Terminating && !gracefulKey.Get(in.Values) {
 			continue
@@ -208,4 +224,25 @@ func SplitServers(want, have []Server) (add, remove, weigh []Server) {
 		}
 	}
 	return add, remove, weigh
+}
+
+// SplitNetServers compares the servers of a group of a network load balancer with the desired ones, and returns
+// those to add, to remove, and to give another port or weight. The port does not tell servers apart.
+func SplitNetServers(want, have []Server) (add, remove, set []Server) {
+	same := func(a, b Server) bool { return a.ID == b.ID && a.Address == b.Address && a.Type == b.Type }
+	for _, w := range want {
+		at := slices.IndexFunc(have, func(s Server) bool { return same(s, w) })
+		switch {
+		case at < 0:
+			add = append(add, w)
+		case have[at] != w:
+			set = append(set, w)
+		}
+	}
+	for _, h := range have {
+		if !slices.ContainsFunc(want, func(s Server) bool { return same(s, h) }) {
+			remove = append(remove, h)
+		}
+	}
+	return add, remove, set
 }

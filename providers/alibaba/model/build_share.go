@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -13,29 +14,19 @@ func attributesKey() stack.Key { return stack.Key{Kind: KindAttributes} }
 
 // isExternal reports whether the Service uses a load balancer of others.
 func (b *builder) isExternal() bool {
-	lb, ok := b.out.Get(balancerKey())
+	key := balancerKey()
+	if b.in.Kind == NLB {
+		key = netBalancerKey()
+	}
+	lb, ok := b.out.Get(key)
 	return ok && lb.Ownership == stack.External
 }
 
-// share uses an existing load balancer, and sets on it what the Service asks for. One that a
-// controller has created is refused: it is deleted with its Service, or is the API server's.
+// share uses an existing load balancer, and sets on it what the Service asks for.
 func (b *builder) share(found Balancer, lb stack.Resource, live bool) {
 	id := idKey.Get(b.in.Values)
-	if live && lb.Ownership != stack.External {
-		b.problems = append(b.problems, idKey.Refusal(b.in.Values, "cannot replace the load balancer "+lb.ID+" that the Service has; create a second Service with this annotation, move the clients to it, and delete this one", "no such annotation"))
+	if !b.mayShare(lb, live, found.Tags) {
 		return
-	}
-	if !live {
-		p := idKey.Refusal(b.in.Values, "is no load balancer of this account and region", "the id of an existing load balancer")
-		p.Taken = true // it may be created later
-		b.problems = append(b.problems, p)
-		return
-	}
-	for _, tag := range []string{TagOwner, TagCluster} {
-		if _, marked := found.Tags[tag]; marked {
-			b.problems = append(b.problems, idKey.Refusal(b.in.Values, fmt.Sprintf("has the tag %s, so a controller has created it for a Service or for the cluster", tag), "a load balancer without this tag"))
-			return
-		}
 	}
 	b.out.Put(stack.Resource{Key: balancerKey(), ID: id, Ownership: stack.External, Spec: found})
 	want := b.asked(map[string]string{TagReused: "true"})
@@ -73,7 +64,7 @@ func uniteTags(a, b map[string]string) map[string]string {
 // stay; false: there are none.
 func (b *builder) refuseFormer(former stack.Resource) bool {
 	if former.Key.Name == "" && !slices.ContainsFunc(b.have.Resources, func(r stack.Resource) bool {
-		return r.In == former.Key && r.Proof != stack.None && r.Key.Kind != KindAttributes
+		return r.In == former.Key && r.Proof != stack.None && r.Key.Kind != KindAttributes && r.Key.Kind != KindNetAttributes
 	}) {
 		return false
 	}
@@ -90,7 +81,7 @@ func (b *builder) manages() bool { return !b.isExternal() || overrideKey.Get(b.i
 // keepListeners keeps the Service's listeners as they are.
 func (b *builder) keepListeners() {
 	for _, r := range b.have.Resources {
-		if (r.Key.Kind == KindListener || r.Key.Kind == KindDomain) && r.Proof != stack.None && r.In != (stack.Key{Kind: KindBalancer, Name: FormerBalancer}) {
+		if slices.Contains([]stack.Kind{KindListener, KindDomain, KindNetListener}, r.Key.Kind) && r.Proof != stack.None && r.In.Name != FormerBalancer {
 			b.out.Put(r)
 		}
 	}
@@ -102,11 +93,9 @@ func (b *builder) checkPorts() {
 	for _, p := range b.in.Backends.Ports {
 		known[p.Port] = true
 	}
-	for _, port := range slices.Sorted(maps.Keys(groupPortsKey.Get(v))) {
-		if !known[port] {
-			b.problems = append(b.problems, groupPortsKey.Warning(v, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
-		}
-	}
+	b.reportPorts(groupPortsKey.Get(v), func(message string) annotations.Problem {
+		return groupPortsKey.Warning(v, message, "ports of the Service")
+	})
 	given := forwardKey.Get(v)
 	for _, port := range slices.Sorted(maps.Keys(given)) {
 		switch protocol := protocolKey.Get(v)[port]; {
@@ -116,6 +105,15 @@ func (b *builder) checkPorts() {
 			b.problems = append(b.problems, forwardKey.Warning(v, fmt.Sprintf("has no effect on the port %d, which is not one of HTTP", port), protocolKey.Name+" with http for it"))
 		case !b.isSecure(given[port]):
 			b.problems = append(b.problems, forwardKey.Refusal(v, fmt.Sprintf("redirects to the port %d, which has no listener of HTTPS", given[port]), "a port of the Service with https in "+protocolKey.Name))
+		}
+	}
+}
+
+// reportPorts reports ports of an annotation that the Service does not have.
+func (b *builder) reportPorts(given map[int32]string, problem func(message string) annotations.Problem) {
+	for _, port := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(b.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Port == port }) {
+			b.problems = append(b.problems, problem(fmt.Sprintf("has the port %d, which the Service does not have", port)))
 		}
 	}
 }

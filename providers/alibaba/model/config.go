@@ -38,6 +38,7 @@ const (
 	APIMachine  = "ecs"
 	APINetwork  = "vpc"
 	APIToken    = "sts"
+	APINet      = "nlb"
 )
 
 // Settings that annotations depend on, and the value of an enabled feature gate.
@@ -91,6 +92,7 @@ type configFile struct {
 		FeatureGates   string `json:"featureGates"`
 		// The addresses are Berth's own keys.
 		BalancerAddress string `json:"slbEndpoint"`
+		NetAddress      string `json:"nlbEndpoint"`
 		MachineAddress  string `json:"ecsEndpoint"`
 		NetworkAddress  string `json:"vpcEndpoint"`
 		TokenAddress    string `json:"stsEndpoint"`
@@ -117,7 +119,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 		Region: g.Region, ClusterID: g.ClusterID, VPC: g.VPC, VSwitches: vswitchesOf(g.VSwitches), ResourceGroup: strings.TrimSpace(g.ResourceGroup),
 		PodBackends: g.BackendType == ServerENI, NoPublic: g.DisablePublic, TypeKey: gateOf(g.FeatureGates, "LoadBalancerTypeAnnotation", false),
 		DualStack: gateOf(g.FeatureGates, "IPv6DualStack", false) && gateOf(g.FeatureGates, "EndpointSlice", true),
-		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress, APIToken: g.TokenAddress}, TokenFile: g.TokenFile,
+		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress, APIToken: g.TokenAddress, APINet: g.NetAddress}, TokenFile: g.TokenFile,
 	}
 	if c.ClusterID == "" {
 		c.ClusterID = defaultCluster

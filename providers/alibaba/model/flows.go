@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/traffic"
@@ -20,6 +21,13 @@ func Flows(world []*stack.Stack) []traffic.Flow {
 			balancer, is := lb.Spec.(Balancer)
 			if listener, _ := r.Spec.(Listener); ok && is && listener.Running {
 				out = append(out, listenerFlow(s, r, lb, balancer, listener))
+			}
+		}
+		for _, r := range s.Of(KindNetListener) {
+			lb, ok := s.Get(r.In)
+			balancer, is := lb.Spec.(NetBalancer)
+			if listener, _ := r.Spec.(NetListener); ok && is && listener.Running {
+				out = append(out, netFlows(s, r, lb, balancer, listener)...)
 			}
 		}
 	}
@@ -47,20 +55,70 @@ func listenerFlow(s *stack.Stack, r, lb stack.Resource, balancer Balancer, liste
 		f.To = []traffic.Backend{{Name: RedirectBackend, Port: uint16(redirectPort(s, listener.Forward))}}
 		return f
 	}
-	for _, g := range s.Of(KindGroup) {
-		if listener.Group.To != g.Key && (listener.Group.ID == "" || listener.Group.ID != g.ID) {
+	addBackends(&f, s, KindGroup, listener.Group)
+	return f
+}
+
+// addBackends adds the servers of the group that a listener refers to.
+func addBackends(f *traffic.Flow, s *stack.Stack, kind stack.Kind, ref stack.Ref) {
+	for _, g := range s.Of(kind) {
+		if ref.To != g.Key && (ref.ID == "" || ref.ID != g.ID) {
 			continue
 		}
 		f.Through = append(f.Through, g.Key)
-		group, _ := g.Spec.(VServerGroup)
-		for _, m := range group.Servers {
+		servers, _ := ServersIn(g.Spec)
+		for _, m := range servers {
 			if m.Weight > 0 {
 				f.To = append(f.To, traffic.Backend{Name: cmp.Or(m.Address, m.ID), Port: uint16(m.Port)})
 			}
 		}
 	}
 	slices.SortFunc(f.To, traffic.Backend.Compare)
-	return f
+}
+
+// netFlows returns the flow of a listener of a network load balancer, one for each family. That of a range
+// stands for all of its ports.
+func netFlows(s *stack.Stack, r, lb stack.Resource, balancer NetBalancer, listener NetListener) []traffic.Flow {
+	f := traffic.Flow{
+		Owner: s.Owner, Address: cmp.Or(balancer.Host, lb.Key.String()), Family: traffic.IPv4, Port: uint16(listener.Port), Protocol: "TCP", Through: []stack.Key{r.In, r.Key},
+	}
+	if netTransport(listener.Protocol) == udp {
+		f.Protocol = "UDP"
+	}
+	f.From = traffic.Everyone(traffic.IPv4)
+	if balancer.AddressType == netIntranet {
+		f.From = traffic.Ranges("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+	}
+	f.From = admittedBySecurity(s, balancer, f.From, f.Family)
+	if len(balancer.Security) > 0 {
+		f.Through = append(f.Through, securityGroupKey())
+	}
+	addBackends(&f, s, KindServerGroup, listener.Group)
+	out := []traffic.Flow{f}
+	if strings.EqualFold(balancer.IPVersion, netDualStack) {
+		six := f
+		six.Family, six.From = traffic.IPv6, traffic.Everyone(traffic.IPv6)
+		if balancer.IPv6Type != netInternet {
+			six.From = traffic.Ranges("fc00::/7")
+		}
+		six.From = admittedBySecurity(s, balancer, six.From, six.Family)
+		out = append(out, six)
+	}
+	return out
+}
+
+// admittedBySecurity returns the clients that the security group of the Service admits, if the load balancer
+// has joined it. The rules of others are not known.
+func admittedBySecurity(s *stack.Stack, balancer NetBalancer, all []netip.Prefix, family traffic.Family) []netip.Prefix {
+	group, ok := s.Get(securityGroupKey())
+	spec, is := group.Spec.(SecurityGroup)
+	joined := slices.ContainsFunc(balancer.Security, func(r stack.Ref) bool {
+		return r.To == securityGroupKey() || r.ID != "" && r.ID == group.ID
+	})
+	if !ok || !is || !joined {
+		return all
+	}
+	return traffic.Intersect(all, traffic.OfFamily(traffic.Ranges(spec.Ranges...), family))
 }
 
 // RedirectBackend stands for the answer of a listener that redirects. Its port is the one that

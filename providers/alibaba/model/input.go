@@ -20,8 +20,11 @@ type Input = providers.Input[Config]
 type Identity = providers.Identity[Config]
 
 // Choose returns the kind of a Service, or by which key it belongs to another controller.
-// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go (NeedCLB).
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go (NeedCLB, NeedNLB).
 func Choose(svc *corev1.Service) providers.Choice {
+	if class := svc.Spec.LoadBalancerClass; class != nil && *class == ClassNLB {
+		return providers.Choice{Kind: NLB}
+	}
 	if svc.Annotations[classKey.Name] != "" {
 		return providers.Choice{Elsewhere: "the annotation " + classKey.Name + " leaves it to another controller"}
 	}
@@ -31,12 +34,18 @@ func Choose(svc *corev1.Service) providers.Choice {
 	return providers.Choice{Kind: CLB}
 }
 
-// Left returns why a Service is left alone under a configuration.
-func Left(c Config, svc *corev1.Service) string {
-	if value := svc.Annotations[typeKey.Name]; c.TypeKey && value != "" {
-		return "the annotation " + typeKey.Name + " asks for a load balancer of type " + value + ", which is not served yet"
+// ChooseUnder returns the kind of a Service under a configuration: with its feature gate, the type of
+// the load balancer counts.
+func ChooseUnder(c Config, svc *corev1.Service) providers.Choice {
+	choice := Choose(svc)
+	value := svc.Annotations[typeKey.Name]
+	switch {
+	case !c.TypeKey || value == "" || choice.Kind == NLB:
+		return choice
+	case value == NLB:
+		return providers.Choice{Kind: NLB}
 	}
-	return ""
+	return providers.Choice{Elsewhere: "the annotation " + typeKey.Name + " asks for a load balancer of type " + value + ", which another controller serves"}
 }
 
 // Labels of nodes. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/node_utils.go.
@@ -95,9 +104,9 @@ func followsPods(c Config, svc *corev1.Service) bool {
 
 // podsIn reports whether an observed stack has pods as backends.
 func podsIn(have *stack.Stack) bool {
-	return slices.ContainsFunc(have.Of(KindGroup), func(r stack.Resource) bool {
-		g, _ := r.Spec.(VServerGroup)
-		return slices.ContainsFunc(g.Servers, isPod)
+	return slices.ContainsFunc(slices.Concat(have.Of(KindGroup), have.Of(KindServerGroup)), func(r stack.Resource) bool {
+		servers, _ := ServersIn(r.Spec)
+		return slices.ContainsFunc(servers, isPod)
 	})
 }
 
@@ -115,11 +124,17 @@ func fallbackOf(in Input) nodeports.Fallback {
 }
 
 // isPublic reports whether clients of the Internet reach the load balancer.
-func isPublic(in Input) bool { return addressTypeKey.Get(in.Values) == internet }
+func isPublic(in Input) bool {
+	return addressTypeKey.Get(in.Values) == internet || in.Kind == NLB && ipv6TypeKey.Get(in.Values) == internet
+}
 
 // protocolOf returns the protocol of the listener of a port.
 func protocolOf(in Input, p nodeports.ServicePort) string {
-	return cmp.Or(protocolKey.Get(in.Values)[p.Port], strings.ToLower(string(p.Protocol)))
+	standard := strings.ToLower(string(p.Protocol))
+	if in.Kind == NLB {
+		standard = string(p.Protocol)
+	}
+	return cmp.Or(protocolKey.Get(in.Values)[p.Port], standard)
 }
 
 // Reach returns how far a Service reaches: whether it is public, and what it names.

@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
@@ -16,13 +17,14 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 		if r.Proof == stack.None && r.Ownership != stack.External {
 			continue
 		}
-		if spec, ok := r.Spec.(VServerGroup); ok && len(spec.Servers) > 0 {
-			if slices.ContainsFunc(spec.Servers, isPod) {
-				spec.Servers = followPods(in, facts, r.Key.Name, spec.Servers)
+		if servers, ok := ServersIn(r.Spec); ok && len(servers) > 0 {
+			port, _, _ := strings.Cut(r.Key.Name, ".") // the protocol follows in those of network load balancers
+			if slices.ContainsFunc(servers, isPod) {
+				servers = followPods(in, facts, port, servers)
 			} else {
-				spec.Servers = followNodes(in, r.Key.Name, spec.Servers)
+				servers = followNodes(in, port, servers)
 			}
-			r.Spec = spec
+			r.Spec = withServers(r.Spec, servers)
 		}
 		out.Resources = append(out.Resources, r)
 	}

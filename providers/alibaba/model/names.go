@@ -20,12 +20,16 @@ const (
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go.
 const (
 	labelBalancer = "service.k8s.alibaba/loadbalancer-id"
+	labelSecurity = "service.k8s.alibaba/security-group-id"
 	labelHash     = "service.beta.kubernetes.io/hash"
 )
 
-// finalizerCLB is the official controller's.
+// Finalizers of the official controller.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/finalizer_manager.go.
-const finalizerCLB = "service.k8s.alibaba/resources"
+const (
+	finalizerCLB = "service.k8s.alibaba/resources"
+	finalizerNLB = "service.k8s.alibaba/nlb"
+)
 
 // longestDefault is the length to which default names are cut.
 const longestDefault = 32

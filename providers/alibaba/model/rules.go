@@ -20,14 +20,29 @@ const (
 	PartReturn   = "return"
 	PartServers  = "servers"
 	PartStart    = "start"
+
+	PartAddress   = "address-type"
+	PartZones     = "zones"
+	PartSecurity  = "security"
+	PartIPv6      = "ipv6-address-type"
+	PartPackage   = "bandwidth-package"
+	PartSettings  = "settings"
+	PartMore      = "more"
+	PartRanges    = "ranges"
+	PartAttribute = "attributes"
 )
 
 // Rules returns how resources of every kind are compared and written.
 func Rules() diff.Rules {
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			KindBalancer:   balancerRule(),
-			KindAttributes: attributesRule(),
+			KindNetBalancer:   netBalancerRule(),
+			KindNetAttributes: netAttributesRule(),
+			KindServerGroup:   serverGroupRule(),
+			KindNetListener:   netListenerRule(),
+			KindSecurityGroup: securityGroupRule(),
+			KindBalancer:      balancerRule(),
+			KindAttributes:    attributesRule(),
 			KindDomain: {
 				Within:    diff.Within{Cascade: true},
 				Immutable: []string{"Name"},
@@ -52,6 +67,16 @@ func Rules() diff.Rules {
 				Replace:   diff.DeleteFirst, // a port has one listener of TCP
 				Restore:   true,
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+			},
+		},
+		Edges: []diff.Edge{
+			{
+				First: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartSecurity, Effect: diff.Widens}, Then: diff.Match{Action: plan.Create, Kind: KindNetListener}, Same: true,
+				Reason: "a new port is not open to clients that the security groups do not admit",
+			},
+			{
+				First: diff.Match{Action: plan.Delete, Kind: KindNetListener}, Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartSecurity, Effect: diff.OnlyNarrows}, Same: true,
+				Reason: "a port that closes is not opened to more clients before",
 			},
 		},
 		Lock: lockBalancer,
@@ -104,6 +129,9 @@ func lockBalancer(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.
 		key = balancerKey()
 	case r.In != (stack.Key{}):
 		key = r.In
+	}
+	if key.Kind == KindSecurityGroup {
+		return nil
 	}
 	if lb, ok := found(key); ok && lb.ID != "" {
 		return []string{"load balancer " + lb.ID}

@@ -23,7 +23,7 @@ const (
 	ByID = "id"
 	// ByLabel is the id of the load balancer that the Service was on last.
 	ByLabel = "label"
-	// ByServed says that the Service is served and not released.
+	// ByServed says that the Service is served and not released, and its kind.
 	ByServed = "served"
 	// ByAssociation is the elastic IP addresses of the load balancer.
 	ByAssociation = "association"
@@ -38,30 +38,58 @@ const preserveName = "preserve-lb-on-delete"
 // is kept when the Service is deleted is its own only while it has the owner tag.
 func OwnedScope(id Identity) providers.Scope {
 	name := DefaultName(id.Owner)
-	s := providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{Kind: KindBalancer, By: ByTag, Value: name}}}
+	s := providers.Scope{Owner: id.Owner}
+	own := func(by, value string) {
+		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: by, Value: value}, providers.Lookup{Kind: KindNetBalancer, By: by, Value: value})
+	}
+	own(ByTag, name)
+	s.Own = append(s.Own, providers.Lookup{Kind: KindServerGroup, By: ByTag, Value: name})
+	if !strings.HasPrefix(id.Places[labelBalancer], classicPrefix) { // a Classic Load Balancer joins none
+		s.Own = append(s.Own, providers.Lookup{Kind: KindSecurityGroup, By: ByTag, Value: name})
+	}
 	if isPreserved(id.Places) {
 		return s
 	}
-	s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByName, Value: name})
+	own(ByName, name)
 	lb := placeOf(id.Places, idName)
 	if last := id.Places[labelBalancer]; last != "" && last != lb {
-		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByLabel, Value: last})
+		own(ByLabel, last)
 	}
 	if lb != "" {
-		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: lb})
+		own(ByID, lb)
 		groups, _ := parseGroupPorts(placeOf(id.Places, groupPortsName)) // what is wrong was never applied
 		for _, p := range id.Ports {
 			if group := groups[p.Port]; group != "" {
-				s.Own = append(s.Own, groupLookup(id, group, fmt.Sprint(p.NodePort), p.Port), groupLookup(id, group, p.TargetPort.String(), p.Port))
+				s.Own = append(s.Own, groupLookups(id, group, fmt.Sprint(p.NodePort), p)...)
+				s.Own = append(s.Own, groupLookups(id, group, p.TargetPort.String(), p)...)
 			}
 		}
 	}
 	return s
 }
 
-// groupLookup looks a server group of others up.
-func groupLookup(id Identity, group, port string, of int32) providers.Lookup {
-	return providers.Lookup{Kind: KindGroup, By: ByID, Value: strings.Join([]string{group, port, fmt.Sprint(of), GroupName(port, id.Owner, id.Config.ClusterID)}, " ")}
+// classicPrefix begins the ids of Classic Load Balancers.
+const classicPrefix = "lb-"
+
+// netGroupPrefix begins the ids of server groups of network load balancers.
+const netGroupPrefix = "sgp-"
+
+// groupLookups looks a server group of others up. That of a network load balancer has a name for each
+// protocol that the port may have.
+func groupLookups(id Identity, group, port string, of nodeports.ServicePort) []providers.Lookup {
+	lookup := func(kind stack.Kind, key, name string) providers.Lookup {
+		return providers.Lookup{Kind: kind, By: ByID, Value: strings.Join([]string{group, key, fmt.Sprint(of.Port), name}, " ")}
+	}
+	if !strings.HasPrefix(group, netGroupPrefix) {
+		return []providers.Lookup{lookup(KindGroup, port, GroupName(port, id.Owner, id.Config.ClusterID))}
+	}
+	var out []providers.Lookup
+	for _, protocol := range netProtocols() {
+		if strings.EqualFold(netTransport(protocol), string(of.Protocol)) {
+			out = append(out, lookup(KindServerGroup, port+"."+protocol, NetName(port, protocol, id.Owner, id.Config.ClusterID)))
+		}
+	}
+	return out
 }
 
 // placeOf returns an annotation in its present or deprecated spelling. An empty value of the
@@ -84,8 +112,15 @@ func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 	}
 	var out []stack.Resource
 	for _, r := range have.Resources {
-		if spec, ok := r.Spec.(Balancer); ok {
+		switch spec := r.Spec.(type) {
+		case Balancer:
 			spec.Returned = true
+			r.Spec = spec
+		case NetBalancer:
+			spec.Returned = true
+			r.Spec = spec
+		case ServerGroup:
+			spec.Returned = r.Proof == stack.Tag
 			r.Spec = spec
 		}
 		out = append(out, r)
@@ -107,24 +142,31 @@ func Scope(in Input) (providers.Scope, error) {
 	own := func(kind stack.Kind, by, value string) {
 		s.Own = append(s.Own, providers.Lookup{Kind: kind, By: by, Value: value})
 	}
-	own(KindBalancer, ByServed, "")
+	both := func(by, value string) {
+		own(KindBalancer, by, value)
+		own(KindNetBalancer, by, value)
+	}
+	both(ByServed, in.Kind)
 	lb := idKey.Get(in.Values)
 	if lb != "" {
-		own(KindBalancer, ByID, lb)
+		both(ByID, lb)
 		for _, p := range in.Backends.Ports {
 			if group := groupPortsKey.Get(in.Values)[p.Port]; group != "" {
-				s.Own = append(s.Own, groupLookup(in.Identity, group, backendPort(in, p), p.Port))
+				s.Own = append(s.Own, groupLookups(in.Identity, group, backendPort(in, p), p)...)
 			}
 		}
 	}
 	if last := in.Service.Labels[labelBalancer]; last != "" && last != lb {
-		own(KindBalancer, ByLabel, last)
+		both(ByLabel, last)
 	}
 	if statusKey.Get(in.Values) != "" {
 		own(KindPublic, ByAssociation, "")
 	}
 	if _, _, given := domainsKey.Lookup(in.Values); given {
 		own(KindDomain, ByListener, "")
+	}
+	if _, _, given := moreCertsKey.Lookup(in.Values); given {
+		own(KindNetListener, ByListener, "")
 	}
 	s.Facts = factsFor(in)
 	return s, nil

@@ -11,6 +11,9 @@ import (
 // host name that the Service gives it.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1 (updateServiceStatus).
 func Addresses(in Input, have *stack.Stack) status.Result {
+	if in.Kind == NLB {
+		return netAddresses(have)
+	}
 	lb, ok := have.Get(balancerKey())
 	spec, _ := lb.Spec.(Balancer)
 	if !ok || spec.Address == "" || lb.Proof == stack.None && lb.Ownership != stack.External {
@@ -35,4 +38,18 @@ func publicKey() stack.Key { return stack.Key{Kind: KindPublic} }
 func publicOf(r stack.Resource) []string {
 	spec, _ := r.Spec.(Public)
 	return spec.Addresses
+}
+
+// netAddresses returns the host name of the network load balancer.
+func netAddresses(have *stack.Stack) status.Result {
+	lb, ok := have.Get(netBalancerKey())
+	spec, _ := lb.Spec.(NetBalancer)
+	if !ok || spec.Host == "" || lb.Proof == stack.None && lb.Ownership != stack.External {
+		return status.Result{}
+	}
+	out := status.Result{Labels: map[string]string{labelBalancer: lb.ID}, Ingress: []corev1.LoadBalancerIngress{status.Hostname(spec.Host)}}
+	if group, ok := have.Get(securityGroupKey()); ok && group.ID != "" && group.Proof != stack.None {
+		out.Labels[labelSecurity] = group.ID
+	}
+	return out
 }

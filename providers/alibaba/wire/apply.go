@@ -52,6 +52,7 @@ func verbTable() kit.Verbs[*Session] {
 	for _, part := range []string{model.PartName, model.PartCharge, model.PartInternet, model.PartDelete, model.PartModify, model.PartTags} {
 		table[kit.Verb{Kind: model.KindAttributes, Action: update, Part: part}] = table[kit.Verb{Kind: model.KindBalancer, Action: update, Part: part}]
 	}
+	maps.Copy(table, netVerbs())
 	return table
 }
 

@@ -18,7 +18,7 @@ import (
 
 // apiVersions returns the versions of the APIs, by the names of their hosts.
 func apiVersions() map[string]string {
-	return map[string]string{model.APIBalancer: "2014-05-15", model.APIMachine: "2014-05-26", model.APINetwork: "2016-04-28"}
+	return map[string]string{model.APIBalancer: "2014-05-15", model.APIMachine: "2014-05-26", model.APINetwork: "2016-04-28", model.APINet: "2022-04-30"}
 }
 
 // maxAnswer bounds an answer, in bytes.
@@ -33,23 +33,39 @@ type refusedError struct {
 // Error implements error.
 func (r *refusedError) Error() string { return fmt.Sprintf("HTTP %d", r.status) }
 
-// send makes a call, with all parameters in the query as the official SDK does, and reads its
-// answer into out, which may be nil.
-func (s *Session) send(ctx context.Context, action string, params url.Values, out any) error {
-	c, err := s.identity.get(ctx, s.now())
-	if err != nil {
-		return err
-	}
+// request returns a signed call. Those of the NLB API are signed in their headers, the others in the query with
+// all parameters, as by the official SDKs.
+func (s *Session) request(ctx context.Context, c credentials, action string, params url.Values) (*http.Request, error) {
 	api, name, _ := strings.Cut(action, ".")
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.bases[api]+"/?"+encodeParams(s.signed(c, name, apiVersions()[api], params)), http.NoBody)
+	version := apiVersions()[api]
+	var r *http.Request
+	var err error
+	if api == model.APINet {
+		r, err = s.requestNet(ctx, c, name, version, s.bases[api], params)
+	} else {
+		r, err = http.NewRequestWithContext(ctx, http.MethodPost, s.bases[api]+"/?"+encodeParams(s.signed(c, name, version, params)), http.NoBody)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("User-Agent", strings.TrimSpace("berth "+s.agent))
 	r.Header.Set("X-Acs-Action", name)
-	r.Header.Set("X-Acs-Version", apiVersions()[api])
+	r.Header.Set("X-Acs-Version", version)
+	return r, nil
+}
+
+// send makes a call and reads its answer into out, which may be nil.
+func (s *Session) send(ctx context.Context, action string, params url.Values, out any) error {
+	c, err := s.identity.get(ctx, s.now())
+	if err != nil {
+		return err
+	}
+	r, err := s.request(ctx, c, action, params)
+	if err != nil {
+		return err
+	}
 	answer, err := s.client.Do(r)
 	if err != nil {
 		return err

@@ -54,6 +54,13 @@ func codeMeanings() map[string]fault.Meaning {
 		"tokenisprocessing":                    fault.Pending,
 		"operationfailed.tokenisprocessing":    fault.Pending,
 		"incorrectstatus.loadbalancer":         fault.Pending,
+		"incorrectstatus.servergroup":          fault.Pending,
+		"incorrectstatus.listener":             fault.Pending,
+		"conflict.lock":                        fault.Pending,
+		"resourceinuse.servergroup":            fault.InUse,
+		"dependencyviolation":                  fault.InUse,
+		"authorizationlimitexceed":             fault.Quota,
+		"resourcealreadyexist.listener":        fault.Exists,
 		"listeneralreadyexists":                fault.Exists,
 		"rsppoolexist":                         fault.InUse,
 		"instancebackendservernumberoverlimit": fault.Quota,
@@ -64,12 +71,16 @@ func codeMeanings() map[string]fault.Meaning {
 		"signaturedoesnotmatch":                fault.Denied,
 		"invalidtimestamp.expired":             fault.Denied,
 		codeServer:                             fault.Invalid,
+		codeNetServer:                          fault.Invalid,
 		"obtainipfail":                         fault.Invalid,
 	}
 }
 
 // codeServer refuses a server that does not exist, in lower case.
 const codeServer = "invalidserverid.notfound"
+
+// codeNetServer is the same of the NLB API.
+const codeNetServer = "resourcenotfound.backendserver"
 
 func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 	code := strings.ToLower(r.Code)
@@ -79,7 +90,7 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 	switch {
 	case strings.HasPrefix(code, "throttling"):
 		return fault.Throttled, true
-	case strings.HasSuffix(code, ".notfound"), strings.HasSuffix(code, "notexist"):
+	case strings.HasSuffix(code, ".notfound"), strings.HasSuffix(code, "notexist"), strings.HasPrefix(code, "resourcenotfound"):
 		return fault.NotFound, true
 	case strings.HasPrefix(code, "forbidden"), strings.HasPrefix(code, "nopermission"):
 		return fault.Denied, true
@@ -103,7 +114,7 @@ func causeOf(r kit.Refusal) fault.Cause {
 // isOfSome reports whether an answer is about some of the servers of a call.
 func isOfSome(r kit.Refusal) bool {
 	code := strings.ToLower(r.Code)
-	return code == codeServer || code == "obtainipfail"
+	return code == codeServer || code == codeNetServer || code == "obtainipfail"
 }
 
 // refusalOf is what metrics count of a refused call.

@@ -23,8 +23,11 @@ type finder struct {
 	former  string   // id of the load balancer that the Service was on last
 	served  bool     // it is not released
 	groups  []namedGroup
-	err     error
-	mu      sync.Mutex // of out, while details are read
+	// netGroups are those of network load balancers.
+	netGroups []namedGroup
+	security  string // id of the Service's security group
+	err       error
+	mu        sync.Mutex // of out, while details are read
 }
 
 // namedGroup is a server group of others that the Service uses for a port.
@@ -43,54 +46,97 @@ func (f *finder) lookup(kind stack.Kind, by string) (string, bool) {
 	return "", false
 }
 
+// candidate is a load balancer of a list, of either kind.
+type candidate struct {
+	id, name string
+	tags     map[string]string
+	state    stack.State
+	spec     stack.Spec
+	settable stack.Spec // what a Service may set on it if it is of others
+}
+
+func candidatesOf(docs []balancerDoc) []candidate {
+	var out []candidate
+	for _, d := range docs {
+		spec := balancerSpec(d)
+		out = append(out, candidate{id: d.ID, name: d.Name, tags: spec.Tags, spec: spec, settable: attributesOf(spec)})
+	}
+	return out
+}
+
+func netCandidates(docs []netDoc, security string) []candidate {
+	var out []candidate
+	for _, d := range docs {
+		spec := netSpec(d, security)
+		c := candidate{id: d.ID, name: d.Name, tags: spec.Tags, spec: spec, settable: model.NetBalancer{
+			Name: spec.Name, AddressType: spec.AddressType, IPv6Type: spec.IPv6Type, Zones: spec.Zones, CrossZone: spec.CrossZone, Security: spec.Security, Package: spec.Package, Tags: spec.Tags,
+		}}
+		switch d.Status {
+		case netPending:
+			c.state = stack.Pending
+		case netFailed:
+			c.state = stack.Failed
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // find selects the Service's load balancer of a list: the one with its owner tag, else the one
 // with its default name that has no owner tag, else the one that it names. Of several of one tag or
 // name none can be chosen.
-func (f *finder) find(all []balancerDoc) {
-	_, f.served = f.lookup(model.KindBalancer, model.ByServed)
-	f.readGroups()
-	id, _ := f.lookup(model.KindBalancer, model.ByID)
-	named := slices.IndexFunc(all, func(d balancerDoc) bool { return id != "" && d.ID == id })
-	own, proof := f.findOwn(all)
+func (f *finder) find(all []candidate, kind, attributes stack.Kind) {
+	_, f.served = f.lookup(kind, model.ByServed)
+	if kind == model.KindBalancer {
+		f.readGroups()
+	}
+	id, _ := f.lookup(kind, model.ByID)
+	named := slices.IndexFunc(all, func(d candidate) bool { return id != "" && d.id == id })
+	own, proof := f.findOwn(all, kind)
 	switch {
 	case f.err != nil:
 		return
 	case own >= 0 && own != named:
-		f.take(all[own], stack.Key{Kind: model.KindBalancer}, proof)
+		f.take(all[own], stack.Key{Kind: kind}, proof)
 		if named >= 0 {
-			f.takeExternal(all[named], model.NamedBalancer)
+			f.takeExternal(all[named], stack.Key{Kind: kind, Name: model.NamedBalancer}, attributes)
 		}
 	case named >= 0:
-		f.takeExternal(all[named], "")
+		f.takeExternal(all[named], stack.Key{Kind: kind}, attributes)
 	}
-	last, ok := f.lookup(model.KindBalancer, model.ByLabel)
-	at := slices.IndexFunc(all, func(d balancerDoc) bool { return ok && d.ID == last })
+	last, ok := f.lookup(kind, model.ByLabel)
+	at := slices.IndexFunc(all, func(d candidate) bool { return ok && d.id == last })
 	if at >= 0 && at != own && at != named {
 		f.former = last
-		f.takeExternal(all[at], model.FormerBalancer)
+		f.takeExternal(all[at], stack.Key{Kind: kind, Name: model.FormerBalancer}, attributes)
 	}
 }
 
 // readGroups reads which server groups of others the Service names.
 func (f *finder) readGroups() {
 	for _, l := range f.scope.Own {
-		if l.Kind != model.KindGroup || l.By != model.ByID {
+		if l.Kind != model.KindGroup && l.Kind != model.KindServerGroup || l.By != model.ByID {
 			continue
 		}
 		if parts := strings.Fields(l.Value); len(parts) == 4 {
 			port, _ := strconv.ParseInt(parts[2], 10, 32) // it is written as a number
-			f.groups = append(f.groups, namedGroup{parts[0], parts[1], int32(port), parts[3]})
+			one := namedGroup{parts[0], parts[1], int32(port), parts[3]}
+			if l.Kind == model.KindGroup {
+				f.groups = append(f.groups, one)
+			} else {
+				f.netGroups = append(f.netGroups, one)
+			}
 		}
 	}
 }
 
 // findOwn returns the place of the Service's own load balancer in a list; -1: it has none.
-func (f *finder) findOwn(all []balancerDoc) (int, stack.Proof) {
+func (f *finder) findOwn(all []candidate, kind stack.Kind) (int, stack.Proof) {
 	for _, by := range []struct {
 		lookup string
 		proof  stack.Proof
 	}{{model.ByTag, stack.Tag}, {model.ByName, stack.Name}} {
-		value, ok := f.lookup(model.KindBalancer, by.lookup)
+		value, ok := f.lookup(kind, by.lookup)
 		if !ok {
 			continue
 		}
@@ -99,7 +145,7 @@ func (f *finder) findOwn(all []balancerDoc) (int, stack.Proof) {
 			switch {
 			case !f.fits(d, by.lookup, value):
 			case found >= 0:
-				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found].ID, d.ID, by.lookup, value)
+				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found].id, d.id, by.lookup, value)
 				return -1, stack.None
 			default:
 				found = i
@@ -113,13 +159,12 @@ func (f *finder) findOwn(all []balancerDoc) (int, stack.Proof) {
 }
 
 // fits reports whether a load balancer is the one that a lookup asks for.
-func (f *finder) fits(d balancerDoc, by, value string) bool {
-	tags := balancerSpec(d).Tags
-	owner, marked := tags[model.TagOwner]
+func (f *finder) fits(d candidate, by, value string) bool {
+	owner, marked := d.tags[model.TagOwner]
 	if by == model.ByTag {
-		return owner == value && f.isCluster(tags)
+		return owner == value && f.isCluster(d.tags)
 	}
-	return d.Name == value && !marked
+	return d.name == value && !marked
 }
 
 // isCluster reports whether the tags of a load balancer tell no other cluster.
@@ -129,20 +174,19 @@ func (f *finder) isCluster(tags map[string]string) bool {
 }
 
 // take adds a load balancer to the observed state.
-func (f *finder) take(d balancerDoc, key stack.Key, proof stack.Proof) {
-	f.things = append(f.things, d.ID)
-	f.out.Put(stack.Resource{Key: key, ID: d.ID, Proof: proof, Spec: balancerSpec(d)})
+func (f *finder) take(d candidate, key stack.Key, proof stack.Proof) {
+	f.things = append(f.things, d.id)
+	f.out.Put(stack.Resource{Key: key, ID: d.id, Proof: proof, State: d.state, Spec: d.spec})
 }
 
 // takeExternal adds a load balancer of others, with what the Service may set on it.
-func (f *finder) takeExternal(d balancerDoc, name string) {
-	key := stack.Key{Kind: model.KindBalancer, Name: name}
+func (f *finder) takeExternal(d candidate, key stack.Key, attributes stack.Kind) {
 	f.take(d, key, stack.None)
 	lb, _ := f.out.Get(key)
 	lb.Ownership = stack.External
 	f.out.Put(lb)
-	if name == "" {
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindAttributes}, ID: d.ID, In: key, Proof: stack.Derived, Spec: attributesOf(balancerSpec(d))})
+	if key.Name == "" {
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: attributes}, ID: d.id, In: key, Proof: stack.Derived, Spec: d.settable})
 	}
 }
 
@@ -177,13 +221,15 @@ func (f *finder) details(ctx context.Context) []kit.Detail {
 // finish removes what was read only to find parts of the Service on a former load balancer. A
 // Service that is released has these parts.
 func (f *finder) finish() {
-	key := stack.Key{Kind: model.KindBalancer, Name: model.FormerBalancer}
+	isFormer := func(k stack.Key) bool {
+		return k.Name == model.FormerBalancer && (k.Kind == model.KindBalancer || k.Kind == model.KindNetBalancer)
+	}
 	if f.former == "" {
 		return
 	}
-	own := slices.ContainsFunc(f.out.Resources, func(r stack.Resource) bool { return r.In == key && r.Proof != stack.None })
+	own := slices.ContainsFunc(f.out.Resources, func(r stack.Resource) bool { return isFormer(r.In) && r.Proof != stack.None })
 	f.out.Resources = slices.DeleteFunc(slices.Clone(f.out.Resources), func(r stack.Resource) bool {
-		return r.In == key && (f.served || r.Proof == stack.None) || r.Key == key && !own
+		return isFormer(r.In) && (f.served || r.Proof == stack.None) || isFormer(r.Key) && !own
 	})
 	f.out = f.out.Clone()
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -27,22 +28,32 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		asks[i] = map[string]bool{listBalancers: len(scope.Own) > 0}
 		needed = needed || len(scope.Own) > 0
 	}
+	net := &netLists{}
+	lists := net.lists(ctx, s, scopes)
+	for i, scope := range scopes {
+		asks[i][listNets], asks[i][listServerGroups], asks[i][listSecurityGroups] = len(scope.Own) > 0, len(scope.Own) > 0, len(scope.Own) > 0
+	}
 	if needed {
-		batch.Lists(kit.List{Name: listBalancers, Run: func() (err error) {
+		lists = append(lists, kit.List{Name: listBalancers, Run: func() (err error) {
 			balancers, err = s.allBalancers(ctx)
 			return err
 		}})
 	}
+	batch.Lists(lists...)
 	facts, unanswered := s.readFacts(ctx, scopes)
 	finders := make([]*finder, len(scopes))
 	var details []kit.Detail
 	for i, scope := range scopes {
 		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}}
-		finders[i].find(balancers)
+		finders[i].find(candidatesOf(balancers), model.KindBalancer, model.KindAttributes)
+		finders[i].takeSecurity(net.security)
+		finders[i].find(netCandidates(net.balancers, finders[i].security), model.KindNetBalancer, model.KindNetAttributes)
 		details = append(details, finders[i].details(ctx)...)
 	}
-	batch.Details(details)
+	batch.Details(append(details, net.details(ctx, s, finders)...))
+	batch.Details(net.certificates(ctx, s, finders))
 	for _, f := range finders {
+		f.putNet(net)
 		f.finish()
 	}
 	out := make([]providers.Found[*model.Facts], len(scopes))
@@ -112,19 +123,42 @@ func (s *Session) listenersOf(ctx context.Context, id string) ([]listenerDoc, er
 // Orphans implements providers.Sweeper. The tags tell the cluster and the Service's UID.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	all, err := s.allBalancers(ctx)
+	net := &netLists{}
+	scope := model.OwnedScope(providers.Identity[model.Config]{Config: s.config})
+	for _, l := range net.lists(ctx, s, []providers.Scope{scope}) {
+		if err == nil {
+			err = l.Run()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	var scopes []providers.Scope
+	marked := map[string]string{} // names of resources, by owner tags
+	mark := func(name string, tags map[string]string) {
+		if owner := tags[model.TagOwner]; tags[model.TagCluster] == s.config.ClusterID && marked[owner] == "" {
+			marked[owner] = name
+		}
+	}
 	for _, d := range all {
-		tags := balancerSpec(d).Tags
-		name := tags[model.TagOwner]
+		mark(d.Name, balancerSpec(d).Tags)
+	}
+	for _, d := range net.balancers {
+		mark(d.Name, tagsByKey(d.Tags))
+	}
+	for _, d := range net.groups {
+		mark(d.Name, tagsByKey(d.Tags))
+	}
+	for _, d := range net.security {
+		mark(d.Name, d.tags())
+	}
+	var scopes []providers.Scope
+	for _, name := range slices.Sorted(maps.Keys(marked)) {
 		uid, ok := model.OwnerOf(name)
 		belongs := func(o stack.Owner) bool { return strings.EqualFold(model.DefaultName(o), name) }
-		if !ok || tags[model.TagCluster] != s.config.ClusterID || slices.ContainsFunc(live.Services, belongs) {
+		if !ok || slices.ContainsFunc(live.Services, belongs) {
 			continue
 		}
-		owner := stack.Owner{Name: d.Name, UID: uid}
+		owner := stack.Owner{Name: marked[name], UID: uid}
 		scopes = append(scopes, model.OwnedScope(providers.Identity[model.Config]{Owner: owner, Config: s.config}))
 	}
 	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,6 +33,10 @@ type Session struct {
 	process    string // makes tokens those of this process
 	lists      *kit.Known[string, model.List]
 	interfaces *kit.Known[string, string]
+	jobs       *kit.Settling     // of the NLB API
+	active     *kit.Settling     // network load balancers that are being created
+	netMu      sync.Mutex        // of netSeen
+	netSeen    map[string]netDoc // network load balancers that were waited for
 }
 
 // How long access control lists and network interfaces are cached, and how long missing ones. A pod
@@ -45,6 +50,10 @@ const (
 // callTimeout bounds a call.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base, timeout of its clients.
 const callTimeout = 20 * time.Second
+
+// actionRate is how many calls of one action are made in a second at most. The cloud documents no figures, and counts
+// each action by itself; refusals slow the calls of the action down. The share of the session raises the rate.
+const actionRate = 15
 
 // tokenAge is how long it is remembered which idempotency tokens were answered.
 const tokenAge = 24 * time.Hour
@@ -81,13 +90,15 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	s.client = &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 	var buckets []kit.Bucket
 	for _, action := range allActions() {
-		buckets = append(buckets, kit.Bucket{Name: action}) // refusals slow the calls of an action down
+		buckets = append(buckets, kit.Bucket{Name: action, Rate: actionRate, Burst: actionRate})
 	}
 	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
 	// The answer to a token that was used before names the same load balancer, so none is refused.
 	s.lists = kit.NewKnown[string, model.List](listAge, listAge/2, nil)
 	s.interfaces = kit.NewKnown[string, string](interfaceAge, interfaceMissing, nil)
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return fault.Is(err, fault.Exists) })
+	s.jobs = kit.NewSettling(s.jobStates, func(state string) bool { return state == jobProcessing }).Usually(usualJob)
+	s.active, s.netSeen = kit.NewSettling(s.netStates, func(state string) bool { return state == netPending || state == "Configuring" }).Usually(usualCreation), map[string]netDoc{}
 	return s, c, nil
 }
 
@@ -118,7 +129,7 @@ func endpointsOf(c model.Config) map[string]string {
 		scheme = "http://"
 	}
 	out := map[string]string{}
-	for _, api := range []string{model.APIBalancer, model.APIMachine, model.APINetwork, model.APIToken} {
+	for _, api := range []string{model.APIBalancer, model.APIMachine, model.APINetwork, model.APIToken, model.APINet} {
 		if given := c.Endpoints[api]; given != "" {
 			out[api] = strings.TrimSuffix(given, "/")
 			continue
@@ -169,15 +180,65 @@ const (
 	actDeleteDomain   = "slb.DeleteDomainExtension"
 	actListAddresses  = "vpc.DescribeEipAddresses"
 	actListInterfaces = "ecs.DescribeNetworkInterfaces"
+
+	actListNets           = "nlb.ListLoadBalancers"
+	actListNetListeners   = "nlb.ListListeners"
+	actListServerGroups   = "nlb.ListServerGroups"
+	actListNetServers     = "nlb.ListServerGroupServers"
+	actListCertificates   = "nlb.ListListenerCertificates"
+	actListJobs           = "nlb.ListAsynJobs"
+	actCreateNet          = "nlb.CreateLoadBalancer"
+	actDeleteNet          = "nlb.DeleteLoadBalancer"
+	actProtectNet         = "nlb.UpdateLoadBalancerProtection"
+	actSetNet             = "nlb.UpdateLoadBalancerAttribute"
+	actSetNetAddress      = "nlb.UpdateLoadBalancerAddressTypeConfig"
+	actSetNetZones        = "nlb.UpdateLoadBalancerZones"
+	actEnableIPv6         = "nlb.EnableLoadBalancerIpv6Internet"
+	actDisableIPv6        = "nlb.DisableLoadBalancerIpv6Internet"
+	actJoinSecurity       = "nlb.LoadBalancerJoinSecurityGroup"
+	actLeaveSecurity      = "nlb.LoadBalancerLeaveSecurityGroup"
+	actAttachPackage      = "nlb.AttachCommonBandwidthPackageToLoadBalancer"
+	actDetachPackage      = "nlb.DetachCommonBandwidthPackageFromLoadBalancer"
+	actNetTag             = "nlb.TagResources"
+	actNetUntag           = "nlb.UntagResources"
+	actCreateServerGroup  = "nlb.CreateServerGroup"
+	actSetServerGroup     = "nlb.UpdateServerGroupAttribute"
+	actDeleteServerGroup  = "nlb.DeleteServerGroup"
+	actAddNetServers      = "nlb.AddServersToServerGroup"
+	actRemoveNetServers   = "nlb.RemoveServersFromServerGroup"
+	actSetNetServers      = "nlb.UpdateServerGroupServersAttribute"
+	actCreateNetListener  = "nlb.CreateListener"
+	actSetNetListener     = "nlb.UpdateListenerAttribute"
+	actStartNetListener   = "nlb.StartListener"
+	actDeleteNetListener  = "nlb.DeleteListener"
+	actAddCertificates    = "nlb.AssociateAdditionalCertificatesWithListener"
+	actRemoveCertificates = "nlb.DisassociateAdditionalCertificatesWithListener"
+	actListSecurity       = "ecs.DescribeSecurityGroups"
+	actGetSecurity        = "ecs.DescribeSecurityGroupAttribute"
+	actCreateSecurity     = "ecs.CreateSecurityGroup"
+	actDeleteSecurity     = "ecs.DeleteSecurityGroup"
+	actSetSecurity        = "ecs.ModifySecurityGroupAttribute"
+	actAddRules           = "ecs.AuthorizeSecurityGroup"
+	actRemoveRules        = "ecs.RevokeSecurityGroup"
 )
+
+// netActions returns the actions of network load balancers and their security groups.
+func netActions() []string {
+	return []string{
+		actListNets, actListNetListeners, actListServerGroups, actListNetServers, actListCertificates, actListJobs, actCreateNet, actDeleteNet, actProtectNet, actSetNet, actSetNetAddress,
+		actSetNetZones, actEnableIPv6, actDisableIPv6, actJoinSecurity, actLeaveSecurity, actAttachPackage, actDetachPackage, actNetTag, actNetUntag, actCreateServerGroup, actSetServerGroup,
+		actDeleteServerGroup, actAddNetServers, actRemoveNetServers, actSetNetServers, actCreateNetListener, actSetNetListener, actStartNetListener, actDeleteNetListener, actAddCertificates,
+		actRemoveCertificates, actListSecurity, actGetSecurity, actCreateSecurity, actDeleteSecurity, actSetSecurity, actAddRules, actRemoveRules,
+	}
+}
 
 // allActions returns the classes of calls: the cloud counts each action.
 func allActions() []string {
-	out := []string{
+	out := append(netActions(), []string{
 		actListBalancers, actListListeners, actListGroups, actGetGroup, actCreateBalancer, actDeleteBalancer, actSetName, actSetCharge, actSetSize, actSetInternet, actSetDelete,
 		actSetModify, actTag, actUntag, actCreateGroup, actAddServers, actRemoveServers, actSetServers, actDeleteGroup, actStartListener, actDeleteListener,
 		actGetList, actListDomains, actCreateDomain, actSetDomain, actDeleteDomain, actListAddresses, actListInterfaces,
-	}
+	}...)
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		out = append(out, actCreateListener(protocol), actSetListener(protocol))
 	}

@@ -19,11 +19,12 @@ const (
 	apiECS = "ecs"
 	apiVPC = "vpc"
 	apiSTS = "sts"
+	apiNLB = "nlb"
 )
 
 // apiOf returns the API of a version; empty: there is none.
 func apiOf(version string) string {
-	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC, "2015-04-01": apiSTS}[version]
+	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC, "2015-04-01": apiSTS, "2022-04-30": apiNLB}[version]
 }
 
 // Options configures the cloud. The zero value is an account in cn-hangzhou with the default seed
@@ -36,6 +37,8 @@ type Options struct {
 	Busy time.Duration
 	// BusyReads refuses reads about a busy load balancer as well.
 	BusyReads bool
+	// Jobs is how long a job of the NLB API takes, and Provision how long a network load balancer is being created.
+	Jobs, Provision time.Duration
 	// Gates are the feature gates of the configuration.
 	Gates  string
 	Limits Limits
@@ -103,5 +106,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // RealThrottle returns rates for tests: the cloud counts each action.
 func RealThrottle() []sim.Bucket {
-	return []sim.Bucket{{Name: "action", Service: apiSLB, Per: sim.PerOperation, Capacity: 15, Refill: 15}}
+	return []sim.Bucket{
+		{Name: "action", Service: apiSLB, Per: sim.PerOperation, Capacity: 15, Refill: 15},
+		{Name: "network action", Service: apiNLB, Per: sim.PerOperation, Capacity: 15, Refill: 15},
+	}
 }

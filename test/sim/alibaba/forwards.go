@@ -33,6 +33,7 @@ func (c *Cloud) Forwards() []Forward {
 			}
 		}
 	})
+	out = append(out, c.netForwards()...)
 	slices.SortFunc(out, func(a, b Forward) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol))
 	})
@@ -78,4 +79,56 @@ func (c *Cloud) addAccess(f *Forward, l rest.Object) {
 	} else {
 		f.Admits = entries
 	}
+}
+
+// netForwards returns what network load balancers pass on. That of a range has its first port.
+func (c *Cloud) netForwards() []Forward {
+	var out []Forward
+	c.Locked(func() {
+		for _, lb := range c.Live.All(nets, nil) {
+			if status := lb.Text("LoadBalancerStatus"); status != active && status != configuring {
+				continue
+			}
+			admits, all := c.admittedBySecurity(lb)
+			for _, l := range c.Live.Having(netListeners, owner, lb.Text("id")) {
+				f := Forward{Address: lb.Text("DNSName"), Public: lb.Text("AddressType") == "Internet", Protocol: strings.ToLower(transportOfNet(l.Text("ListenerProtocol")))}
+				f.Port, _ = netPorts(l)
+				g, _ := c.Live.Get(serverGroups, l.Text("ServerGroupId"))
+				for _, s := range g.Objects("servers") {
+					name := s.Text("ServerIp")
+					if s.Text("ServerType") == "Ecs" {
+						name = s.Text("ServerId")
+					}
+					port, _ := s.Number("Port")
+					if weight, _ := s.Number("Weight"); weight > 0 {
+						f.Servers = append(f.Servers, fmt.Sprintf("%s:%d", name, port))
+					}
+				}
+				slices.Sort(f.Servers)
+				if !all {
+					f.Admits = admits
+				}
+				if l.Text("ListenerStatus") == running && len(f.Servers) > 0 && (all || len(admits) > 0) {
+					out = append(out, f)
+				}
+			}
+		}
+	})
+	return out
+}
+
+// admittedBySecurity returns the ranges that the security groups of a load balancer accept; all: it has none, or
+// one accepts every client.
+func (c *Cloud) admittedBySecurity(lb rest.Object) (ranges []string, all bool) {
+	ids := lb.Texts("SecurityGroupIds")
+	for _, id := range ids {
+		g, _ := c.Live.Get(securityGroups, id)
+		for _, r := range g.Objects("rules") {
+			if text := r.Text("SourceCidrIp"); r.Text("Policy") == "Accept" && text != "" {
+				ranges = append(ranges, text)
+			}
+		}
+	}
+	slices.Sort(ranges)
+	return ranges, len(ids) == 0 || slices.Contains(ranges, "0.0.0.0/0")
 }

@@ -63,6 +63,7 @@ func allRoutes() []route {
 		routeOf(apiECS, "DescribeNetworkInterfaces", listInterfaces),
 		{API: apiSTS, Name: "AssumeRoleWithOIDC", Method: http.MethodPost, Path: "/" + apiSTS + "/AssumeRoleWithOIDC", Status: http.StatusOK, Run: assumeRole},
 	}
+	out = append(out, netRoutes()...)
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		word := strings.ToUpper(protocol)
 		out = append(out, writeRoute("CreateLoadBalancer"+word+"Listener", changeRoute("", createListener(protocol))),
@@ -142,4 +143,37 @@ func ofGroup(run func(v *visit, lb, group rest.Object) (any, error)) func(*visit
 		}
 		return v.change(lb, "BackendServer.configuring", func(v *visit, lb rest.Object) (any, error) { return run(v, lb, group) })
 	}
+}
+
+// netRoutes is the table of the actions of network load balancers and security groups.
+func netRoutes() []route {
+	write := func(api, action string, run func(*visit) (any, error)) route {
+		r := routeOf(api, action, run)
+		r.Write = true
+		return r
+	}
+	out := []route{
+		routeOf(apiNLB, "ListLoadBalancers", listNets), routeOf(apiNLB, "GetLoadBalancerAttribute", getNet), routeOf(apiNLB, "ListListeners", listNetListeners), routeOf(apiNLB, "ListServerGroups", listServerGroups),
+		routeOf(apiNLB, "ListServerGroupServers", listNetServers), routeOf(apiNLB, "ListListenerCertificates", listNetCertificates), routeOf(apiNLB, "ListAsynJobs", listJobs), routeOf(apiNLB, "GetJobStatus", getJob),
+		routeOf(apiECS, "DescribeSecurityGroups", listSecurityGroups), routeOf(apiECS, "DescribeSecurityGroupAttribute", getSecurityGroup),
+	}
+	for action, run := range map[string]func(*visit) (any, error){
+		"CreateLoadBalancer": createNet, "DeleteLoadBalancer": deleteNet, "UpdateLoadBalancerProtection": protectNet, "UpdateLoadBalancerAttribute": ofNet(setNet),
+		"UpdateLoadBalancerAddressTypeConfig": ofNet(setNetAddress), "UpdateLoadBalancerZones": ofNet(setNetZones), "EnableLoadBalancerIpv6Internet": ofNet(setIPv6("Internet")),
+		"DisableLoadBalancerIpv6Internet": ofNet(setIPv6("Intranet")), "LoadBalancerJoinSecurityGroup": ofNet(joinSecurity), "LoadBalancerLeaveSecurityGroup": ofNet(leaveSecurity),
+		"AttachCommonBandwidthPackageToLoadBalancer": ofNet(attachPackage), "DetachCommonBandwidthPackageFromLoadBalancer": ofNet(detachPackage),
+		"TagResources": taggedNet(addNetTags), "UntagResources": taggedNet(removeNetTags), "CreateServerGroup": createServerGroup, "UpdateServerGroupAttribute": ofServerGroup(setServerGroup),
+		"DeleteServerGroup": deleteServerGroup, "AddServersToServerGroup": ofServerGroup(changeNetServers(true, false)), "RemoveServersFromServerGroup": ofServerGroup(changeNetServers(false, true)),
+		"UpdateServerGroupServersAttribute": ofServerGroup(changeNetServers(false, false)), "CreateListener": createNetListener, "UpdateListenerAttribute": ofNetListener(setNetListener),
+		"StartListener": ofNetListener(startNetListener), "StopListener": ofNetListener(stopNetListener), "DeleteListener": ofNetListener(deleteNetListener),
+		"AssociateAdditionalCertificatesWithListener": ofNetListener(addCertificates), "DisassociateAdditionalCertificatesWithListener": ofNetListener(removeCertificates),
+	} {
+		out = append(out, write(apiNLB, action, run))
+	}
+	for action, run := range map[string]func(*visit) (any, error){
+		"CreateSecurityGroup": createSecurityGroup, "DeleteSecurityGroup": deleteSecurityGroup, "ModifySecurityGroupAttribute": setSecurityGroup, "AuthorizeSecurityGroup": addRules, "RevokeSecurityGroup": removeRules,
+	} {
+		out = append(out, write(apiECS, action, run))
+	}
+	return out
 }

@@ -55,6 +55,11 @@ type Seed struct {
 	// Users and UsersGroup are the load balancer of the user and its server group.
 	Users      string `json:"users,omitempty"`
 	UsersGroup string `json:"usersGroup,omitempty"`
+	// UsersNet, UsersNetGroup and UsersSecurity are a network load balancer of the user, a server group and a
+	// security group that accepts every client.
+	UsersNet      string `json:"usersNet,omitempty"`
+	UsersNetGroup string `json:"usersNetGroup,omitempty"`
+	UsersSecurity string `json:"usersSecurity,omitempty"`
 
 	gates string
 }
@@ -94,11 +99,27 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Users {
 		p.Users = p.userBalancer(opt.Region, "users", "internet")
 		p.UsersGroup = p.userGroup(p.Users, "users")
+		p.plantNet()
 	}
 	for n := range opt.Seed.Nodes {
 		p.node(n)
 	}
 	return p.Seed, nil
+}
+
+// plantNet adds the network load balancer of the user.
+func (p *planting) plantNet() {
+	p.UsersNet = p.userNet(p.Region, "users")
+	group := p.id("sgp-")
+	p.UsersNetGroup = p.Put(serverGroups, rest.Object{
+		"id": group, "ServerGroupId": group, "ServerGroupName": "users", "ServerGroupStatus": available, "Protocol": "TCP", "ServerGroupType": "Instance", "AddressIPVersion": "Ipv4", "AnyPortEnabled": false,
+		"VpcId": p.VPC, "ResourceGroupId": "rg-acfdefault", "Scheduler": "Wrr", "HealthCheck": rest.Object{}, "Tags": []any{}, "servers": []any{},
+	}).Text("id")
+	security := p.id("sg-bp1")
+	p.UsersSecurity = p.Put(securityGroups, rest.Object{
+		"id": security, "SecurityGroupId": security, "SecurityGroupName": "users", "Description": "", "VpcId": p.VPC, "SecurityGroupType": "normal", "ResourceGroupId": "rg-acfdefault", "Tags": []any{},
+		"rules": []any{rest.Object{"SecurityGroupRuleId": p.id("sgr-bp1"), "Policy": "Accept", "IpProtocol": "ALL", "PortRange": "-1/-1", "SourceCidrIp": "0.0.0.0/0", "Priority": "1", "Description": "", "Direction": "ingress"}},
+	}).Text("id")
 }
 
 // podsOfNode is how many pods each node has an address for.
@@ -163,10 +184,11 @@ func (s Seed) ConfWithoutKey(url string) []byte {
   vswitchid: "%s"
   featureGates: "%s"
   slbEndpoint: %s
+  nlbEndpoint: %s
   ecsEndpoint: %s
   vpcEndpoint: %s
   stsEndpoint: %s
-`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, url, url, url, url)
+`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, url, url, url, url, url)
 }
 
 // WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which it creates if it does

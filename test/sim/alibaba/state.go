@@ -24,6 +24,11 @@ const (
 	interfaces   = "network_interfaces"
 	sessions     = "sessions"
 	tokens       = "client_tokens"
+
+	nets           = "network_load_balancers"
+	netListeners   = "network_listeners"
+	serverGroups   = "server_groups"
+	securityGroups = "security_groups"
 )
 
 // owner is the key of the load balancer of a part, which lists do not show.
@@ -35,17 +40,22 @@ type state struct {
 	rest.Tables
 	made  int                  // objects created so far, for identifiers
 	until map[string]time.Time // when a load balancer is not busy any more
+	jobs  map[string]job       // of the NLB API
+	ended map[string]string    // how jobs have ended
 }
 
-func newState() *state { return &state{Tables: rest.Tables{}, until: map[string]time.Time{}} }
+func newState() *state {
+	return &state{Tables: rest.Tables{}, until: map[string]time.Time{}, jobs: map[string]job{}, ended: map[string]string{}}
+}
 
 func (s *state) Clone() *state {
-	return &state{Tables: s.Tables.Clone(), made: s.made, until: maps.Clone(s.until)}
+	return &state{Tables: s.Tables.Clone(), made: s.made, until: maps.Clone(s.until), jobs: maps.Clone(s.jobs), ended: maps.Clone(s.ended)}
 }
 
 // Settle ends the changes that are due.
 func (s *state) Settle(now time.Time) {
 	maps.DeleteFunc(s.until, func(_ string, until time.Time) bool { return !now.Before(until) })
+	s.endJobs(now)
 }
 
 // Dump returns all objects by collection for tests, without answered tokens and temporary credentials.

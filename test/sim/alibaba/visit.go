@@ -2,6 +2,7 @@ package alibaba
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,7 +36,14 @@ func (v *visit) Admit() error {
 	if v.Service == apiSTS { // the token is the proof
 		return nil
 	}
-	if err := v.verify(); err != nil {
+	if form, err := url.ParseQuery(string(v.Raw)); err == nil && v.Service == apiNLB { // writes have a form, reads a query
+		maps.Copy(v.query, form)
+	}
+	verify := v.verify
+	if strings.HasPrefix(v.HTTP.Header.Get("Authorization"), acs3) {
+		verify = v.verifyHeaders
+	}
+	if err := verify(); err != nil {
 		return err
 	}
 	if v.text("RegionId") != v.cloud.opt.Region {

@@ -1,0 +1,75 @@
+package model
+
+import (
+	"github.com/berth-lb/berth/stack/diff"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// netBalancerRule returns the rule of network load balancers.
+func netBalancerRule() diff.Rule {
+	return diff.Rule{
+		// Build refuses a change of these before anything is written. The cloud chooses the host name.
+		Ignore: []string{"IPVersion", "VPC", "Group", "Host", "Protected", "Locked"},
+		Sticky: []string{"Name", "AddressType", "IPv6Type", "CrossZone"},
+		Subset: []string{"Tags"},
+		Sets:   map[string]diff.Set{"Security": {Whole: true}},
+		Equal:  map[string]diff.Equal{"Zones": hasZones},
+		Parts: map[string]string{
+			"Name": PartAttribute, "CrossZone": PartAttribute, "AddressType": PartAddress, "Zones": PartZones,
+			"IPv6Type": PartIPv6, "Package": PartPackage, "Tags": PartTags, "Returned": PartReturn,
+		},
+		Clash:  diff.Doubled,
+		Failed: diff.Remake,
+		Role:   diff.EntryPoint,
+		Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+	}
+}
+
+// netAttributesRule returns the rule of what a Service sets on a network load balancer of others.
+func netAttributesRule() diff.Rule {
+	rule := netBalancerRule()
+	rule.Within = diff.Within{Inherent: true}
+	rule.Role, rule.Clash, rule.Impact = 0, diff.Refused, nil
+	return rule
+}
+
+// serverGroupRule returns the rule of server groups, which belong to no load balancer.
+func serverGroupRule() diff.Rule {
+	return diff.Rule{
+		Role: diff.Members, FollowsBackends: true,
+		Immutable: []string{"Protocol", "Type", "IPVersion", "AnyPort"},
+		Ignore:    []string{"Shared", "Group"},
+		Sets:      map[string]diff.Set{"Servers": {Whole: true}},
+		Equal:     map[string]diff.Equal{"Settings": hasSettings},
+		Parts:     map[string]string{"Name": PartSettings, "Settings": PartSettings, "Returned": PartReturn},
+		Clash:     diff.Doubled,
+		Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
+	}
+}
+
+// netListenerRule returns the rule of listeners of network load balancers.
+func netListenerRule() diff.Rule {
+	return diff.Rule{
+		Role:      diff.Port,
+		Within:    diff.Within{Cascade: true},
+		Immutable: []string{"Protocol", "Port", "End"},
+		Sets:      map[string]diff.Set{"More": {Whole: true}},
+		Parts:     map[string]string{"Running": PartStart},
+		Equal:     map[string]diff.Equal{"Settings": hasSettings},
+		Replace:   diff.DeleteFirst, // a port has one listener
+		Restore:   true,
+		Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+	}
+}
+
+// securityGroupRule returns the rule of the security group of a Service. It is joined in the step that
+// creates the load balancer, so no listener exists without it.
+func securityGroupRule() diff.Rule {
+	return diff.Rule{
+		Role:   diff.Admits,
+		Ignore: []string{"Group"},
+		Sets:   map[string]diff.Set{"Ranges": {Whole: true}},
+		Parts:  map[string]string{"Name": PartAttribute, "Description": PartAttribute},
+		Clash:  diff.Doubled,
+	}
+}

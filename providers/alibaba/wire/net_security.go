@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/berth-lb/berth/providers/alibaba/model"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+)
+
+// takeSecurity adds the security group of the Service.
+func (f *finder) takeSecurity(all []securityDoc) {
+	owner, ok := f.lookup(model.KindSecurityGroup, model.ByTag)
+	for _, d := range all {
+		if tags := d.tags(); !ok || tags[model.TagOwner] != owner || !f.isCluster(tags) {
+			continue
+		}
+		if f.security != "" {
+			f.err = fault.New(fault.Conflict, "the security groups %s and %s both have the tag %s; change that of the one that is not the Service's", f.security, d.ID, owner)
+			return
+		}
+		f.security = d.ID
+		f.things = append(f.things, d.ID)
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindSecurityGroup}, ID: d.ID, Proof: stack.Tag, Spec: model.SecurityGroup{Name: d.Name, Description: d.Description, Group: d.Group}})
+	}
+}
+
+// securityGroups returns security groups by tags. Source: API of ECS, DescribeSecurityGroups.
+func (s *Session) securityGroups(ctx context.Context, params url.Values) ([]securityDoc, error) {
+	var out []securityDoc
+	params = withMost(params)
+	for {
+		var answer struct {
+			Next   string `json:"NextToken"`
+			Groups struct {
+				All []securityDoc `json:"SecurityGroup"`
+			} `json:"SecurityGroups"`
+		}
+		if err := s.read(ctx, actListSecurity, params, &answer); err != nil {
+			return nil, err
+		}
+		out = append(out, answer.Groups.All...)
+		if answer.Next == "" {
+			return out, nil
+		}
+		params.Set("NextToken", answer.Next)
+	}
+}
+
+// securityRules returns the rules of a security group.
+func (s *Session) securityRules(ctx context.Context, id string) ([]securityRuleDoc, error) {
+	var answer struct {
+		Permissions struct {
+			All []securityRuleDoc `json:"Permission"`
+		} `json:"Permissions"`
+	}
+	err := s.read(ctx, actGetSecurity, url.Values{"SecurityGroupId": {id}, "Direction": {"ingress"}}, &answer)
+	if err != nil {
+		return nil, fmt.Errorf("security group %s: %w", id, err)
+	}
+	return answer.Permissions.All, nil
+}
+
+// rulesAtOnce is how many rules of a security group one call takes. Source: API of ECS, AuthorizeSecurityGroup.
+const rulesAtOnce = 100
+
+// createSecurityGroup creates a security group with its rules.
+func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
+	params := url.Values{"SecurityGroupName": {spec.Name}, "Description": {spec.Description}, "VpcId": {c.Session.config.VPC}, "SecurityGroupType": {"enterprise"}}
+	if spec.Group != "" {
+		params.Set("ResourceGroupId", spec.Group)
+	}
+	addTags(params, map[string]string{model.TagOwner: model.DefaultName(c.Step.ID.Owner), model.TagCluster: c.Session.config.ClusterID})
+	var made securityDoc
+	err := creation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateSecurity, params, &made) })
+	if err != nil {
+		return kit.Failed(err)
+	}
+	rules := []url.Values{ruleOf("0.0.0.0/0", "drop", 100, spec.Description), ruleOf("::/0", "drop", 100, spec.Description)}
+	for _, text := range spec.Ranges {
+		rules = append(rules, ruleOf(text, "accept", 1, spec.Description))
+	}
+	if err := authorize(c, made.ID, rules); err != nil {
+		return failedLater(err)
+	}
+	return c.Created(made.ID, stack.Tag, spec)
+}
+
+// ruleOf returns the parameters of a rule for all ports and protocols.
+func ruleOf(text, policy string, priority int, description string) url.Values {
+	source := "SourceCidrIp"
+	if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is6() {
+		source = "Ipv6SourceCidrIp"
+	}
+	return url.Values{"IpProtocol": {"ALL"}, "PortRange": {"-1/-1"}, source: {text}, "Policy": {policy}, "Priority": {strconv.Itoa(priority)}, "Description": {description}}
+}
+
+// authorize adds rules to a security group.
+func authorize(c *change, group string, rules []url.Values) error {
+	for some := range slices.Chunk(rules, rulesAtOnce) {
+		params := url.Values{"SecurityGroupId": {group}}
+		for i, rule := range some {
+			for name, values := range rule {
+				params.Set("Permissions."+strconv.Itoa(i+1)+"."+name, values[0])
+			}
+		}
+		if err := c.Session.write(c.Ctx, actAddRules, params, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateRanges adds rules for new ranges before those of others are removed. Only rules with the description
+// of the Service are removed.
+func updateRanges(c *change, spec model.SecurityGroup) plan.Outcome {
+	rules, err := c.Session.securityRules(c.Ctx, c.ID())
+	if err != nil {
+		return kit.Failed(err)
+	}
+	var add []url.Values
+	var remove, existing []string
+	for _, r := range rules {
+		if text := r.Range + r.Range6; r.Description == spec.Description && r.Policy == "Accept" {
+			existing = append(existing, text)
+			if !slices.Contains(spec.Ranges, text) {
+				remove = append(remove, r.ID)
+			}
+		}
+	}
+	for _, text := range spec.Ranges {
+		if !slices.Contains(existing, text) {
+			add = append(add, ruleOf(text, "accept", 1, spec.Description))
+		}
+	}
+	if err := authorize(c, c.ID(), add); err != nil {
+		return failedAfter(err, len(add) > rulesAtOnce)
+	}
+	for some := range slices.Chunk(remove, rulesAtOnce) {
+		if err := c.Session.write(c.Ctx, actRemoveRules, idsParams("SecurityGroupRuleId", some, "SecurityGroupId", c.ID()), nil); err != nil {
+			return failedAfter(err, len(add) > 0)
+		}
+	}
+	return c.Updated(spec, nil)
+}
