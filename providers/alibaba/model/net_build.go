@@ -48,7 +48,7 @@ func (b *builder) netBalancer() {
 func (b *builder) askedNet(own map[string]string) NetBalancer {
 	v := b.in.Values
 	want := NetBalancer{
-		Name: nameKey.Get(v), AddressType: netScope(addressTypeKey.Get(v)), IPVersion: netVersion(ipVersionKey.Get(v)), IPv6Type: netScope(ipv6TypeKey.Get(v)),
+		Name: nameKey.Get(v), AddressType: netScope(addressTypeKey.Get(v)), IPVersion: NetVersion(ipVersionKey.Get(v)), IPv6Type: netScope(ipv6TypeKey.Get(v)),
 		Zones: slices.Clone(zonesKey.Get(v)), Group: groupKey.Get(v), Tags: own,
 	}
 	slices.SortFunc(want.Zones, CompareZones)
@@ -69,13 +69,6 @@ func (b *builder) askedNet(own map[string]string) NetBalancer {
 // netScope returns internet or intranet as the NLB API spells them.
 func netScope(word string) string {
 	return map[string]string{internet: netInternet, intranet: netIntranet}[word]
-}
-
-func netVersion(word string) string {
-	if word == netDualStack {
-		return netDualStack
-	}
-	return netIPv4
 }
 
 // completeNet adds the defaults of a new load balancer.

@@ -32,7 +32,7 @@ const (
 type NetBalancer struct {
 	Name        string
 	AddressType string // Internet or Intranet
-	IPVersion   string // Ipv4 or DualStack
+	IPVersion   string // ipv4 or DualStack
 	IPv6Type    string // Internet or Intranet, of the IPv6 address
 	VPC         string
 	Zones       []Zone
@@ -62,7 +62,7 @@ type ServerGroup struct {
 	Name      string // also the description of the Service's servers in a group of others
 	Protocol  string // TCP, UDP or TCPSSL
 	Type      string // Instance or Ip
-	IPVersion string // Ipv4 or DualStack
+	IPVersion string // ipv4 or DualStack
 	Affinity  string `stack:"aside"` // IpVersionAffinityMode of a new group
 	AnyPort   bool   // servers are reached at the port of the client
 	Group     string // id of the resource group
@@ -108,7 +108,7 @@ const (
 const (
 	netInternet  = "Internet"
 	netIntranet  = "Intranet"
-	netIPv4      = "Ipv4"
+	netIPv4      = "ipv4"
 	netDualStack = "DualStack"
 
 	groupInstance = "Instance"
@@ -199,6 +199,14 @@ func withServers(spec stack.Spec, servers []Server) stack.Spec {
 		return g
 	}
 	return spec
+}
+
+// NetVersion returns an address family in the spelling of specs.
+func NetVersion(word string) string {
+	if strings.EqualFold(word, netDualStack) {
+		return netDualStack
+	}
+	return netIPv4
 }
 
 // CompareZones orders zones.

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"strings"
+
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -40,7 +42,7 @@ func serverGroupRule() diff.Rule {
 		Immutable: []string{"Protocol", "Type", "IPVersion", "AnyPort"},
 		Ignore:    []string{"Shared", "Group"},
 		Sets:      map[string]diff.Set{"Servers": {Whole: true}},
-		Equal:     map[string]diff.Equal{"Settings": hasSettings},
+		Equal:     map[string]diff.Equal{"Settings": hasWords},
 		Parts:     map[string]string{"Name": PartSettings, "Settings": PartSettings, "Returned": PartReturn},
 		Clash:     diff.Doubled,
 		Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
@@ -55,7 +57,7 @@ func netListenerRule() diff.Rule {
 		Immutable: []string{"Protocol", "Port", "End"},
 		Sets:      map[string]diff.Set{"More": {Whole: true}},
 		Parts:     map[string]string{"Running": PartStart},
-		Equal:     map[string]diff.Equal{"Settings": hasSettings},
+		Equal:     map[string]diff.Equal{"Settings": hasWords},
 		Replace:   diff.DeleteFirst, // a port has one listener
 		Restore:   true,
 		Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
@@ -72,4 +74,16 @@ func securityGroupRule() diff.Rule {
 		Parts:  map[string]string{"Name": PartAttribute, "Description": PartAttribute},
 		Clash:  diff.Doubled,
 	}
+}
+
+// hasWords reports what hasSettings does, for an API that does not tell words apart by case.
+func hasWords(want, have any) bool { return hasSettings(lowerWords(want), lowerWords(have)) }
+
+func lowerWords(settings any) map[string]string {
+	given, _ := settings.(map[string]string)
+	out := map[string]string{}
+	for name, value := range given {
+		out[name] = strings.ToLower(value)
+	}
+	return out
 }

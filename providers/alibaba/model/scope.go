@@ -44,7 +44,7 @@ func OwnedScope(id Identity) providers.Scope {
 	}
 	own(ByTag, name)
 	s.Own = append(s.Own, providers.Lookup{Kind: KindServerGroup, By: ByTag, Value: name})
-	if !strings.HasPrefix(id.Places[labelBalancer], classicPrefix) { // a Classic Load Balancer joins none
+	if !strings.HasPrefix(id.Places[labelBalancer], classicPrefix) && !isPreserved(id.Places) { // a Classic Load Balancer joins none
 		s.Own = append(s.Own, providers.Lookup{Kind: KindSecurityGroup, By: ByTag, Value: name})
 	}
 	if isPreserved(id.Places) {
@@ -60,8 +60,8 @@ func OwnedScope(id Identity) providers.Scope {
 		groups, _ := parseGroupPorts(placeOf(id.Places, groupPortsName)) // what is wrong was never applied
 		for _, p := range id.Ports {
 			if group := groups[p.Port]; group != "" {
-				s.Own = append(s.Own, groupLookups(id, group, fmt.Sprint(p.NodePort), p)...)
-				s.Own = append(s.Own, groupLookups(id, group, p.TargetPort.String(), p)...)
+				s.Own = append(s.Own, groupLookups(id, group, fmt.Sprint(p.NodePort), p, netProtocols()...)...)
+				s.Own = append(s.Own, groupLookups(id, group, p.TargetPort.String(), p, netProtocols()...)...)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ const netGroupPrefix = "sgp-"
 
 // groupLookups looks a server group of others up. That of a network load balancer has a name for each
 // protocol that the port may have.
-func groupLookups(id Identity, group, port string, of nodeports.ServicePort) []providers.Lookup {
+func groupLookups(id Identity, group, port string, of nodeports.ServicePort, protocols ...string) []providers.Lookup {
 	lookup := func(kind stack.Kind, key, name string) providers.Lookup {
 		return providers.Lookup{Kind: kind, By: ByID, Value: strings.Join([]string{group, key, fmt.Sprint(of.Port), name}, " ")}
 	}
@@ -84,7 +84,7 @@ func groupLookups(id Identity, group, port string, of nodeports.ServicePort) []p
 		return []providers.Lookup{lookup(KindGroup, port, GroupName(port, id.Owner, id.Config.ClusterID))}
 	}
 	var out []providers.Lookup
-	for _, protocol := range netProtocols() {
+	for _, protocol := range protocols {
 		if strings.EqualFold(netTransport(protocol), string(of.Protocol)) {
 			out = append(out, lookup(KindServerGroup, port+"."+protocol, NetName(port, protocol, id.Owner, id.Config.ClusterID)))
 		}
@@ -152,7 +152,7 @@ func Scope(in Input) (providers.Scope, error) {
 		both(ByID, lb)
 		for _, p := range in.Backends.Ports {
 			if group := groupPortsKey.Get(in.Values)[p.Port]; group != "" {
-				s.Own = append(s.Own, groupLookups(in.Identity, group, backendPort(in, p), p)...)
+				s.Own = append(s.Own, groupLookups(in.Identity, group, backendPort(in, p), p, protocolOf(in, p))...)
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func tagsByKey(tags []netTagDoc) map[string]string {
 // reference to it.
 func netSpec(d netDoc, managed string) model.NetBalancer {
 	out := model.NetBalancer{
-		Name: d.Name, Host: d.Host, AddressType: d.AddressType, IPVersion: d.IPVersion, IPv6Type: d.IPv6Type, VPC: d.VPC, Group: d.Group, Package: d.Package,
+		Name: d.Name, Host: d.Host, AddressType: d.AddressType, IPVersion: model.NetVersion(d.IPVersion), IPv6Type: d.IPv6Type, VPC: d.VPC, Group: d.Group, Package: d.Package,
 		CrossZone: strconv.FormatBool(d.CrossZone), Tags: tagsByKey(d.Tags), Protected: d.Delete.Enabled, Locked: d.Modify.Status == "ConsoleProtection",
 	}
 	for _, id := range d.Security {
@@ -105,7 +105,7 @@ type netGroupDoc struct {
 
 // netGroupSpec returns a server group as it was found. Servers with the name as description are the Service's.
 func netGroupSpec(d netGroupDoc, name string, servers []netServerDoc) model.ServerGroup {
-	out := model.ServerGroup{Name: name, Type: d.Type, Protocol: d.Protocol, IPVersion: d.IPVersion, AnyPort: d.AnyPort, Group: d.Group, Settings: map[string]string{}}
+	out := model.ServerGroup{Name: name, Type: d.Type, Protocol: d.Protocol, IPVersion: model.NetVersion(d.IPVersion), AnyPort: d.AnyPort, Group: d.Group, Settings: map[string]string{}}
 	for param, raw := range map[string]json.RawMessage{"Scheduler": d.Scheduler, "ConnectionDrainEnabled": d.Drain, "ConnectionDrainTimeout": d.DrainTime, "PreserveClientIpEnabled": d.ClientIP} {
 		setText(out.Settings, param, raw)
 	}

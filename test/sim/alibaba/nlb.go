@@ -212,7 +212,7 @@ func createNet(v *visit) (any, error) {
 		"DeletionProtectionConfig":     rest.Object{"Enabled": v.text("DeletionProtectionConfig.Enabled") == "true"},
 		"ModificationProtectionConfig": rest.Object{"Status": standardText(v.text("ModificationProtectionConfig.Status"), "NonProtection"), "Reason": v.text("ModificationProtectionConfig.Reason")},
 	}
-	for name, words := range map[string][]string{"AddressType": {"Internet", "Intranet"}, "AddressIpVersion": {"Ipv4", "DualStack"}} {
+	for name, words := range map[string][]string{"AddressType": {"Internet", "Intranet"}, "AddressIpVersion": {"ipv4", "DualStack"}} {
 		if lb[name], err = v.foldedWord(name, words...); err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func createServerGroup(v *visit) (any, error) {
 		"AnyPortEnabled": v.text("AnyPortEnabled") == "true", "IpVersionAffinityMode": v.text("IpVersionAffinityMode"), "Tags": v.givenTags(nil), "servers": []any{}, "HealthCheck": rest.Object{},
 	}
 	var err error
-	for name, words := range map[string][]string{"Protocol": {"TCP", "UDP", "TCPSSL"}, "ServerGroupType": {"Instance", "Ip"}, "AddressIPVersion": {"Ipv4", "DualStack"}} {
+	for name, words := range map[string][]string{"Protocol": {"TCP", "UDP", "TCPSSL"}, "ServerGroupType": {"Instance", "Ip"}, "AddressIPVersion": {"ipv4", "DualStack"}} {
 		if group[name], err = v.foldedWord(name, words...); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ func (s *state) userNet(region, name string) string {
 	id := s.id("nlb-")
 	s.Put(nets, rest.Object{
 		"id": id, "LoadBalancerId": id, "LoadBalancerName": name, "LoadBalancerStatus": active, "DNSName": id + "." + region + ".nlb.aliyuncs.com", "VpcId": "", "RegionId": region, "AddressType": "Internet",
-		"AddressIpVersion": "Ipv4", "Ipv6AddressType": "Intranet", "CrossZoneEnabled": true, "SecurityGroupIds": []any{}, "ZoneMappings": []any{}, "Tags": []any{}, "ResourceGroupId": "rg-acfdefault",
+		"AddressIpVersion": "ipv4", "Ipv6AddressType": "Intranet", "CrossZoneEnabled": true, "SecurityGroupIds": []any{}, "ZoneMappings": []any{}, "Tags": []any{}, "ResourceGroupId": "rg-acfdefault",
 		"BandwidthPackageId": "", "DeletionProtectionConfig": rest.Object{"Enabled": false}, "ModificationProtectionConfig": rest.Object{"Status": "NonProtection"},
 	})
 	return id

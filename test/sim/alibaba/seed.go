@@ -112,7 +112,7 @@ func (p *planting) plantNet() {
 	p.UsersNet = p.userNet(p.Region, "users")
 	group := p.id("sgp-")
 	p.UsersNetGroup = p.Put(serverGroups, rest.Object{
-		"id": group, "ServerGroupId": group, "ServerGroupName": "users", "ServerGroupStatus": available, "Protocol": "TCP", "ServerGroupType": "Instance", "AddressIPVersion": "Ipv4", "AnyPortEnabled": false,
+		"id": group, "ServerGroupId": group, "ServerGroupName": "users", "ServerGroupStatus": available, "Protocol": "TCP", "ServerGroupType": "Instance", "AddressIPVersion": "ipv4", "AnyPortEnabled": false,
 		"VpcId": p.VPC, "ResourceGroupId": "rg-acfdefault", "Scheduler": "Wrr", "HealthCheck": rest.Object{}, "Tags": []any{}, "servers": []any{},
 	}).Text("id")
 	security := p.id("sg-bp1")
