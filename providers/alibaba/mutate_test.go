@@ -29,5 +29,24 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"impact: vserver-group does not mark delete":      closed,
 			"role: vserver-group is no members":               "a listener refers to its group, and a group is created with its servers",
 		},
+	}, laws.MutationSet{
+		Fresh: func() *laws.Subject { return netLawsSubject(t) }, Bounds: laws.Bounds{Moves: 60, Pairs: 1},
+		Seen: map[string]string{
+			"role: network-listener is no port":                                               "",
+			"restore: network-listener is not restored":                                       "",
+			"impact: network-listener does not mark replace":                                  "",
+			"edges: a new port is not open to clients that the load balancer is not to admit": "",
+			"edges: a port that closes is not opened to more clients before":                  "",
+			"edges: clients are limited in one way before more are admitted in another":       "",
+			"role: security-group is no admits":                                               "",
+		},
+		Idle: map[string]string{
+			"order: network-listener is created before it is deleted": "the next plan does what the cloud refuses in another order",
+			"role: network-load-balancer is no entry point":           single,
+			"impact: network-load-balancer does not mark delete":      single,
+			"impact: network-listener does not mark delete":           closed,
+			"impact: server-group does not mark delete":               closed,
+			"role: server-group is no members":                        "a listener refers to its group, and a group is created with its servers",
+		},
 	})
 }

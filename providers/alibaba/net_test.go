@@ -67,29 +67,29 @@ func withRanges(ranges ...string) func(*corev1.ServiceSpec) {
 	return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = ranges }
 }
 
-// slow are options of an account in which jobs take a while.
-func slow(opt simalibaba.Options) simalibaba.Options {
+// withSlowJobs are options of an account in which jobs take a while.
+func withSlowJobs(opt simalibaba.Options) simalibaba.Options {
 	opt.Jobs, opt.Provision = 3*time.Second, 3*time.Second
 	return opt
 }
 
 // TestNetCalls measures the calls of Services with network load balancers, whose jobs take three seconds.
 func TestNetCalls(t *testing.T) {
-	opt := slow(withNodes(4))
+	opt := withSlowJobs(withNodes(4))
 	opt.Limits = simalibaba.Limits{LoadBalancers: 200}
-	goals := account.Goals{"create": {10.5, 7}, "touch": {0, 0}, "port": {4.6, 3}, "delnode": {4.5, 3}, "addnode": {4.5, 3}, "delete": {5.5, 5}}
+	goals := account.Goals{"create": {10.5, 7}, "touch": {0, 0}, "port": {4.6, 3}, "delnode": {4.5, 3}, "addnode": {4.5, 3}, "delete": {6, 5}}
 	onNet().Calls(t, opt, goals, nil)
 }
 
 // TestNetNames: what is created has the names, tags and descriptions of the official controller.
 func TestNetNames(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := onNet().Begin(t, slow(withNodes(2)))
+		w := onNet().Begin(t, withSlowJobs(withNodes(2)))
 		res := w.Serve(netCase("web", nil, withRanges("203.0.113.0/24")).Service)
 		const name = "a5a0c1f6e00004000800000000000000"
 		want := map[string]map[string]string{
 			"CreateLoadBalancer": {
-				"LoadBalancerName": name, "AddressType": "Internet", "AddressIpVersion": "Ipv4", "DeletionProtectionConfig.Enabled": "true", "ModificationProtectionConfig.Status": "ConsoleProtection",
+				"LoadBalancerName": name, "AddressType": "Internet", "AddressIpVersion": "ipv4", "DeletionProtectionConfig.Enabled": "true", "ModificationProtectionConfig.Status": "ConsoleProtection",
 				"ModificationProtectionConfig.Reason": "managed.by.ack", "Tag.1.Key": "kubernetes.do.not.delete", "Tag.1.Value": name, "Tag.2.Key": "ack.aliyun.com", "Tag.2.Value": "berthdemo",
 			},
 			"CreateServerGroup":   {"ServerGroupName": "k8s.30080.TCP.web.shop.berthdemo", "Protocol": "TCP", "ServerGroupType": "Instance", "Tag.1.Value": name},
@@ -130,7 +130,7 @@ func TestNetChoice(t *testing.T) {
 // and is deleted with the ranges.
 func TestNetRanges(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := onNet().Begin(t, slow(withNodes(2)))
+		w := onNet().Begin(t, withSlowJobs(withNodes(2)))
 		svc := netCase("web", nil, withRanges("203.0.113.0/24")).Service
 		w.Serve(svc)
 		joined, listened := 0, 0
@@ -173,7 +173,7 @@ func TestNetRanges(t *testing.T) {
 func TestNetJobFails(t *testing.T) {
 	for _, action := range []string{"CreateServerGroup", "AddServersToServerGroup", "CreateListener", "CreateLoadBalancer", "DeleteServerGroup", "DeleteLoadBalancer"} {
 		virtual.Run(t, action, func(t *testing.T) {
-			w := onNet().Begin(t, slow(withNodes(2)))
+			w := onNet().Begin(t, withSlowJobs(withNodes(2)))
 			if _, err := w.Control().Faults.Add(sim.Fault{Operation: action, Kind: sim.FaultError, Status: 200, Count: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestNetJobFails(t *testing.T) {
 // Service that is served.
 func TestNetGone(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := onNet().Begin(t, slow(withNodes(2)))
+		w := onNet().Begin(t, withSlowJobs(withNodes(2)))
 		svc := netCase("web", nil, withRanges("203.0.113.0/24")).Service
 		w.Serve(svc)
 		w.Sim.Cloud.DeleteNet(w.Sim.Cloud.Nets()[0])
@@ -215,7 +215,7 @@ func TestNetGone(t *testing.T) {
 // TestNetPreserved: a load balancer that is kept has its listeners and groups, without the tags of the controller.
 func TestNetPreserved(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := onNet().Begin(t, slow(withNodes(2)))
+		w := onNet().Begin(t, withSlowJobs(withNodes(2)))
 		svc := netCase("web", withKeys("preserve-lb-on-delete", "true")).Service
 		w.Serve(svc)
 		w.Release(svc)
@@ -234,7 +234,7 @@ func TestNetPreserved(t *testing.T) {
 func TestNetReused(t *testing.T) {
 	for _, override := range []string{"true", "false"} {
 		virtual.Run(t, override, func(t *testing.T) {
-			w := onNet().Begin(t, slow(withUsers(2)))
+			w := onNet().Begin(t, withSlowJobs(withUsers(2)))
 			seed := w.Sim.Cloud.Seed
 			w.Sim.Cloud.AddNetListener(seed.UsersNet, 9000, seed.UsersNetGroup, "by hand")
 			svc := netCase("web", withKeys("id", seed.UsersNet, "force-override-listeners", override)).Service
@@ -347,7 +347,7 @@ func TestNetOrphans(t *testing.T) {
 // TestNetPortRange: a range of ports reaches pods at the port of the client, and gives way to the port.
 func TestNetPortRange(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := onNet().Begin(t, slow(withNodes(3)))
+		w := onNet().Begin(t, withSlowJobs(withNodes(3)))
 		svc := netCase("web", podKeys("listener-port-range", "2000-3000:80")).Service
 		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(2)...)}
 		w.Serve(svc)
@@ -371,10 +371,11 @@ func TestNetPortRange(t *testing.T) {
 func TestNetFamilies(t *testing.T) {
 	for family, want := range map[string]int{"ipv4": 1, "ipv6": 1, "dualstack": 2} {
 		virtual.Run(t, family, func(t *testing.T) {
-			opt := slow(withNodes(2))
+			opt := withSlowJobs(withNodes(2))
 			opt.Gates = "IPv6DualStack=true"
 			w := onNet().Begin(t, opt)
 			svc := netCase("web", podKeys("ip-version", "DualStack", "backend-ip-version", family)).Service
+			svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 			w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(1)...), podSlice(svc, w.Machines, simalibaba.PodAddress6(0))}
 			w.Serve(svc)
 			for _, f := range w.Sim.Cloud.Forwards() {

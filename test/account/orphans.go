@@ -27,8 +27,10 @@ func (c Cloud[O, S]) Orphans(t *testing.T, opt O, lost *corev1.Service, owner st
 		t.Errorf("found %+v", found)
 	}
 	for _, s := range found {
-		if lb, ok := s.Get(stack.Key{Kind: "load-balancer"}); !ok || lb.Proof == stack.None {
-			t.Errorf("%+v has no proof", lb)
+		for _, r := range s.Resources {
+			if r.In == (stack.Key{}) && r.Ownership == stack.Owned && r.Proof == stack.None {
+				t.Errorf("%+v has no proof", r)
+			}
 		}
 	}
 }

@@ -98,6 +98,14 @@ func familyOf(in Input) corev1.IPFamily {
 	return corev1.IPv4Protocol
 }
 
+// familiesOf returns the families of pods that are backends.
+func familiesOf(in Input) []corev1.IPFamily {
+	if in.Kind == NLB && backendFamily(in) == dualstack {
+		return []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+	}
+	return []corev1.IPFamily{familyOf(in)}
+}
+
 // serversOf returns the backends of a port: pods by their network interfaces, or all nodes, or
 // with externalTrafficPolicy Local those with endpoints, with the number of them as weight.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/vgroups.go.
@@ -227,7 +235,7 @@ func SplitServers(want, have []Server) (add, remove, weigh []Server) {
 }
 
 // SplitNetServers compares the servers of a group of a network load balancer with the desired ones, and returns
-// those to add, to remove, and to give another port or weight. The port does not tell servers apart.
+// those to add, to remove, and to give another port or weight. The port does not distinguish servers.
 func SplitNetServers(want, have []Server) (add, remove, set []Server) {
 	same := func(a, b Server) bool { return a.ID == b.ID && a.Address == b.Address && a.Type == b.Type }
 	for _, w := range want {

@@ -19,7 +19,9 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 		}
 		if servers, ok := ServersIn(r.Spec); ok && len(servers) > 0 {
 			port, _, _ := strings.Cut(r.Key.Name, ".") // the protocol follows in those of network load balancers
-			if slices.ContainsFunc(servers, isPod) {
+			if servers[0].Type == ServerIP {
+				servers = followAddresses(in, facts, port, servers)
+			} else if slices.ContainsFunc(servers, isPod) {
 				servers = followPods(in, facts, port, servers)
 			} else {
 				servers = followNodes(in, port, servers)
@@ -57,6 +59,29 @@ func followNodes(in Input, port string, found []Server) []Server {
 		}
 	}
 	out := providers.Follow(found, append(nodes, others...), func(s Server) bool { return s.Type == ServerECS })
+	slices.SortFunc(out, CompareServers)
+	return out
+}
+
+// followAddresses returns the addresses of today's nodes or pods in place of the found ones, which keep their
+// weights.
+func followAddresses(in Input, facts *Facts, port string, found []Server) []Server {
+	p := nodeports.ServicePort{NodePort: found[0].Port}
+	known := false
+	for _, one := range in.Backends.Ports {
+		if backendPort(in, one) == port {
+			p, known = one, true
+		}
+	}
+	if !known && (usesPods(in) || nodeports.LocalOnly(in.Service)) || facts == nil && usesPods(in) {
+		return found
+	}
+	out := addressesOf(in, serversOf(in, facts, p))
+	for i := range out {
+		if at := slices.IndexFunc(found, func(s Server) bool { return sameServer(s, out[i]) }); at >= 0 {
+			out[i].Weight = found[at].Weight
+		}
+	}
 	slices.SortFunc(out, CompareServers)
 	return out
 }

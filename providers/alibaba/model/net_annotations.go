@@ -50,8 +50,8 @@ func anyCase(words ...string) func(*annotations.Form[string]) {
 	return func(f *annotations.Form[string]) { f.Type = annotations.EnumFold(words...) }
 }
 
-// checked is a health check setting of server groups, which needs the health check switched on.
-func checked[T any](change func(*annotations.Form[T])) func(*annotations.Form[T]) {
+// onCheck is a health check setting of server groups, which needs the health check switched on.
+func onCheck[T any](change func(*annotations.Form[T])) func(*annotations.Form[T]) {
 	return func(f *annotations.Form[T]) {
 		change(f)
 		f.Needs = []annotations.Need{{healthFlagKey.Is(on)}}

@@ -120,7 +120,7 @@ func (b *builder) netServers(p nodeports.ServicePort, isRange bool) []Server {
 		servers = slices.Concat(podsOfFamily(b.in, b.facts, p, corev1.IPv4Protocol), podsOfFamily(b.in, b.facts, p, corev1.IPv6Protocol))
 	}
 	if groupTypeOf(b.in) == groupIP {
-		servers = b.addressesOf(servers)
+		servers = addressesOf(b.in, servers)
 	}
 	if isRange {
 		for i := range servers {
@@ -133,9 +133,9 @@ func (b *builder) netServers(p nodeports.ServicePort, isRange bool) []Server {
 
 // addressesOf returns servers by their addresses: those of pods, and the first internal IPv4 address of
 // nodes. A node without one is left out.
-func (b *builder) addressesOf(servers []Server) []Server {
+func addressesOf(in Input, servers []Server) []Server {
 	addresses := map[string]string{}
-	for n := range b.in.Backends.Nodes.All() {
+	for n := range in.Backends.Nodes.All() {
 		for _, a := range n.Internal {
 			if id := InstanceOf(n.ProviderID); a.Is4() && addresses[id] == "" {
 				addresses[id] = a.String()

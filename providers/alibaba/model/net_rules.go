@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -76,7 +77,7 @@ func securityGroupRule() diff.Rule {
 	}
 }
 
-// hasWords reports what hasSettings does, for an API that does not tell words apart by case.
+// hasWords reports what hasSettings does, for an API that ignores the case of words.
 func hasWords(want, have any) bool { return hasSettings(lowerWords(want), lowerWords(have)) }
 
 func lowerWords(settings any) map[string]string {
@@ -84,6 +85,40 @@ func lowerWords(settings any) map[string]string {
 	out := map[string]string{}
 	for name, value := range given {
 		out[name] = strings.ToLower(value)
+	}
+	return out
+}
+
+// netEdges orders what limits the clients of a load balancer before new ports, and what admits more clients after
+// the deletion of ports.
+func netEdges() []diff.Edge {
+	var out []diff.Edge
+	var opens, closes []diff.Match
+	for _, part := range []struct {
+		name  string
+		opens func(NetBalancer) bool
+	}{
+		{PartSecurity, func(b NetBalancer) bool { return len(b.Security) == 0 }},
+		{PartAddress, func(b NetBalancer) bool { return b.AddressType == netInternet }},
+		{PartIPv6, func(b NetBalancer) bool { return b.IPv6Type == netInternet }},
+	} {
+		update := func(opens bool) diff.Match {
+			return diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: part.name, Where: func(r stack.Resource) bool {
+				b, ok := r.Spec.(NetBalancer)
+				return ok && part.opens(b) == opens
+			}}
+		}
+		opens, closes = append(opens, update(true)), append(closes, update(false))
+		out = append(out,
+			diff.Edge{First: update(false), Then: diff.Match{Action: plan.Create, Kind: KindNetListener}, Same: true, Reason: "a new port is not open to clients that the load balancer is not to admit"},
+			diff.Edge{First: diff.Match{Action: plan.Delete, Kind: KindNetListener}, Then: update(true), Same: true, Reason: "a port that closes is not opened to more clients before"})
+	}
+	for i, first := range closes {
+		for j, then := range opens {
+			if i != j {
+				out = append(out, diff.Edge{First: first, Then: then, Reason: "clients are limited in one way before more are admitted in another"})
+			}
+		}
 	}
 	return out
 }

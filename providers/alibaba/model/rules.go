@@ -69,17 +69,8 @@ func Rules() diff.Rules {
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
 			},
 		},
-		Edges: []diff.Edge{
-			{
-				First: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartSecurity, Effect: diff.Widens}, Then: diff.Match{Action: plan.Create, Kind: KindNetListener}, Same: true,
-				Reason: "a new port is not open to clients that the security groups do not admit",
-			},
-			{
-				First: diff.Match{Action: plan.Delete, Kind: KindNetListener}, Then: diff.Match{Action: plan.Update, Kind: KindNetBalancer, Part: PartSecurity, Effect: diff.OnlyNarrows}, Same: true,
-				Reason: "a port that closes is not opened to more clients before",
-			},
-		},
-		Lock: lockBalancer,
+		Edges: netEdges(),
+		Lock:  lockBalancer,
 	}
 }
 

@@ -183,10 +183,12 @@ func factsFor(in Input) []providers.Lookup {
 	}
 	asked := map[providers.Lookup]bool{}
 	for _, p := range in.Backends.Ports {
-		for _, e := range in.Backends.Endpoints.For(familyOf(in), p.Name) {
-			if l := (providers.Lookup{Kind: FactInterface, By: e.Pod, Value: e.Addr.String()}); !asked[l] {
-				asked[l] = true
-				out = append(out, l)
+		for _, family := range familiesOf(in) {
+			for _, e := range in.Backends.Endpoints.For(family, p.Name) {
+				if l := (providers.Lookup{Kind: FactInterface, By: e.Pod, Value: e.Addr.String()}); !asked[l] {
+					asked[l] = true
+					out = append(out, l)
+				}
 			}
 		}
 	}

@@ -53,8 +53,8 @@ func netVerbs() kit.Verbs[*Session] {
 	return table
 }
 
-// creation makes a creating call with its idempotency token.
-func creation(c *change, params url.Values, send func(url.Values) error) error {
+// sendCreation makes a creating call with its idempotency token.
+func sendCreation(c *change, params url.Values, send func(url.Values) error) error {
 	return c.Session.tokens.Send(c.Step.ID.Owner, c.Session.process+" "+c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
 		params.Set("ClientToken", token)
 		return send(params)
@@ -67,7 +67,7 @@ func createNet(c *change, spec model.NetBalancer) plan.Outcome {
 	var made struct {
 		ID string `json:"LoadbalancerId"`
 	}
-	err := creation(c, netParams(spec), func(params url.Values) error { return c.Session.write(c.Ctx, actCreateNet, params, &made) })
+	err := sendCreation(c, netParams(spec), func(params url.Values) error { return c.Session.write(c.Ctx, actCreateNet, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}

@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // pagesOf returns all items of a list of the NLB API.
@@ -110,6 +112,14 @@ func withRegion(params url.Values, region string) url.Values {
 
 func isReadAction(action string) bool {
 	return strings.HasPrefix(action, "List") || strings.HasPrefix(action, "Get")
+}
+
+// network is what a session remembers of network load balancers.
+type network struct {
+	jobs    *kit.Settling // of the NLB API
+	active  *kit.Settling // load balancers that are being created
+	netMu   sync.Mutex
+	netSeen map[string]netDoc // load balancers that were waited for
 }
 
 // jobsAtOnce is how many jobs one call asks for. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/nlb.

@@ -29,7 +29,11 @@ type netDoc struct {
 	Security    []string     `json:"SecurityGroupIds"`
 	Tags        []netTagDoc  `json:"Tags"`
 	Zones       []netZoneDoc `json:"ZoneMappings"`
-	Delete      struct {
+	netProtections
+}
+
+type netProtections struct {
+	Delete struct {
 		Enabled bool `json:"Enabled"`
 	} `json:"DeletionProtectionConfig"`
 	Modify struct {

@@ -32,7 +32,7 @@ func createServerGroup(c *change, spec model.ServerGroup) plan.Outcome {
 	}
 	settingParams(params, spec.Settings)
 	addTags(params, map[string]string{model.TagOwner: model.DefaultName(c.Step.ID.Owner), model.TagCluster: c.Session.config.ClusterID})
-	err := creation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateServerGroup, params, &made) })
+	err := sendCreation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateServerGroup, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}
@@ -96,12 +96,12 @@ func updateServerGroup(c *change, spec model.ServerGroup) plan.Outcome {
 	params := url.Values{"ServerGroupId": {c.ID()}, "ServerGroupName": {spec.Name}}
 	settingParams(params, spec.Settings)
 	err := c.Session.changeNet(c.Ctx, c.ID(), actSetServerGroup, params, nil)
-	spec.Settings = overlay(found.Settings, spec.Settings)
+	spec.Settings = overlaySettings(found.Settings, spec.Settings)
 	return c.Updated(spec, err)
 }
 
-// overlay returns found settings with the desired ones in their place.
-func overlay(found, want map[string]string) map[string]string {
+// overlaySettings returns found settings with the desired ones in their place.
+func overlaySettings(found, want map[string]string) map[string]string {
 	out := maps.Clone(found)
 	if out == nil {
 		out = map[string]string{}

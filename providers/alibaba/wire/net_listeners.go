@@ -38,7 +38,7 @@ func updateNetListener(c *change, spec model.NetListener) plan.Outcome {
 	params := url.Values{"ListenerId": {c.ID()}, "ListenerDescription": {spec.Description}, "ServerGroupId": {c.Batch.ID(c.Step, spec.Group)}}
 	settingParams(params, spec.Settings)
 	err := writeNet(c, actSetNetListener, params, nil)
-	spec.Settings, spec.Running, spec.More = overlay(found.Settings, spec.Settings), found.Running, found.More
+	spec.Settings, spec.Running, spec.More = overlaySettings(found.Settings, spec.Settings), found.Running, found.More
 	return c.Updated(spec, err)
 }
 

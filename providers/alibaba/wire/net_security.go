@@ -79,7 +79,7 @@ func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 	}
 	addTags(params, map[string]string{model.TagOwner: model.DefaultName(c.Step.ID.Owner), model.TagCluster: c.Session.config.ClusterID})
 	var made securityDoc
-	err := creation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateSecurity, params, &made) })
+	err := sendCreation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateSecurity, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}
@@ -87,7 +87,7 @@ func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 	for _, text := range spec.Ranges {
 		rules = append(rules, ruleOf(text, "accept", 1, spec.Description))
 	}
-	if err := authorize(c, made.ID, rules); err != nil {
+	if err := addRules(c, made.ID, rules); err != nil {
 		return failedLater(err)
 	}
 	return c.Created(made.ID, stack.Tag, spec)
@@ -102,8 +102,8 @@ func ruleOf(text, policy string, priority int, description string) url.Values {
 	return url.Values{"IpProtocol": {"ALL"}, "PortRange": {"-1/-1"}, source: {text}, "Policy": {policy}, "Priority": {strconv.Itoa(priority)}, "Description": {description}}
 }
 
-// authorize adds rules to a security group.
-func authorize(c *change, group string, rules []url.Values) error {
+// addRules adds rules to a security group.
+func addRules(c *change, group string, rules []url.Values) error {
 	for some := range slices.Chunk(rules, rulesAtOnce) {
 		params := url.Values{"SecurityGroupId": {group}}
 		for i, rule := range some {
@@ -140,7 +140,7 @@ func updateRanges(c *change, spec model.SecurityGroup) plan.Outcome {
 			add = append(add, ruleOf(text, "accept", 1, spec.Description))
 		}
 	}
-	if err := authorize(c, c.ID(), add); err != nil {
+	if err := addRules(c, c.ID(), add); err != nil {
 		return failedAfter(err, len(add) > rulesAtOnce)
 	}
 	for some := range slices.Chunk(remove, rulesAtOnce) {

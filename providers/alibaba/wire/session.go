@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,10 +32,7 @@ type Session struct {
 	process    string // makes tokens those of this process
 	lists      *kit.Known[string, model.List]
 	interfaces *kit.Known[string, string]
-	jobs       *kit.Settling     // of the NLB API
-	active     *kit.Settling     // network load balancers that are being created
-	netMu      sync.Mutex        // of netSeen
-	netSeen    map[string]netDoc // network load balancers that were waited for
+	network
 }
 
 // How long access control lists and network interfaces are cached, and how long missing ones. A pod
@@ -50,10 +46,6 @@ const (
 // callTimeout bounds a call.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base, timeout of its clients.
 const callTimeout = 20 * time.Second
-
-// actionRate is how many calls of one action are made in a second at most. The cloud documents no figures, and counts
-// each action by itself; refusals slow the calls of the action down. The share of the session raises the rate.
-const actionRate = 15
 
 // tokenAge is how long it is remembered which idempotency tokens were answered.
 const tokenAge = 24 * time.Hour
@@ -90,7 +82,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	s.client = &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
 	var buckets []kit.Bucket
 	for _, action := range allActions() {
-		buckets = append(buckets, kit.Bucket{Name: action, Rate: actionRate, Burst: actionRate})
+		buckets = append(buckets, kit.Bucket{Name: action}) // refusals slow the calls of an action down
 	}
 	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
 	// The answer to a token that was used before names the same load balancer, so none is refused.

@@ -3,6 +3,7 @@ package alibaba
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -90,6 +91,9 @@ func (c *Cloud) netForwards() []Forward {
 				continue
 			}
 			admits, all := c.admittedBySecurity(lb)
+			if lb.Text("AddressType") == "Intranet" && !all {
+				admits = slices.DeleteFunc(admits, func(text string) bool { return !isPrivate(text) })
+			}
 			for _, l := range c.Live.Having(netListeners, owner, lb.Text("id")) {
 				f := Forward{Address: lb.Text("DNSName"), Public: lb.Text("AddressType") == "Internet", Protocol: strings.ToLower(transportOfNet(l.Text("ListenerProtocol")))}
 				f.Port, _ = netPorts(l)
@@ -131,4 +135,12 @@ func (c *Cloud) admittedBySecurity(lb rest.Object) (ranges []string, all bool) {
 	}
 	slices.Sort(ranges)
 	return ranges, len(ids) == 0 || slices.Contains(ranges, "0.0.0.0/0")
+}
+
+// isPrivate reports whether a range has clients of private networks.
+func isPrivate(text string) bool {
+	given, err := netip.ParsePrefix(text)
+	return err == nil && slices.ContainsFunc([]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"}, func(private string) bool {
+		return netip.MustParsePrefix(private).Overlaps(given)
+	})
 }
