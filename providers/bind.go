@@ -283,19 +283,21 @@ func refersOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Re
 	return func(r Request) []Reference { return cloud.Refers(input(r)) }
 }
 
-// chooseUnder is Choose with the Services that the configuration leaves to others.
+// chooseUnder is Choose under the configuration.
 func chooseUnder[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) Choice {
-	choose := cloud.Choose
-	if cloud.ChooseUnder != nil {
-		choose = func(svc *corev1.Service) Choice { return cloud.ChooseUnder(config, svc) }
+	if cloud.ChooseUnder == nil {
+		return cloud.Choose
 	}
-	if cloud.Left == nil {
-		return choose
-	}
-	return func(svc *corev1.Service) Choice {
+	return func(svc *corev1.Service) Choice { return cloud.ChooseUnder(config, svc) }
+}
+
+// Leaving returns a choice under a configuration that leaves some Services alone: left explains to the user
+// why, and is empty for a Service that is served.
+func Leaving[C any](choose func(*corev1.Service) Choice, left func(C, *corev1.Service) string) func(C, *corev1.Service) Choice {
+	return func(config C, svc *corev1.Service) Choice {
 		choice := choose(svc)
 		if choice.Elsewhere == "" {
-			if why := cloud.Left(config, svc); why != "" {
+			if why := left(config, svc); why != "" {
 				return Choice{Elsewhere: why}
 			}
 		}

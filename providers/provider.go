@@ -229,11 +229,9 @@ type Cloud[C, F any] struct {
 	Settings func(C) map[string]string
 	// Choose returns the kind of load balancer that a Service requests.
 	Choose func(*corev1.Service) Choice
-	// ChooseUnder is Choose for a configuration on which the kind depends. Nil: Choose suffices.
+	// ChooseUnder is Choose under a configuration, which may also leave a Service alone; see Leaving.
+	// Nil: the configuration changes nothing.
 	ChooseUnder func(C, *corev1.Service) Choice
-	// Left explains to the user why a Service is left alone under this configuration
-	// although Choose returns a kind; empty: it is served. Nil: all are.
-	Left func(C, *corev1.Service) string
 	// Refers lists the objects of Kubernetes that a Service refers to, such as Secrets with
 	// certificates; Backends and Objects of the input are not set yet. Only these
 	// are read, and a change of one is a change of the Service. Nil: none.

@@ -38,10 +38,10 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"edges: a new port is not open to clients that the load balancer is not to admit": "",
 			"edges: a port that closes is not opened to more clients before":                  "",
 			"edges: clients are limited in one way before more are admitted in another":       "",
-			"role: security-group is no admits":                                               "",
 		},
 		Idle: map[string]string{
 			"order: network-listener is created before it is deleted": "the next plan does what the cloud refuses in another order",
+			"role: security-group is no admits":                       "a load balancer refers to its security group, and is created with it",
 			"role: network-load-balancer is no entry point":           single,
 			"impact: network-load-balancer does not mark delete":      single,
 			"impact: network-listener does not mark delete":           closed,

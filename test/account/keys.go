@@ -43,7 +43,7 @@ type EveryKey[O any] struct {
 	Slices func(svc *corev1.Service) []*discoveryv1.EndpointSlice
 	// Objects has the objects that Services name.
 	Objects map[providers.Reference]providers.Object
-	// Kind limits the keys to those that work for a kind; empty: all keys.
+	// Kind limits the keys to the ones of a kind; empty: all keys.
 	Kind string
 }
 

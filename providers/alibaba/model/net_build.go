@@ -74,7 +74,7 @@ func netScope(word string) string {
 // completeNet adds the defaults of a new load balancer.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/nlbv2/loadbalancer.go (setDefaultValueForLoadBalancer).
 func (b *builder) completeNet(want *NetBalancer) {
-	want.Name, want.VPC, want.Group = cmp.Or(want.Name, DefaultName(b.in.Owner)), b.in.Config.VPC, cmp.Or(want.Group, b.in.Config.ResourceGroup)
+	want.Name, want.VPC, want.Group = cmp.Or(want.Name, DefaultName(b.in.Owner)), b.in.Config.VPC, groupKey.Or(b.in.Values, b.in.Config.ResourceGroup)
 	if len(want.Zones) == 0 {
 		b.problems.Refuse(zonesKey.Name, "", "is missing: a network load balancer needs its zones and vSwitches", "zones and vSwitches, such as "+zonesKey.Example)
 	}
@@ -140,7 +140,7 @@ func (b *builder) securityGroup() bool {
 	existing, _ := found.Spec.(SecurityGroup)
 	b.out.Put(stack.Resource{Key: securityGroupKey(), Spec: SecurityGroup{
 		Name: SecurityGroupName(b.in.Owner), Description: SecurityGroupDescription(b.in.Owner, b.in.Config.ClusterID),
-		Group: cmp.Or(groupKey.Get(b.in.Values), existing.Group, b.in.Config.ResourceGroup), Ranges: slices.Compact(texts),
+		Group: groupKey.Or(b.in.Values, cmp.Or(existing.Group, b.in.Config.ResourceGroup)), Ranges: slices.Compact(texts),
 	}})
 	return true
 }

@@ -14,7 +14,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Settings:       settingsOf,
 		Config:         ReadConfig,
 		Choose:         chooseKind,
-		Left:           reasonToLeave,
+		ChooseUnder:    providers.Leaving(chooseKind, reasonToLeave),
 		Refers:         actionReferences,
 		Reach:          computeReach,
 		Becomes:        reachAfter,

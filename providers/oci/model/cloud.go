@@ -13,7 +13,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		Settings:       Settings,
 		Config:         ReadConfig,
 		Choose:         Choose,
-		Left:           Left,
+		ChooseUnder:    providers.Leaving(Choose, Left),
 		Refers:         Refers,
 		Reach:          Reach,
 		Becomes:        Becomes,

@@ -82,7 +82,7 @@ func (v *visit) pageNet(field string, all []rest.Object, show func(rest.Object) 
 	return answer, nil
 }
 
-// isAsked reports whether an object is among those that a list asks for by id and tags.
+// isAsked reports whether an object is one that a list asks for by id and tags.
 func (v *visit) isAsked(o rest.Object, ids []string) bool {
 	if len(ids) > 0 && !slices.Contains(ids, o.Text("id")) {
 		return false
@@ -104,7 +104,7 @@ func netTags(o rest.Object) map[string]string {
 	return out
 }
 
-// givenTags returns the tags of the call added to those of an object.
+// givenTags returns the tags of the call added to the tags of an object.
 func (v *visit) givenTags(o rest.Object) []any {
 	all := []any{}
 	given := map[string]bool{}
