@@ -92,6 +92,7 @@ func newSubjects() []subject {
 		{cloud: "oci", kind: "nlb", simArgs: ociTenancy(), annotations: map[string]string{
 			"oci.oraclecloud.com/load-balancer-type": "nlb", "oci.oraclecloud.com/security-rule-management-mode": "SL-All",
 		}, together: []int{1, 100}, goal: ociGoal()},
+		{cloud: "tencent", kind: "clb", simArgs: tencentAccount(), together: []int{1, 100}, goal: tencentGoal()},
 		{cloud: "gce", kind: "ilb-neg", simArgs: gceQuotas(), class: "networking.gke.io/l4-regional-internal", goal: gceGoal(11.2, 7.2, 1)},
 	}
 }
@@ -133,6 +134,8 @@ func (s subject) mark(n corev1.Node) string {
 	case s.cloud == "alibaba":
 		_, id, _ = strings.Cut(n.Spec.ProviderID, ".")
 		return `"` + id + `"`
+	case s.cloud == "tencent":
+		return `"InstanceId":"` + path.Base(id) + `"`
 	case s.cloud == "aws":
 		return path.Base(id)
 	case s.kind == "ilb-neg": // an endpoint has the name of its machine, not the path
@@ -278,4 +281,19 @@ func (s subject) services(prefix string, n int) []corev1.Service {
 
 func newPort(name string, number int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromInt32(8080)}
+}
+
+// tencentAccount has load balancers that refuse other writes while one is at work, and room for
+// hundreds of them.
+func tencentAccount() []string {
+	return []string{"--task=1s", "--load-balancers=1000", "--deletions=1000"}
+}
+
+// tencentGoal: a creation is the load balancer, its listeners and their targets, a port is a listener
+// and its targets, a node one write for all listeners, and a deletion removes the targets before the
+// load balancer. Waiting for a task is a call.
+func tencentGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {8, 3}, "touch": {0, 0}, "port": {5.5, 2}, "delnode": {2.2, 1}, "addnode": {2.2, 1}, "delete": {5.5, 2},
+	}
 }

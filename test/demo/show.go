@@ -45,6 +45,7 @@ func demoStages() map[string]stage {
 		"ibm":       {lookIBM, "private", "network", nil, ""},
 		"oci":       {lookOCI, "internal", "flexible", nil, ""},
 		"openstack": {lookOpenStack, "local-policy", "external", nil, ""},
+		"tencent":   {lookTencent, "internal", "public", []string{"--users"}, "pods"},
 	}
 }
 
@@ -87,11 +88,12 @@ func (s *show) examples() (string, error) {
 
 // optional is a class that the controller serves only where its configuration says so, and
 // the one that the demonstration starts does not. identity is an annotation that only a
-// cluster of Oracle's can follow, and secret one that names a certificate in the cluster.
+// cluster of Oracle's can follow. secret and protocols name certificates in the cluster.
 const (
-	optional = "service.k8s.aws/nlb"
-	identity = "oci.oraclecloud.com/workload-service-account"
-	secret   = "service.beta.kubernetes.io/oci-load-balancer-tls-secret"
+	optional  = "service.k8s.aws/nlb"
+	identity  = "oci.oraclecloud.com/workload-service-account"
+	secret    = "service.beta.kubernetes.io/oci-load-balancer-tls-secret"
+	protocols = "service.cloud.tencent.com/specify-protocol"
 )
 
 // unsuitedReason returns why a Service cannot be part of the demonstration; empty if it
@@ -105,6 +107,9 @@ func unsuitedReason(svc corev1.Service) string {
 	}
 	if name := svc.Annotations[secret]; name != "" {
 		return "which needs a Secret " + name + " with a certificate"
+	}
+	if strings.Contains(svc.Annotations[protocols], `"tls"`) {
+		return "which needs Secrets with the ids of certificates"
 	}
 	return ""
 }

@@ -38,6 +38,7 @@ type place struct {
 	// unfiltered says that the cloud has no source ranges.
 	unfiltered bool
 	local      string       // path of health checks with policy Local; empty: /healthz
+	sameCheck  bool         // policy Local changes no health check
 	install    func(*world) // how the controller gets into the cluster; nil: it is only started
 }
 

@@ -108,7 +108,10 @@ func (p *place) clients(w *world) {
 func (p *place) policies(w *world) {
 	w.t.Helper()
 	p.each(w, func(int) []change { return []change{policyLocal} })
-	w.shows("policy Local", frontCheck, func(_ int, k kind) any {
+	w.shows("policy Local", frontCheck, func(i int, k kind) any {
+		if p.sameCheck {
+			return k.check(nodePort(i, 0), nodePort(i, 1))
+		}
 		return fmt.Sprintf("%d%s", w.get(k.name).Spec.HealthCheckNodePort, cmp.Or(p.local, "/healthz"))
 	})
 	p.each(w, func(int) []change { return []change{policyCluster} })

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,9 +18,11 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/ibm"
+	"github.com/berth-lb/berth/providers/tencent"
 	"github.com/berth-lb/berth/test/sim"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
+	simtencent "github.com/berth-lb/berth/test/sim/tencent"
 )
 
 // onIBM is an account of IBM Cloud with a VPC in three zones.
@@ -83,4 +86,28 @@ func alibabaNet(svc *corev1.Service) {
 		svc.Annotations = map[string]string{}
 	}
 	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
+}
+
+// onTencent is an account of Tencent Cloud, whose calls are named by their action and the load balancer.
+func onTencent(t testing.TB) Subject {
+	cloud, err := simtencent.New(simtencent.Options{Seed: simtencent.SeedOptions{Nodes: 3}, Limits: simtencent.Limits{Deletions: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			return open(ctx, tencent.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
+		},
+		Call: func(r *http.Request, body []byte) (string, bool) {
+			var about struct {
+				Balancer  string   `json:"LoadBalancerId"`
+				Balancers []string `json:"LoadBalancerIds"`
+			}
+			_ = json.Unmarshal(body, &about) // a name without a load balancer is as good
+			action := r.Header.Get("X-TC-Action")
+			return fmt.Sprint(action, " ", about.Balancer, about.Balancers), !strings.HasPrefix(action, "Describe")
+		},
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "RequestLimitExceeded"},
+	}
 }
