@@ -97,7 +97,7 @@ func onTencent(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return open(ctx, tencent.Cloud().Name, cloud.Seed.CloudConf(url), env("kubernetes"))
+			return openCloud(ctx, tencent.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
 		Call: func(r *http.Request, body []byte) (string, bool) {
 			var about struct {
