@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
 )
 
@@ -31,4 +33,26 @@ func completeNames(cmd *cobra.Command, input *offline.Input) {
 			_ = cmd.RegisterFlagCompletionFunc(flag, from(list))
 		}
 	}
+}
+
+// completeSettings offers annotations for --set and --unset: of the cloud of --provider, or of all
+// clouds if there is none yet.
+func completeSettings(cmd *cobra.Command, provider *string) {
+	sets := func() []*annotations.Set {
+		if one, err := all.Find(*provider); err == nil {
+			return []*annotations.Set{one.Annotations}
+		}
+		var out []*annotations.Set
+		for _, cloud := range all.List() {
+			out = append(out, cloud.Annotations)
+		}
+		return out
+	}
+	// Only a flag that does not exist is an error.
+	_ = cmd.RegisterFlagCompletionFunc("set", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return annotations.Completions(typed, sets()...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+	_ = cmd.RegisterFlagCompletionFunc("unset", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return annotations.CompletionsOfKeys(sets()...), cobra.ShellCompDirectiveNoFileComp
+	})
 }

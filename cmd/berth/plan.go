@@ -71,6 +71,7 @@ func newPlan() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("offline", "kubeconfig")
 	completeFlags(cmd, map[string][]string{"output": offline.Report{}.Formats(), "only": offline.Onlys()})
 	completeNames(cmd, &f.services.input)
+	completeSettings(cmd, &f.provider)
 	cmd.RunE = f.run
 	return cmd
 }
