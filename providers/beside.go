@@ -130,7 +130,7 @@ func refuseExposure(r Request, own Entry, others []Entry) annotations.Problems {
 			r.Kind, reach.Scheme.Key, reach.Internal)})
 	}
 	out = append(out, reportDoubts(r, own, reach)...)
-	for _, p := range reportMisspelt(r, own) {
+	for _, p := range reportMisspelt(r, own, reach) {
 		if !slices.ContainsFunc(out, func(q annotations.Problem) bool { return q.Key == p.Key }) {
 			out = append(out, p)
 		}
@@ -217,7 +217,7 @@ const mostMisspelt = 50
 
 // reportMisspelt refuses a Service that would, or might, request an internal load balancer if a
 // key were spelled as probably intended.
-func reportMisspelt(r Request, own Entry) annotations.Problems {
+func reportMisspelt(r Request, own Entry, reach Reach) annotations.Problems {
 	var out annotations.Problems
 	tried := 0
 	for _, key := range slices.Sorted(maps.Keys(r.Service.Annotations)) {
@@ -232,12 +232,20 @@ func reportMisspelt(r Request, own Entry) annotations.Problems {
 			svc := r.Service.DeepCopy()
 			delete(svc.Annotations, key)
 			svc.Annotations[meant] = value
-			if own.Annotations.ReadElsewhere(key) && internalRequest(own, r, svc) != meant || !asksInside(own, r, svc, meant) {
+			what, write, as := "an internal load balancer", meant, value
+			switch elsewhere := own.Annotations.ReadElsewhere(key); {
+			case elsewhere && internalRequest(own, r, svc) != meant:
 				continue // a value that another cloud reads need not be legal here
+			case asksInside(own, r, svc, meant):
+			case !elsewhere && reach.Scheme.Source == annotations.FromDefault && reach.Scheme.Key != "" &&
+				insideOtherKind(own, Request{Owner: r.Owner, Service: svc, Kind: r.Kind}) == meant:
+				what, write, as = "an internal load balancer of another kind", reach.Scheme.Key, reach.Internal
+			default:
+				continue
 			}
 			out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: value, Message: fmt.Sprintf(
-				"is not known, and looks like %s, which asks for an internal load balancer; this one would be open to the internet; write %s: %q, or remove the key if that is meant",
-				meant, meant, value)})
+				"is not known, and looks like %s, which asks for %s; this one would be open to the internet; write %s: %q, or remove the key if that is meant",
+				meant, what, write, as)})
 			break
 		}
 	}

@@ -143,8 +143,8 @@ func TestSlipsOfInternal(t *testing.T) {
 	}
 }
 
-// TestInternalOfOtherKinds verifies that a key which asks for an internal load balancer of one kind
-// opens no new load balancer of another kind to the internet.
+// TestInternalOfOtherKinds verifies that a key which asks for an internal load balancer of one kind,
+// also with a slip in it, opens no new load balancer of another kind to the internet.
 func TestInternalOfOtherKinds(t *testing.T) {
 	tried := 0
 	for _, cloud := range all.List() {
@@ -155,8 +155,10 @@ func TestInternalOfOtherKinds(t *testing.T) {
 					continue
 				}
 				tried++
-				if open, problems := judgeAs(cloud, svc.Annotations); open {
-					t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, key, value, problems.Strings())
+				for _, slip := range append(keyEdits(key), key) {
+					if open, problems := judgeAs(cloud, withKey(kind, slip, value)); open {
+						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, slip, value, problems.Strings())
+					}
 				}
 			}
 		}

@@ -234,7 +234,7 @@ var (
 		Name: domain + "backend-type", Names: annotations.NamesNothing(), Group: groupBackends, Example: ServerENI,
 		Doc: "Whether nodes (ecs) or pods, by their network interfaces (eni), are backends.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.Enum(ServerENI, ServerECS), DefaultDoc: "serviceBackendType of the configuration, else nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
+			Type: annotations.Enum(ServerENI, ServerECS), Or: []string{settingBackends}, DefaultDoc: "nodes", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: "kubernetes/cloud-provider-alibaba-cloud:pkg/controller/helper/service_utils.go",
 		}},
 	}
 	backendFamilyKey = onBoth(annotations.Needing(&annotations.Key[string]{
