@@ -30,6 +30,8 @@ type Request struct {
 	Over func() bool
 	// Objects are the ones that Bound.Refers names.
 	Objects map[Reference]Object
+	// Find is the one of the Input.
+	Find func(match func(stack.Owner) bool) (stack.Owner, bool)
 }
 
 // Facts are a cloud's facts as the rest of the program passes them around:
@@ -124,7 +126,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		return Identity[C]{Owner: o, Cluster: cluster, Config: config}
 	}
 	input := func(r Request) Input[C] {
-		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects}
+		return Input[C]{Identity: identity(r.Owner), Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends, NamespaceLabels: r.NamespaceLabels, Over: r.Over, Objects: r.Objects, Find: r.Find}
 	}
 	var fresh func(Request) (Scope, error)
 	if cloud.ScopeForCreate != nil {

@@ -44,6 +44,17 @@ type Input[C any] struct {
 	Over func() bool
 	// Objects are the ones that Cloud.Refers names.
 	Objects map[Reference]Object
+	// Find returns the first known owner that matches, to name the Service behind a resource
+	// that has a part of its identity; nil: none is known. See Input.OwnerWhere.
+	Find func(match func(stack.Owner) bool) (stack.Owner, bool)
+}
+
+// OwnerWhere returns the first known owner that matches; false: there is none.
+func (in Input[C]) OwnerWhere(match func(stack.Owner) bool) (stack.Owner, bool) {
+	if in.Find == nil {
+		return stack.Owner{}, false
+	}
+	return in.Find(match)
 }
 
 // Ended reports whether the time to build is over and the result is discarded. Loops

@@ -22,6 +22,15 @@ const (
 	// Account means that the account cannot use the service at all: it is disabled, not
 	// subscribed, or the API is not enabled.
 	Account
+	// Addresses means that the subnet or pool has no free address. No quota helps.
+	Addresses
+	// Capacity means that the cloud has no capacity left at this place, whatever the quota.
+	Capacity
+	// Balance means that the account has to be paid for first.
+	Balance
+	// Full means that one resource has all that it can have, and that the limit cannot be
+	// raised.
+	Full
 )
 
 // CauseOf returns the cause of the first fault in the chain of an error.

@@ -59,6 +59,7 @@ type Fault struct {
 	Text    string        // description for the user
 	Cause   Cause         // what has to change, if the meaning does not determine it
 	Helps   string        // remedy, if it differs from the remedy of the meaning
+	Limit   Limit         // the quota, if a Quota fault is about a known one
 	Err     error         // the cause, if any
 	// OfSome means that a call with many members may have been refused because of some of
 	// them, whatever the meaning.

@@ -46,10 +46,11 @@ type Refusal struct {
 	Status int           // of HTTP; 0: there was no answer
 	Text   string        // the cloud's message
 	After  time.Duration // requested wait; zero: none
+	Limit  fault.Limit   // the quota that the answer is about, if it has fields for that
 }
 
 // Errors maps the errors of one SDK to faults. Only codes, status and the progress of
-// the call decide, never the text.
+// the call decide, never the text. The text is searched for the quota that is reported.
 type Errors struct {
 	// Read extracts the cloud's answer from an error of the SDK; false: there is none.
 	Read func(error) (Refusal, bool)
@@ -61,6 +62,9 @@ type Errors struct {
 	// OfSome reports whether an answer can be about some members of the call only, if its
 	// meaning does not imply it; nil: none.
 	OfSome func(Refusal) bool
+	// Limit returns the quota that a refusal with the meaning Quota is about, for the report
+	// to the user; nil: none is known.
+	Limit func(Refusal) fault.Limit
 	// Conflict is the meaning of HTTP 409 without a mapped code.
 	Conflict fault.Meaning
 	// Busy is the pause after a Pending answer without a time.
@@ -103,6 +107,7 @@ func (e Errors) refusal(f *fault.Fault, said Refusal) error {
 		f.Meaning = m
 	}
 	f.Cause = e.cause(said, f.Meaning)
+	f.Limit = e.limit(said, f.Meaning)
 	if f.Meaning == fault.Pending && f.After == 0 {
 		f.After = e.Busy
 	}
@@ -125,6 +130,14 @@ func (e Errors) cause(said Refusal, m fault.Meaning) fault.Cause {
 		}
 	}
 	return fault.CauseOfStatus(said.Status, m)
+}
+
+// limit returns the quota that a refusal is about.
+func (e Errors) limit(said Refusal, m fault.Meaning) fault.Limit {
+	if m != fault.Quota || e.Limit == nil || said.Limit != (fault.Limit{}) {
+		return said.Limit
+	}
+	return e.Limit(said)
 }
 
 // Answer returns the answer that a refused call is counted as; the status replaces a

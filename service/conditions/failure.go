@@ -115,11 +115,18 @@ func remedyOf(err error) string {
 		fault.Locked:          "remove the lock or protection in the cloud; the controller then continues by itself",
 		fault.Policy:          "ask the administrator of the cloud organisation for an exception, or change the Service",
 		fault.Account:         "the cloud account cannot use this service: ask its administrator to enable it",
+		fault.Addresses:       "free addresses of this subnet or pool, or choose another one; the controller retries",
+		fault.Capacity:        "the cloud has no capacity left here: choose another zone, shape or region; the controller retries",
+		fault.Balance:         "pay the balance of the cloud account; the controller retries",
+		fault.Full:            "this limit cannot be raised: serve fewer ports or nodes, or spread the Services over several load balancers",
 	}[fault.CauseOf(err)]
-	if text == "" {
-		return suggestRemedy(ReasonFor(err))
+	switch limit := fault.LimitOf(err).String(); {
+	case text != "":
+		return "; " + text
+	case fault.Is(err, fault.Quota) && limit != "":
+		return "; raise " + limit + " or delete unused resources; the controller retries"
 	}
-	return "; " + text
+	return suggestRemedy(ReasonFor(err))
 }
 
 // suggestRemedy returns what a user or the operator of the cluster can do about a failure;

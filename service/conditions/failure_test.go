@@ -20,6 +20,10 @@ func newRefusal(m fault.Meaning, c fault.Cause, text string) *fault.Fault {
 	return &fault.Fault{Meaning: m, Cause: c, Text: text}
 }
 
+func newLimited(l fault.Limit) *fault.Fault {
+	return &fault.Fault{Meaning: fault.Quota, Text: "too many", Limit: l}
+}
+
 // TestRemedyByCause: expired credentials, a missing right, a lock and a policy of the
 // organisation are four reasons with four next steps, although the loop treats all alike.
 func TestRemedyByCause(t *testing.T) {
@@ -36,6 +40,10 @@ func TestRemedyByCause(t *testing.T) {
 		"policy on GCE": {newRefusal(fault.Invalid, fault.Policy, "constraints/compute.x"), status.ReasonOrganizationPolicy, "administrator of the cloud organisation", ""},
 		"account":       {newRefusal(fault.Denied, fault.Account, "SubscriptionNotFound"), status.ReasonDenied, "ask its administrator to enable it", "lack this right"},
 		"quota":         {newRefusal(fault.Quota, fault.Unspecified, "too many"), status.ReasonQuotaExceeded, "raise this limit", ""},
+		"known quota":   {newLimited(fault.Limit{Name: "rules", Most: "60", Used: "58"}), status.ReasonQuotaExceeded, "; raise the quota rules (limit 60, in use 58) or delete", "this limit"},
+		"only a figure": {newLimited(fault.Limit{Most: "60"}), status.ReasonQuotaExceeded, "; raise this quota (limit 60) or delete", "in use"},
+		"full subnet":   {newRefusal(fault.Quota, fault.Addresses, "SubnetIsFull"), status.ReasonQuotaExceeded, "free addresses of this subnet", "raise"},
+		"full resource": {newRefusal(fault.Quota, fault.Full, "1500 rules"), status.ReasonQuotaExceeded, "cannot be raised", "cloud account"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Failed(fmt.Errorf("create listener: %w", tc.err))

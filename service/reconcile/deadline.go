@@ -20,7 +20,7 @@ const overdueWait = 5 * time.Minute
 // wants builds the desired stack, in time.
 func (r *Reconciler) wants(d *Draft, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
 	req := d.Request
-	req.Over = r.until(d)
+	req.Over, req.Find = r.until(d), r.ledger.Find
 	want, problems, err := r.cloud.Build(req, d.Facts, have)
 	if req.Over() {
 		return nil, nil, r.late(d)

@@ -26,6 +26,8 @@ func (a answers) Others(_ stack.Owner, entry stack.Resource) []stack.Owner { ret
 
 func (a answers) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
 
+func (a answers) Find(func(stack.Owner) bool) (stack.Owner, bool) { return stack.Owner{}, false }
+
 // startLingering starts a process on a cloud whose reads and writes take their time, and
 // whose deletions come to pass at the end of it.
 func startLingering(w *world, takes time.Duration) *process {

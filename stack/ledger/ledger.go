@@ -203,6 +203,28 @@ func (l *Ledger) Others(me stack.Owner, entry stack.Resource) []stack.Owner {
 	return slices.SortedFunc(maps.Keys(found), stack.Owner.Compare)
 }
 
+// Find returns the first owner, in order, of whose wishes or resources anything is entered and
+// that matches; false: there is none.
+func (l *Ledger) Find(match func(stack.Owner) bool) (first stack.Owner, found bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	note := func(o stack.Owner) {
+		if match(o) && (!found || o.Compare(first) < 0) {
+			first, found = o, true
+		}
+	}
+	for o := range l.owners {
+		note(o)
+	}
+	for o := range l.unknown {
+		note(o)
+	}
+	for o := range l.held {
+		note(o)
+	}
+	return first, found
+}
+
 // Entries implements View.
 func (l *Ledger) Entries(object stack.Key) []stack.Resource {
 	l.mu.RLock()

@@ -202,3 +202,23 @@ func TestOlder(t *testing.T) {
 	l.Leave(a)
 	check(b, lb, "")
 }
+
+// TestFind: every owner that anything is entered for is found, and of several the first.
+func TestFind(t *testing.T) {
+	l := ledger.New()
+	wants, held, unknown := stack.Owner{Namespace: "b", Name: "x"}, stack.Owner{Namespace: "a", Name: "x"}, stack.Owner{Namespace: "c", Name: "x"}
+	l.Enter(wants, nil)
+	l.Hold(held, []stack.Resource{entry("e")})
+	l.EnterUnknown(unknown, func(stack.Resource) bool { return true })
+	for _, want := range []stack.Owner{wants, held, unknown} {
+		if got, found := l.Find(func(o stack.Owner) bool { return o == want }); !found || got != want {
+			t.Errorf("%s: found %v, %t", want, got, found)
+		}
+	}
+	if first, _ := l.Find(func(stack.Owner) bool { return true }); first != held {
+		t.Errorf("the first is %s", first)
+	}
+	if got, found := l.Find(func(stack.Owner) bool { return false }); found {
+		t.Errorf("found %s", got)
+	}
+}

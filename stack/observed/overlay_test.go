@@ -76,6 +76,8 @@ func (c claims) Others(stack.Owner, stack.Resource) []stack.Owner { return c }
 
 func (c claims) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
 
+func (c claims) Find(func(stack.Owner) bool) (stack.Owner, bool) { return stack.Owner{}, false }
+
 var (
 	started = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ownerA  = stack.Owner{Namespace: "shop", Name: "a", UID: "a"}

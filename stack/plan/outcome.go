@@ -56,6 +56,9 @@ type Claims interface {
 	// Older returns the oldest other owner that uses the same entry, or the same slot of a
 	// shared resource, and is older than the owner; false: there is none.
 	Older(me stack.Owner, entry stack.Resource) (stack.Owner, bool)
+	// Find returns the first known owner that matches; false: there is none. Providers
+	// resolve names that contain a part of an identity, such as a UID.
+	Find(match func(stack.Owner) bool) (stack.Owner, bool)
 }
 
 // Resolver turns a reference of an owner's stack into an identifier; false

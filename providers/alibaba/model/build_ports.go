@@ -133,7 +133,11 @@ func (b *builder) reportTaken(p nodeports.ServicePort, key stack.Key) {
 }
 
 func (b *builder) warnTaken(p nodeports.ServicePort, protocol, description, lb string) {
-	b.problems.Warn("spec.ports", p.String(), fmt.Sprintf("is taken by the %s listener %q of the load balancer %s, which is not the Service's and is left alone", protocol, description, lb),
+	owner := "which is not the Service's and is left alone"
+	if _, o, known := ParseName(description, b.in.Config.ClusterID); known {
+		owner = "which is of Service " + o.String() + " and is left alone"
+	}
+	b.problems.Warn("spec.ports", p.String(), fmt.Sprintf("is taken by the %s listener %q of the load balancer %s, %s", protocol, description, lb, owner),
 		"a port without a listener")
 }
 

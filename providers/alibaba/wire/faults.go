@@ -17,7 +17,7 @@ const busyDelay = 5 * time.Second
 
 // errorTable classifies the answers of the API.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: causeOf, OfSome: isOfSome, Conflict: fault.Pending, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: causeOf, Limit: limitOf, OfSome: isOfSome, Conflict: fault.Pending, Busy: busyDelay}
 }
 
 func refusalIn(err error) (kit.Refusal, bool) {
@@ -108,7 +108,17 @@ func causeOf(r kit.Refusal) fault.Cause {
 	if strings.HasPrefix(code, "invalidaccesskeyid") || strings.HasPrefix(code, "invalidsecuritytoken") || code == "signaturedoesnotmatch" || code == "invalidtimestamp.expired" {
 		return fault.Unauthenticated
 	}
+	if code == "vswitchavailableipnotexist" {
+		return fault.Addresses
+	}
 	return fault.Unspecified
+}
+
+// limitOf returns the quota of a refusal: its name is the end of a code such as
+// QuotaLimitExceeds.Listener.
+func limitOf(r kit.Refusal) fault.Limit {
+	_, name, _ := strings.Cut(r.Code, "QuotaLimitExceeds.")
+	return fault.Limit{Name: name}
 }
 
 // isOfSome reports whether an answer is about some of the servers of a call.

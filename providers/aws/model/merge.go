@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
@@ -12,6 +13,9 @@ import (
 // DefaultRuleLimit is how many inbound rules a security group may have in an
 // account that never asked for more. Source: Amazon VPC quotas.
 const DefaultRuleLimit = 60
+
+// QuotaGroupRules is the name of that quota in Service Quotas.
+const QuotaGroupRules = "inbound or outbound rules per security group"
 
 // GroupEdit is what the steps of one batch do to one security group of nodes.
 type GroupEdit struct {
@@ -128,8 +132,9 @@ func (g *merging) authorize(limit int) {
 			continue
 		}
 		if limit > 0 && len(g.found) >= limit {
-			g.edit.Refused[i] = fault.New(fault.Quota,
-				"security group %s: rule %s: the group has %d rules, as many as it may have", g.group, s.ID.Key.Name, len(g.found))
+			f := fault.New(fault.Quota, "security group %s: rule %s: the group has %d rules, as many as it may have", g.group, s.ID.Key.Name, len(g.found))
+			f.Limit = fault.Limit{Name: QuotaGroupRules, Most: strconv.Itoa(limit), Used: strconv.Itoa(len(g.found))}
+			g.edit.Refused[i] = f
 			continue
 		}
 		g.found[r.Permission] = r

@@ -42,6 +42,8 @@ func (c claims) Others(_ stack.Owner, entry stack.Resource) []stack.Owner {
 
 func (c claims) Older(stack.Owner, stack.Resource) (stack.Owner, bool) { return stack.Owner{}, false }
 
+func (c claims) Find(func(stack.Owner) bool) (stack.Owner, bool) { return stack.Owner{}, false }
+
 type mergeCase struct {
 	name    string
 	found   []Permission

@@ -17,6 +17,7 @@ func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	out := s.apply(ctx, b)
 	for i, o := range out {
 		s.learnRefused(b.Steps[i], o)
+		s.nameQuotas(ctx, b.Steps[i], o)
 	}
 	return out
 }

@@ -49,7 +49,9 @@ type factCache struct {
 		calls int             // calls of the last list of all of the account; 0: none yet
 	}
 	limits kit.Aged[model.TargetQuota] // as AWS tells them; zero where it does not
-	quota  struct {                    // as refusals have shown it
+	// reported are the values of quotas that refusals report, by name.
+	reported kit.Aged[map[string]string]
+	quota    struct { // as refusals have shown it
 		sync.Mutex
 		model.TargetQuota
 	}

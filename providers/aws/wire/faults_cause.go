@@ -19,6 +19,10 @@ func causeOf(said kit.Refusal) fault.Cause {
 		return fault.Locked
 	case "OptInRequired", "PendingVerification", "Blocked":
 		return fault.Account
+	case "InsufficientFreeAddressesInSubnet":
+		return fault.Addresses
+	case "InsufficientCapacity":
+		return fault.Capacity
 	default:
 		return fault.Unspecified
 	}

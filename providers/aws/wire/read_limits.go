@@ -41,37 +41,41 @@ func (r *read) listLimits() error {
 	return err
 }
 
-// accountLimits are the quotas that AWS tells. Sources: API references of Elastic Load
-// Balancing, 2012-06-01 and 2015-12-01, DescribeAccountLimits; AWS CLI reference,
-// elbv2 describe-account-limits (names).
+// accountLimits returns the quotas of targets.
 func (s *Session) accountLimits(ctx context.Context) (model.TargetQuota, error) {
 	var q model.TargetQuota
 	to := map[string]*int{
-		"targets-per-target-group":                                &q.Group,
-		"targets-per-availability-zone-per-network-load-balancer": &q.Zone,
-		"targets-per-network-load-balancer":                       &q.Balancer,
-		"classic-registered-instances":                            &q.Classic,
+		quotaGroupTargets:              &q.Group,
+		quotaZoneTargets:               &q.Zone,
+		quotaBalancerTargets:           &q.Balancer,
+		"classic-registered-instances": &q.Classic,
 	}
-	note := func(name, most *string) {
-		if n, err := strconv.Atoi(awssdk.ToString(most)); err == nil && to[awssdk.ToString(name)] != nil {
-			*to[awssdk.ToString(name)] = n
+	return q, s.eachLimit(ctx, func(name, most string) {
+		if n, err := strconv.Atoi(most); err == nil && to[name] != nil {
+			*to[name] = n
 		}
-	}
+	})
+}
+
+// eachLimit reads the quotas of both APIs. Sources: API references of Elastic Load
+// Balancing, 2012-06-01 and 2015-12-01, DescribeAccountLimits; AWS CLI reference,
+// elbv2 describe-account-limits (names).
+func (s *Session) eachLimit(ctx context.Context, note func(name, most string)) error {
 	network := &elbv2.DescribeAccountLimitsInput{}
 	err := readPages(ctx, s.network.DescribeAccountLimits, network, func(o *elbv2.DescribeAccountLimitsOutput) bool {
 		for _, l := range o.Limits {
-			note(l.Name, l.Max)
+			note(awssdk.ToString(l.Name), awssdk.ToString(l.Max))
 		}
 		network.Marker = o.NextMarker
 		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
-		return q, err
+		return err
 	}
 	classic := &elb.DescribeAccountLimitsInput{}
-	return q, readPages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
+	return readPages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
 		for _, l := range o.Limits {
-			note(l.Name, l.Max)
+			note(awssdk.ToString(l.Name), awssdk.ToString(l.Max))
 		}
 		classic.Marker = o.NextMarker
 		return awssdk.ToString(o.NextMarker) != ""

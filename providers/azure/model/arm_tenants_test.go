@@ -118,7 +118,9 @@ func (a *arm) plan(owner stack.Owner, tn *tenant, book *ledger.Ledger) plan.Plan
 	if tn == nil {
 		book.Leave(owner)
 	} else {
-		built, problems, err := buildStack(tn.in, a.read(), have)
+		in := tn.in
+		in.Find = book.Find
+		built, problems, err := buildStack(in, a.read(), have)
 		if err != nil {
 			a.t.Fatal(err)
 		}

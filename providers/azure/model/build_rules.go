@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
 )
 
 // rules adds the rules and probes of a family.
@@ -77,13 +78,22 @@ func (b *builder) refuseTaken() {
 				}
 				b.report(annotations.Problem{
 					Severity: annotations.Error, Key: "spec.ports", Value: fmt.Sprintf("%d/%s", rule.FrontendPort, strings.ToUpper(rule.Protocol)), Taken: true,
-					Message: "is taken by rule " + f.Users[i] + " on " + f.Address + ", frontend " + f.Name + " of load balancer " + lb.Name,
+					Message: "is taken by " + ruleText(b.in.OwnerWhere, f.Users[i]) + " on " + f.Address + ", frontend " + f.Name + " of load balancer " + lb.Name,
 					Legal:   "a port that is free there, or another address",
 				})
 				return
 			}
 		}
 	}
+}
+
+// ruleText names a rule, and the Service that it serves if that is known.
+func ruleText(find func(func(stack.Owner) bool) (stack.Owner, bool), rule string) string {
+	o, known := find(func(o stack.Owner) bool { return o.UID != "" && ownedBy(BaseName(o.UID), rule) })
+	if !known {
+		return "rule " + rule
+	}
+	return "Service " + o.String() + ", rule " + rule + ","
 }
 
 // wireProtocol: Azure has no SCTP; a rule for all protocols takes it along.

@@ -235,13 +235,21 @@ func (g *lbMerge) conflict(base string, rules []Rule) error {
 					continue
 				}
 				if list == ListRules {
-					return g.taken(want, "rule "+o.Text("name"))
+					return g.taken(want, ruleText(g.findOwner, o.Text("name")))
 				}
 				return g.taken(want, "inbound NAT rule "+o.Text("name"))
 			}
 		}
 	}
 	return nil
+}
+
+// findOwner returns the known owner that matches.
+func (g *lbMerge) findOwner(match func(stack.Owner) bool) (stack.Owner, bool) {
+	if g.batch.Claims == nil {
+		return stack.Owner{}, false
+	}
+	return g.batch.Claims.Find(match)
 }
 
 func (g *lbMerge) taken(want Rule, by string) error {

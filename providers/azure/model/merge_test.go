@@ -206,7 +206,7 @@ func TestPortTaken(t *testing.T) {
 	ip := a.read().PublicIPs[0].Address
 	late := tenantOf(t, a, testService(9, map[string]string{"azure-load-balancer-ipv4": ip}, 81))
 	a.settle(late.in.Owner, late, book)
-	if told := strings.Join(late.problems.Strings(), "; "); !strings.Contains(told, "is taken by rule a00000002") {
+	if told := strings.Join(late.problems.Strings(), "; "); !strings.Contains(told, "is taken by Service ") || !strings.Contains(told, ", rule a00000002") {
 		t.Errorf("told: %s", told)
 	}
 }

@@ -52,7 +52,13 @@ func TestTakenPortIsNotOpened(t *testing.T) {
 		if a.settle(first.in.Owner, first, book); first.problems.Errors() {
 			loser, want = first, []string{"Internet"}
 		}
-		if a.settle(loser.in.Owner, loser, book); !strings.Contains(strings.Join(loser.problems.Strings(), "; "), "is taken by rule a0") {
+		winner := first
+		if loser == first {
+			winner = mover
+		}
+		a.settle(loser.in.Owner, loser, book)
+		says := "is taken by Service " + winner.in.Owner.String() + ", rule " + BaseName(winner.in.Owner.UID)
+		if !strings.Contains(strings.Join(loser.problems.Strings(), "; "), says) {
 			t.Errorf("at once %v: the Service without the port is told %v", atOnce, loser.problems.Strings())
 		}
 		if d := cmp.Diff(want, a.clientsOf(gatewayIP)); d != "" {

@@ -28,6 +28,7 @@ func errorsOf() kit.Errors {
 		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code, said.Status) },
 		Cause:    causeOf,
 		OfSome:   func(said kit.Refusal) bool { return model.ContainsFold(namedCodes(), said.Code) },
+		Limit:    limitOf,
 		Conflict: fault.Pending,
 	}
 }

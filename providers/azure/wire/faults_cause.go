@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"regexp"
+
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -23,6 +25,19 @@ func codesByCause() map[fault.Cause][]string {
 		fault.Unauthenticated: {codeOfLogin, "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant", "ExpiredAuthenticationToken"},
 		fault.Locked:          {"ScopeLocked", "LinkedScopeLocked"},
 		fault.Policy:          {"RequestDisallowedByPolicy"},
+		fault.Addresses:       {"SubnetIsFull"},
 		fault.Account:         {"ReadOnlyDisabledSubscription", "DisabledSubscription", "SubscriptionNotFound", "MissingSubscriptionRegistration", "AccountIsDisabled"},
 	}
 }
+
+// limitOf finds the quota of a refusal in its message, for codes such as PublicIPCountLimitReached
+// and QuotaExceeded.
+// Source: learn.microsoft.com/azure/azure-resource-manager, error-resource-quota.
+func limitOf(said kit.Refusal) fault.Limit { return quotaTexts(said) }
+
+var quotaTexts = kit.LimitIn(
+	regexp.MustCompile(`Cannot create more than (?P<most>\d+) (?P<name>.+?) for this subscription`),
+	regexp.MustCompile(`exceeding (?:approved )?(?P<name>.+?) quota\b`),
+	regexp.MustCompile(`Current Limit: (?P<most>\d+)`),
+	regexp.MustCompile(`Current Usage: (?P<used>\d+)`),
+)

@@ -34,6 +34,7 @@ func answerErrors() kit.Errors {
 		},
 		Meaning:  func(said kit.Refusal) (fault.Meaning, bool) { return meaningOf(said.Code) },
 		Cause:    causeOf,
+		Limit:    limitOf,
 		Conflict: fault.Exists,
 		Busy:     notReadyDelay,
 	}

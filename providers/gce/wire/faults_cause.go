@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
@@ -18,7 +19,17 @@ func causeOf(said kit.Refusal) fault.Cause {
 		return fault.Policy
 	case "accessnotconfigured", "servicedisabled", "billingnotenabled", "projectnotfound":
 		return fault.Account
+	case "ipspaceexhausted":
+		return fault.Addresses
+	case "resourcepoolexhausted", "zoneresourcepoolexhausted":
+		return fault.Capacity
 	default:
 		return fault.Unspecified
 	}
 }
+
+// limitOf finds the quota of a refusal in its message, which has the region or "globally" too.
+// Source: Google Cloud documentation, Compute Engine, allocation quotas, errors.
+func limitOf(said kit.Refusal) fault.Limit { return quotaTexts(said) }
+
+var quotaTexts = kit.LimitIn(regexp.MustCompile(`Quota '(?P<name>[^']+)' exceeded\.?(?:\s+Limit: (?P<most>\d+(?:\.\d+)?))?`))

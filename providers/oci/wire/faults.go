@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/oracle/oci-go-sdk/v65/common"
@@ -19,7 +20,7 @@ const busyDelay = 2 * time.Second
 // errorTable gives the SDK's errors their meanings. 409 without a code says that what the
 // call is about is busy.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: codeTable().Meaning, Cause: codeTable().Cause, Conflict: fault.Pending, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: codeTable().Meaning, Cause: codeTable().Cause, Limit: quotaTexts, Conflict: fault.Pending, Busy: busyDelay}
 }
 
 // refusalIn takes the cloud's answer out of an error of the SDK.
@@ -50,9 +51,21 @@ func codeTable() kit.Codes {
 			"NotAuthenticated": fault.Denied, "NotAuthorized": fault.Denied, "SignUpRequired": fault.Denied,
 			"TooManyRequests": fault.Throttled,
 		},
-		Causes: map[string]fault.Cause{"NotAuthenticated": fault.Unauthenticated, "SignUpRequired": fault.Account},
+		Causes: map[string]fault.Cause{
+			"NotAuthenticated": fault.Unauthenticated, "SignUpRequired": fault.Account,
+			"OutOfCapacity": fault.Capacity, "OutOfHostCapacity": fault.Capacity,
+		},
 	}
 }
+
+// quotaTexts finds the quotas of a tenancy in the forms of the several services.
+// Sources: oracle-quickstart/oci-cloudnative issue 230; oracle/terraform-provider-oci issue 883;
+// Rapha-Borges/oke-free issue 12.
+var quotaTexts = kit.LimitIn(
+	regexp.MustCompile(`(?:limits|quotas) were exceeded: (?P<name>[\w-]+(?:, [\w-]+)*)`),
+	regexp.MustCompile(`Limit (?P<name>[\w-]+) of (?P<most>\d+) has been`),
+	regexp.MustCompile(`limit of (?P<most>\d+) (?:for )?(?P<name>.+?) (?:is|has been) exceeded`),
+)
 
 // tokenUsed reports whether a refusal says that a retry token cannot be used again.
 func tokenUsed(err error) bool {

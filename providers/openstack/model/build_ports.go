@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -67,9 +68,24 @@ func (b *builder) conflicts() {
 			b.taken(p, "is asked for on this load balancer by Service "+claim.Owner.String()+" as well, which is older")
 		case there && r.Proof == stack.None:
 			spec, _ := r.Spec.(Listener)
-			b.taken(p, "is taken on this load balancer by the listener "+strconv.Quote(spec.Name)+", which is not this Service's")
+			b.taken(p, "is taken on this load balancer by "+listenerText(spec, b.in.Cluster))
 		}
 	}
+}
+
+// listenerText names the listener of another owner, and the Service that its tag or its name
+// tells.
+func listenerText(l Listener, cluster string) string {
+	marks := slices.Clone(l.Tags)
+	if at := strings.Index(l.Name, OwnPrefix); at >= 0 {
+		marks = append(marks, l.Name[at:])
+	}
+	for _, mark := range marks {
+		if o, ok := OwnerOf(mark, cluster); ok {
+			return "Service " + o.String() + ", listener " + strconv.Quote(l.Name)
+		}
+	}
+	return "the listener " + strconv.Quote(l.Name) + ", which is not this Service's"
 }
 
 // taken refuses a port for as long as another Service has it.

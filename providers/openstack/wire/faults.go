@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // errorTable classifies the SDK's errors. 409 means that something exists already, or that
 // the resource is busy; see Session.change.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Conflict: fault.Exists, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: meaningOf, Cause: codeTable().Cause, Limit: limitOf, Conflict: fault.Exists, Busy: busyDelay}
 }
 
 // busyDelay is when to ask again after an answer that says to wait and not how long.
@@ -71,6 +72,7 @@ func codeTable() kit.Codes {
 			"SecurityGroupInUse": fault.InUse, "PortInUse": fault.InUse, "FloatingIPPortAlreadyAssociated": fault.InUse,
 			"RevisionNumberConstraintFailed": fault.Conflict, "PolicyNotAuthorized": fault.Denied,
 		},
+		Causes: map[string]fault.Cause{"IpAddressGenerationFailure": fault.Addresses, "ExternalIpAddressExhausted": fault.Addresses},
 		Statuses: map[int]fault.Meaning{
 			http.StatusNotImplemented:        fault.Invalid,
 			http.StatusRequestEntityTooLarge: fault.Throttled, // as older releases of Nova and Neutron's proxies say it
@@ -86,6 +88,16 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 	}
 	return m, ok
 }
+
+// limitOf finds the names of quotas in the messages of Octavia and Neutron, which have no figures.
+// Sources: openstack/octavia, octavia/common/exceptions.py; neutron_lib/exceptions (OverQuota).
+func limitOf(r kit.Refusal) fault.Limit {
+	limit := quotaTexts(r)
+	limit.Name = strings.ReplaceAll(limit.Name, "'", "")
+	return limit
+}
+
+var quotaTexts = kit.LimitIn(regexp.MustCompile(`for resources: \[?(?P<name>[^\].]+)`))
 
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {

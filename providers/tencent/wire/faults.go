@@ -102,7 +102,12 @@ func codeTable() kit.Codes {
 		"InvalidParameter.InvalidFilter":         fault.Internal,
 		"InvalidParameter.FormatError":           fault.Invalid,
 		"UnsupportedOperation.TargetSourceLimit": fault.Invalid,
-	}, Causes: map[string]fault.Cause{"AuthFailure": fault.Unauthenticated}}
+	}, Causes: map[string]fault.Cause{
+		"AuthFailure":                         fault.Unauthenticated,
+		"FailedOperation.InsufficientBalance": fault.Balance,
+		"ResourceInsufficient":                fault.Capacity,
+		"ResourcesSoldOut":                    fault.Capacity,
+	}}
 }
 
 func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
@@ -122,6 +127,9 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 
 // causeOf returns what has to change before a refused call can succeed.
 func causeOf(r kit.Refusal) fault.Cause {
+	if cause := codeTable().Cause(r); cause != fault.Unspecified {
+		return cause
+	}
 	r.Code, _, _ = strings.Cut(r.Code, ".")
 	return codeTable().Cause(r)
 }
