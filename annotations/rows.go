@@ -58,6 +58,27 @@ func Rows(set *Set) []Row {
 	return out
 }
 
+// Row returns everything that is known about the declaration of a key, in any spelling and for any
+// port; false: the key is not declared.
+func (s *Set) Row(key string) (Row, bool) {
+	found := s.find(key)
+	if len(found) == 0 {
+		return Row{}, false
+	}
+	return s.row(found), true
+}
+
+// For returns the facts for a kind of load balancer; those of the first form if none is for the
+// kind.
+func (r Row) For(kind string) Facts {
+	for _, v := range r.Variants {
+		if slices.Contains(v.Kinds, kind) {
+			return v
+		}
+	}
+	return r.Facts
+}
+
 // JSON is Rows as an indented JSON list that ends with a line break.
 func JSON(set *Set) ([]byte, error) {
 	var b bytes.Buffer

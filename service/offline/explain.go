@@ -36,7 +36,7 @@ func Explain(ctx context.Context, in Input, t Target, selector string) (Explaine
 	if err != nil {
 		return Explained{}, err
 	}
-	x := explainer{planning: run, task: asked, rows: annotations.Rows(t.Cloud.Annotations)}
+	x := explainer{planning: run, task: asked}
 	all, err := explain.Explain(asked.draft.Want, append(x.inputs(), x.settings(ctx)...))
 	if err != nil {
 		return Explained{}, err
@@ -87,7 +87,6 @@ func firstProblem(problems []plan.Problem) string {
 type explainer struct {
 	*planning
 	task *task
-	rows []annotations.Row
 }
 
 // inputs returns the inputs from the Service, from the nodes and pods behind it, and from the
@@ -116,7 +115,7 @@ func (x explainer) inputs() []explain.Input {
 }
 
 func (x explainer) input(o annotations.Origin, varied bool, v reconcile.Variation) explain.Input {
-	if slices.ContainsFunc(x.rows, func(row annotations.Row) bool { return row.Secret && row.Key == o.Key }) {
+	if row, _ := x.target.Cloud.Annotations.Row(o.Key); row.Secret {
 		o.Raw = "" // the value of a secret key is never shown
 	}
 	return explain.Input{Origin: o, Varied: varied, Hints: x.hints(o), Rebuild: func() (*stack.Stack, annotations.Problems, error) {
@@ -131,16 +130,8 @@ func (x explainer) hints(o annotations.Origin) explain.Hints {
 	if x.task.item.Written && o.Key != "" && x.task.item.at.contains(o.Key) {
 		out.At = x.task.item.at.positionOf(o.Key).String()
 	}
-	for _, row := range x.rows {
-		if row.Key != o.Key {
-			continue
-		}
-		facts := row.Facts
-		for _, v := range row.Variants {
-			if slices.Contains(v.Kinds, x.task.draft.Request.Kind) {
-				facts = v
-			}
-		}
+	if row, known := x.target.Cloud.Annotations.Row(o.Key); known {
+		facts := row.For(x.task.draft.Request.Kind)
 		out.Legal, out.Change = facts.Legal, facts.Change
 	}
 	return out

@@ -28,6 +28,11 @@ func fromFiles(ctx context.Context, in Input, live *cluster) (World, error) {
 			return World{}, err
 		}
 	}
+	for _, s := range in.Sources {
+		if err := found.decode(s.Name, bytes.NewReader(s.Body), s.InFolder); err != nil {
+			return World{}, err
+		}
+	}
 	services := len(found.services)
 	for _, name := range in.NodeFiles {
 		if err := found.read(ctx, name, in); err != nil {

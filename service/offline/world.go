@@ -30,6 +30,8 @@ type Input struct {
 	// duplicate Services, and records a World.Fault for each file that cannot be read.
 	// In folders documents that are no objects are always skipped.
 	Lenient bool
+	// Sources are texts that are read like Files.
+	Sources []Source
 	// NodeFiles hold the Nodes of the cluster.
 	NodeFiles []string
 	Stdin     io.Reader
@@ -48,6 +50,13 @@ type Input struct {
 	Names []string
 	// Changes are made to the annotations of the Services to show.
 	Changes []Change
+}
+
+// Source is the text of a file that is not on the disk.
+type Source struct {
+	Name     string // leads positions and notes
+	Body     []byte
+	InFolder bool // the user named its folder only
 }
 
 // RegisterConnection adds the flags that kubectl has for the cluster.
@@ -84,6 +93,20 @@ type Item struct {
 
 // Owner names the owner that the item's Service is.
 func (i Item) Owner() stack.Owner { return reconcile.OwnerOf(i.Service) }
+
+// withoutMadeUp returns the Service without node ports that its file does not name.
+func (i Item) withoutMadeUp() *corev1.Service {
+	svc := i.Service.DeepCopy()
+	for n := range svc.Spec.Ports {
+		if !i.at.contains(fmt.Sprintf("spec.ports[%d].nodePort", n)) {
+			svc.Spec.Ports[n].NodePort = 0
+		}
+	}
+	if !i.at.contains("spec.healthCheckNodePort") {
+		svc.Spec.HealthCheckNodePort = 0
+	}
+	return svc
+}
 
 // Refused reports whether the API server would refuse the Service.
 func (i Item) Refused() bool { return hasErrors(i.Problems) }
@@ -151,7 +174,7 @@ func gatherWorld(ctx context.Context, in Input, dial dialer) (World, error) {
 // are planned against the current context of kubectl, if it may be read.
 func clusterFor(ctx context.Context, in Input, dial dialer) (live *cluster, notes []string, err error) {
 	switch {
-	case in.Offline && len(in.Files) > 0:
+	case in.Offline && len(in.Files)+len(in.Sources) > 0:
 		return nil, nil, nil
 	case len(in.Files) == 0 || in.Kubeconfig != "":
 		live, err = readCluster(ctx, in, dial)
