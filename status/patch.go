@@ -47,6 +47,13 @@ func OwnAnnotations() []string { return []string{AnnotationApplied, AnnotationPo
 // each time its value changes; `berth sync` writes it.
 const AnnotationLookAgain = Prefix + "look-again"
 
+// AnnotationAllow permits, with the value AllowReplace, a change that a live load balancer cannot
+// take in place, where a webhook would refuse it.
+const (
+	AnnotationAllow = Prefix + "allow"
+	AllowReplace    = "replace"
+)
+
 // maxMessage is the longest message of a condition. It keeps the status of a Service
 // with many problems readable.
 const maxMessage = 4096

@@ -38,6 +38,7 @@ func newCheck() *cobra.Command {
 		served   service.Classes
 		look     outputFlags
 		verbose  bool
+		quiet    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "check PATH...",
@@ -57,6 +58,8 @@ func newCheck() *cobra.Command {
 	set.BoolVar(&served.Default, "default-class", true, "Services without a loadBalancerClass are served, as given to the controller")
 	set.StringVar(&failOn, "fail-on", offline.FailOnError, "least severity that makes the exit code 1: "+strings.Join(offline.FailOns(), ", "))
 	set.BoolVarP(&verbose, "verbose", "v", false, "show Services without problems, and each document that was passed over")
+	set.BoolVarP(&quiet, "quiet", "q", false, "show problems alone: no notes, and no totals")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	completeFlags(cmd, map[string][]string{"provider": cloudNames(), "output": offline.Checked{}.Formats(), "fail-on": offline.FailOns()})
 	cmd.RunE = func(cmd *cobra.Command, paths []string) error {
 		services.input.Files = append(services.input.Files, paths...)
@@ -76,11 +79,13 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		checked.Version, checked.Verbose = version, verbose
+		checked.Version, checked.Verbose, checked.Quiet = version, verbose, quiet
 		if verbose {
 			printNotes(cmd, checked.Passed)
 		}
-		printNotes(cmd, checked.Notes)
+		if !quiet {
+			printNotes(cmd, checked.Notes)
+		}
 		return showChecked(cmd, checked, look, failOn)
 	}
 	return cmd

@@ -101,3 +101,15 @@ func TestCheckExamplesOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckQuiet: nothing is said of files without problems, and only the problems of others.
+func TestCheckQuiet(t *testing.T) {
+	good := runBerth(t, wantsAddress, "check", "--quiet", "--provider", "azure", "-")
+	if good.code != 0 || good.out+good.err != "" {
+		t.Errorf("exit code %d, %q, %q", good.code, good.out, good.err)
+	}
+	bad := runBerth(t, strings.Replace(wantsAddress, "port: 80", "port: 80000", 1), "check", "--quiet", "--provider", "azure", "-")
+	if bad.code != 1 || !strings.Contains(bad.out, "80000") || strings.Contains(bad.out, "checked:") || bad.err != "" {
+		t.Errorf("exit code %d, %q, %q", bad.code, bad.out, bad.err)
+	}
+}

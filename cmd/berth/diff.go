@@ -17,7 +17,7 @@ holds the files. Arguments name files, folders including their subfolders, or - 
 input, such as the output of "helm template"; that needs a file or folder as the base.
 
 The impact follows from the declarations of annotations (docs/reference) and from the fields
-of the Service. Where only the cloud decides, the impact says so; a plan shows it.
+of the Service. Where only the cloud decides, the impact is unknown; a plan shows it.
 
 Exit codes:
   0  no difference concerns a load balancer

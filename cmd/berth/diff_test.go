@@ -54,7 +54,7 @@ func (r repository) commit(files map[string]string) {
 	r.git("commit", "-q", "-m", "manifests")
 }
 
-func manifest(name, annotations, spec string) string {
+func writeManifest(name, annotations, spec string) string {
 	return "apiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  namespace: shop\n  annotations: {" + annotations + "}\nspec:\n  type: LoadBalancer\n" + spec
 }
 
@@ -64,28 +64,28 @@ const (
 	onePort  = "  ports: [{name: http, port: 80}]\n"
 )
 
-func versions() (before, after map[string]string) {
+func manifestVersions() (before, after map[string]string) {
 	before = map[string]string{
-		"web.yaml":         manifest("web", isClosed, onePort),
-		"ports.yaml":       manifest("ports", nlbType, "  loadBalancerSourceRanges: [10.0.0.0/8, 192.0.2.0/24]\n  ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]\n"),
-		"old/gone.yaml":    manifest("gone", nlbType, onePort),
-		"moved.yaml":       manifest("moved", nlbType, onePort),
-		"same.yaml":        manifest("same", nlbType, onePort),
-		"inner.yaml":       manifest("inner", nlbType, onePort),
-		"broken.yaml":      manifest("broken", nlbType, onePort),
-		"typo.yaml":        manifest("typo", nlbType, onePort),
+		"web.yaml":         writeManifest("web", isClosed, onePort),
+		"ports.yaml":       writeManifest("ports", nlbType, "  loadBalancerSourceRanges: [10.0.0.0/8, 192.0.2.0/24]\n  ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]\n"),
+		"old/gone.yaml":    writeManifest("gone", nlbType, onePort),
+		"moved.yaml":       writeManifest("moved", nlbType, onePort),
+		"same.yaml":        writeManifest("same", nlbType, onePort),
+		"inner.yaml":       writeManifest("inner", nlbType, onePort),
+		"broken.yaml":      writeManifest("broken", nlbType, onePort),
+		"typo.yaml":        writeManifest("typo", nlbType, onePort),
 		"values.txt":       "no manifest",
 		"chart/Chart.yaml": "name: x\n",
 	}
 	after = map[string]string{
-		"web.yaml":      manifest("web", nlbType, onePort),
-		"ports.yaml":    manifest("ports", nlbType, "  loadBalancerSourceRanges: [10.0.0.0/8, 198.51.100.0/24]\n  ports: [{name: https, port: 443}, {name: http, port: 80, targetPort: 8080}]\n"),
-		"new.yaml":      manifest("new", isClosed, onePort),
-		"new/home.yaml": manifest("moved", nlbType, onePort),
-		"same.yaml":     manifest("same", nlbType, "  internalTrafficPolicy: Local\n"+onePort),
-		"inner.yaml":    strings.Replace(manifest("inner", nlbType, onePort), "LoadBalancer", "ClusterIP", 1),
-		"broken.yaml":   manifest("broken", nlbType, onePort) + "  kind: [\n",
-		"typo.yaml":     manifest("typo", nlbType+", service.beta.kubernetes.io/aws-load-balancer-healthcheck-intervall: '10'", onePort),
+		"web.yaml":      writeManifest("web", nlbType, onePort),
+		"ports.yaml":    writeManifest("ports", nlbType, "  loadBalancerSourceRanges: [10.0.0.0/8, 198.51.100.0/24]\n  ports: [{name: https, port: 443}, {name: http, port: 80, targetPort: 8080}]\n"),
+		"new.yaml":      writeManifest("new", isClosed, onePort),
+		"new/home.yaml": writeManifest("moved", nlbType, onePort),
+		"same.yaml":     writeManifest("same", nlbType, "  internalTrafficPolicy: Local\n"+onePort),
+		"inner.yaml":    strings.Replace(writeManifest("inner", nlbType, onePort), "LoadBalancer", "ClusterIP", 1),
+		"broken.yaml":   writeManifest("broken", nlbType, onePort) + "  kind: [\n",
+		"typo.yaml":     writeManifest("typo", nlbType+", service.beta.kubernetes.io/aws-load-balancer-healthcheck-intervall: '10'", onePort),
 	}
 	return before, after
 }
@@ -98,7 +98,7 @@ func TestDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRepository(t)
-	before, after := versions()
+	before, after := manifestVersions()
 	r.commit(before)
 	if got := runBerth(t, "", "diff", "--base", "HEAD", "deploy"); got.code != plan.ExitNothing {
 		t.Fatalf("nothing has changed, exit code %d\n%s%s", got.code, got.out, got.err)
@@ -117,7 +117,7 @@ func TestDiff(t *testing.T) {
 // that only the revision has, one below the working directory, and a revision that does not exist.
 func TestDiffBases(t *testing.T) {
 	r := newRepository(t)
-	before, _ := versions()
+	before, _ := manifestVersions()
 	delete(before, "broken.yaml")
 	r.commit(before)
 	r.write("old", before)

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/berth-lb/berth/providers/kit"
-	"github.com/berth-lb/berth/service/gatehook"
 	"github.com/berth-lb/berth/service/settings"
+	"github.com/berth-lb/berth/service/webhook"
 )
 
 // flags are the flags that the stock program does not have.
@@ -16,7 +16,7 @@ type flags struct {
 	driftInterval time.Duration
 	apiShare      float64
 	watch         watchFlags
-	gates         gatehook.Options
+	webhooks      webhook.Options
 }
 
 func newFlags() *flags { return &flags{} }
@@ -26,8 +26,9 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.DurationVar(&f.driftInterval, "drift-interval", 30*time.Minute, "age at which the observed state of a load balancer is read again and compared")
 	set.Float64Var(&f.apiShare, "api-share", kit.DefaultShare, "part of the cloud's documented API rates that is used; the rest is left to other programs of the account. More than 1 where the cloud has raised them, inf to be guided by refusals alone")
 	f.watch.register(set)
-	set.StringVar(&f.gates.Listen, "gate-webhook-listen", "", "address on which the webhook listens that gives the readiness gates of their load balancers to new pods, such as :9443; empty: there is none")
-	set.StringSliceVar(&f.gates.Hosts, "gate-webhook-host", nil, "name or address by which the API server calls the webhook; may be given several times")
-	set.StringVar(&f.gates.Secret, "gate-webhook-secret", "", "namespace/name of the Secret in which the webhook keeps its certificate; it must exist, and may be empty")
-	set.StringVar(&f.gates.Configuration, "gate-webhook-configuration", "", "name of the MutatingWebhookConfiguration that calls the webhook; its caBundle is kept")
+	set.StringVar(&f.webhooks.Listen, "webhook-listen", "", "address on which the admission webhooks listen, such as :9443; empty: there are none")
+	set.StringSliceVar(&f.webhooks.Hosts, "webhook-host", nil, "name or address by which the API server calls the webhooks; may be given several times")
+	set.StringVar(&f.webhooks.Secret, "webhook-secret", "", "namespace/name of the Secret in which the webhooks keep their certificate; it must exist, and may be empty")
+	set.StringVar(&f.webhooks.Mutating, "webhook-mutating-configuration", "", "name of the MutatingWebhookConfiguration that adds readiness gates to pods; its caBundle is kept")
+	set.StringVar(&f.webhooks.Validating, "webhook-validating-configuration", "", "name of the ValidatingWebhookConfiguration that validates Services; its caBundle is kept")
 }

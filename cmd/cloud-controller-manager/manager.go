@@ -18,12 +18,10 @@ import (
 	managerapp "k8s.io/controller-manager/app"
 	"k8s.io/controller-manager/controller"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/gatehook"
 	"github.com/berth-lb/berth/service/lease"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -84,33 +82,10 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 	if err := m.serve(c); err != nil {
 		klog.Fatalf("secure port: %v", err)
 	}
-	if err := m.hook(c); err != nil {
+	if err := m.serveWebhooks(c); err != nil {
 		klog.Fatal(err)
 	}
 	return idle{name: cloud.Name}
-}
-
-// hook starts the webhook of pods, where there is to be one: in every replica, since the
-// API server calls any.
-func (m *manager) hook(c *config.CompletedConfig) error {
-	if m.flags.gates.Listen == "" {
-		return nil
-	}
-	view, err := service.NewGateView(c.Client)
-	if err != nil {
-		return err
-	}
-	hook, err := gatehook.New(c.Client, view.Services, m.flags.gates, clock.RealClock{})
-	if err != nil {
-		return fmt.Errorf("--gate-webhook: %w", err)
-	}
-	m.loops.Go(func() { view.Run(m.stopping) })
-	m.loops.Go(func() {
-		if err := hook.Run(m.stopping); err != nil {
-			klog.Fatal(err)
-		}
-	})
-	return nil
 }
 
 func (m *manager) connect(name, file string, env providers.Env) (providers.Bound, error) {

@@ -19,7 +19,7 @@ const (
 	None      Impact = "none"
 	InPlace   Impact = "in place"
 	Created   Impact = "created"
-	Unknown   Impact = "the cloud decides"
+	Unknown   Impact = "unknown"
 	Ignored   Impact = "ignored after creation"
 	Brief     Impact = "brief interruption"
 	Closes    Impact = "closes a port"
@@ -39,7 +39,7 @@ func (i Impact) rank() int { return slices.Index(Impacts(), i) }
 
 // Side is a Service in one version of the manifests.
 type Side struct {
-	Owner   stack.Owner
+	Owner   stack.Owner // without a UID: the same Service has none in a file
 	Service *corev1.Service
 	// Place is the file of the Service, relative to what is compared.
 	Place string
@@ -221,7 +221,7 @@ func compareService(before, after *Side) Service {
 	}
 	out.Problems, out.Solved = newProblems(before, after), newProblems(after, before)
 	for _, e := range out.Edits {
-		out.Impact = graver(out.Impact, e.Impact)
+		out.Impact = graverImpact(out.Impact, e.Impact)
 	}
 	for _, p := range out.Problems {
 		if p.Severity == plan.Error {
@@ -231,14 +231,14 @@ func compareService(before, after *Side) Service {
 	return out
 }
 
-func graver(a, b Impact) Impact {
+func graverImpact(a, b Impact) Impact {
 	if b.rank() > a.rank() {
 		return b
 	}
 	return a
 }
 
-// describeExposure describes a change of who can connect.
+// describeExposure describes a change of the clients that can connect.
 func describeExposure(before, after bool) string {
 	switch {
 	case after && !before:

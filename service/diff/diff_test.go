@@ -15,9 +15,9 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// declared are annotations of every declared effect; "old-spelling" is another name of
+// declareKey returns annotations of every declared effect; "old-spelling" is another name of
 // "in-place".
-func declared(key string) (annotations.Row, bool) {
+func declareKey(key string) (annotations.Row, bool) {
 	facts := func(change annotations.Change, removal annotations.Removal) annotations.Facts {
 		return annotations.Facts{Kinds: []string{"lb"}, Effects: annotations.Effects{Change: change, Removal: removal}}
 	}
@@ -41,8 +41,8 @@ func declared(key string) (annotations.Row, bool) {
 	return row, known
 }
 
-// side returns a Service of one version.
-func side(name, place string, change func(*corev1.Service)) diff.Side {
+// newSide returns a Service of one version.
+func newSide(name, place string, change func(*corev1.Service)) diff.Side {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Annotations: map[string]string{}}}
 	svc.Spec.Type = corev1.ServiceTypeLoadBalancer
 	svc.Spec.Ports = []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
@@ -50,12 +50,12 @@ func side(name, place string, change func(*corev1.Service)) diff.Side {
 		change(svc)
 	}
 	return diff.Side{
-		Owner: stack.Owner{Namespace: "shop", Name: name}, Service: svc, Place: place, Provider: "toy", Kind: "lb", Declared: declared,
+		Owner: stack.Owner{Namespace: "shop", Name: name}, Service: svc, Place: place, Provider: "toy", Kind: "lb", Declared: declareKey,
 		At: func(where string) string { return place + ":" + where },
 	}
 }
 
-func version(name string, sides ...diff.Side) diff.Version {
+func newVersion(name string, sides ...diff.Side) diff.Version {
 	return diff.Version{Name: name, Services: sides}
 }
 
@@ -76,13 +76,13 @@ func TestImpactOfKeys(t *testing.T) {
 		values := [][2]string{{"", "a"}, {"a", "b"}, {"b", ""}}
 		for i, v := range values {
 			with := func(value string) diff.Side {
-				return side("web", "a.yaml", func(svc *corev1.Service) {
+				return newSide("web", "a.yaml", func(svc *corev1.Service) {
 					if value != "" {
 						svc.Annotations[key] = value
 					}
 				})
 			}
-			doc := diff.Compare(version("base", with(v[0])), version("head", with(v[1])))
+			doc := diff.Compare(newVersion("base", with(v[0])), newVersion("head", with(v[1])))
 			got := diff.Impact("")
 			if len(doc.Services) == 1 && len(doc.Services[0].Edits) == 1 {
 				got = doc.Services[0].Edits[0].Impact
@@ -100,9 +100,9 @@ func TestImpactOfKeys(t *testing.T) {
 // TestAnotherSpelling: a key that gets its other name does nothing.
 func TestAnotherSpelling(t *testing.T) {
 	with := func(key string) diff.Side {
-		return side("web", "a.yaml", func(svc *corev1.Service) { svc.Annotations[key] = "a" })
+		return newSide("web", "a.yaml", func(svc *corev1.Service) { svc.Annotations[key] = "a" })
 	}
-	doc := diff.Compare(version("base", with("old-spelling")), version("head", with("in-place")))
+	doc := diff.Compare(newVersion("base", with("old-spelling")), newVersion("head", with("in-place")))
 	if len(doc.Services) != 1 || doc.Services[0].Impact != diff.None {
 		t.Errorf("got %+v", doc.Services)
 	}
@@ -123,18 +123,18 @@ func TestImpactOfFields(t *testing.T) {
 		"protocol changed": {func(s *corev1.ServiceSpec) { s.Ports[0].Protocol = corev1.ProtocolUDP }, "in place: opens 80/UDP, closes a port: closes 80/TCP"},
 		"target":           {func(s *corev1.ServiceSpec) { s.Ports[0].TargetPort = intstr.FromInt32(8080) }, "in place: 80/TCP: another port of the pods"},
 		"node port": {func(s *corev1.ServiceSpec) { s.Ports[0].NodePort = 30080 },
-			"the cloud decides: 80/TCP: not every load balancer takes another node port without an interruption"},
-		"application": {func(s *corev1.ServiceSpec) { s.Ports[0].AppProtocol = &protocol }, "the cloud decides: 80/TCP: some clouds read the protocol"},
+			"unknown: 80/TCP: not every load balancer takes another node port without an interruption"},
+		"application": {func(s *corev1.ServiceSpec) { s.Ports[0].AppProtocol = &protocol }, "unknown: 80/TCP: some clouds read the protocol"},
 		"ranges": {func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.1.2.3/8", " 10.0.0.0/8"} },
 			"closes a port: opens for 10.0.0.0/8; closes for every address"},
 		"class":    {func(s *corev1.ServiceSpec) { s.LoadBalancerClass = &class }, "refused: the API server refuses another class for a Service of type LoadBalancer"},
 		"selector": {func(s *corev1.ServiceSpec) { s.Selector = map[string]string{"app": "web"} }, "in place: other pods serve the ports"},
 		"families": {func(s *corev1.ServiceSpec) { s.IPFamilies = []corev1.IPFamily{"IPv4", "IPv6"} },
-			"the cloud decides: not every load balancer takes another family in place"},
+			"unknown: not every load balancer takes another family in place"},
 		"name of a port": {func(s *corev1.ServiceSpec) { s.Ports[0].Name = "http" }, ""},
 		"external":       {func(s *corev1.ServiceSpec) { s.ExternalIPs = []string{"192.0.2.1"} }, ""},
 	} {
-		doc := diff.Compare(version("base", side("web", "a.yaml", nil)), version("head", side("web", "a.yaml", func(svc *corev1.Service) { tc.change(&svc.Spec) })))
+		doc := diff.Compare(newVersion("base", newSide("web", "a.yaml", nil)), newVersion("head", newSide("web", "a.yaml", func(svc *corev1.Service) { tc.change(&svc.Spec) })))
 		var got []string
 		for _, s := range doc.Services {
 			for _, e := range s.Edits {
@@ -150,15 +150,15 @@ func TestImpactOfFields(t *testing.T) {
 // TestPairs: a Service that moves to another file is the same one; of two with one name, the
 // one in the same file is; a file that cannot be read removes nothing.
 func TestPairs(t *testing.T) {
-	base := version("base", side("web", "dev.yaml", nil), side("web", "prod.yaml", nil), side("api", "api.yaml", nil), side("old", "old.yaml", nil))
-	head := version("head", side("web", "prod.yaml", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 }), side("web", "dev.yaml", nil), side("api", "new/api.yaml", nil))
+	base := newVersion("base", newSide("web", "dev.yaml", nil), newSide("web", "prod.yaml", nil), newSide("api", "api.yaml", nil), newSide("old", "old.yaml", nil))
+	head := newVersion("head", newSide("web", "prod.yaml", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 }), newSide("web", "dev.yaml", nil), newSide("api", "new/api.yaml", nil))
 	head.Faults = []diff.Fault{{Place: "old.yaml", Problem: diff.Problem{Problem: plan.Problem{Text: "cut off"}}}}
 	doc := diff.Compare(base, head)
 	var got []string
 	for _, s := range doc.Services {
 		got = append(got, fmt.Sprintf("%s %s", s.At, s.Impact))
 	}
-	if want := "[prod.yaml: closes a port old.yaml: the cloud decides]"; fmt.Sprint(got) != want || doc.Same != 2 || doc.ExitCode() != plan.ExitError {
+	if want := "[prod.yaml: closes a port old.yaml: unknown]"; fmt.Sprint(got) != want || doc.Same != 2 || doc.ExitCode() != plan.ExitError {
 		t.Errorf("got %v, want %s; same %d, exit code %d", got, want, doc.Same, doc.ExitCode())
 	}
 }
@@ -167,10 +167,10 @@ func TestPairs(t *testing.T) {
 func TestMarkdownIsBounded(t *testing.T) {
 	var sides []diff.Side
 	for i := range 3000 {
-		sides = append(sides, side(fmt.Sprintf("web-%d", i), "a.yaml", func(svc *corev1.Service) { svc.Annotations["in-place"] = "<script>|`x`\n## y" }))
+		sides = append(sides, newSide(fmt.Sprintf("web-%d", i), "a.yaml", func(svc *corev1.Service) { svc.Annotations["in-place"] = "<script>|`x`\n## y" }))
 	}
 	for n, most := range map[int]int{3000: 60000, 3: 2000} {
-		text := diff.Markdown(diff.Compare(version("base"), version("head", sides[:n]...)))
+		text := diff.Markdown(diff.Compare(newVersion("base"), newVersion("head", sides[:n]...)))
 		if len(text) > most {
 			t.Errorf("%d Services: %d characters", n, len(text))
 		}
@@ -178,7 +178,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 			t.Error("what is left out is not counted")
 		}
 	}
-	changed := diff.Compare(version("base", side("web-0", "a.yaml", nil)), version("head", sides[0]))
+	changed := diff.Compare(newVersion("base", newSide("web-0", "a.yaml", nil)), newVersion("head", sides[0]))
 	if text := diff.Markdown(changed); strings.Contains(text, "\n## y") || !strings.Contains(text, "`` <script>\\|`x` ## y ``") {
 		t.Errorf("a value is not shown as text:\n%s", text)
 	}

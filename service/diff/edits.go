@@ -130,7 +130,7 @@ func comparePort(where string, was, is corev1.ServicePort, after *Side) []Edit {
 // compareRanges compares the ranges of addresses that may connect.
 func compareRanges(before, after *Side) []Edit {
 	was, is := listRanges(before.Service), listRanges(after.Service)
-	added, removed := subtract(is, was), subtract(was, is)
+	added, removed := subtractList(is, was), subtractList(was, is)
 	if len(added)+len(removed) == 0 {
 		return nil
 	}
@@ -166,7 +166,7 @@ func listRanges(svc *corev1.Service) []string {
 	return slices.Compact(out)
 }
 
-func subtract(list, other []string) []string {
+func subtractList(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(text string) bool { return slices.Contains(other, text) })
 }
 

@@ -19,7 +19,7 @@ func Human(d Document) string {
 		b.WriteByte('\n')
 	}
 	for _, s := range d.Services {
-		fmt.Fprintf(&b, "%s%s: %s%s\n", s.Owner, onCloud(s), s.Impact, lead(", ", s.Exposure))
+		fmt.Fprintf(&b, "%s%s: %s%s\n", s.Owner, onCloud(s), s.Impact, prefixText(", ", s.Exposure))
 		for _, e := range s.Edits {
 			fmt.Fprintf(&b, "  %s%s\n", editLine(e), inParentheses(e.At))
 		}
@@ -31,7 +31,7 @@ func Human(d Document) string {
 		}
 		b.WriteByte('\n')
 	}
-	return b.String() + totals(d)
+	return b.String() + countImpacts(d)
 }
 
 func onCloud(s Service) string {
@@ -41,7 +41,7 @@ func onCloud(s Service) string {
 	return " on " + s.Provider + inParentheses(s.Kind)
 }
 
-func lead(separator, text string) string {
+func prefixText(separator, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -66,15 +66,15 @@ func editLine(e Edit) string {
 	case e.Before != "":
 		line += fmt.Sprintf(": %q is removed", e.Before)
 	}
-	return line + ": " + string(e.Impact) + lead("; ", e.Text)
+	return line + ": " + string(e.Impact) + prefixText("; ", e.Text)
 }
 
 func problemLine(head string, p Problem) string {
-	return fmt.Sprintf("%s %s%s: %s", head, p.Code, lead(" ", p.At), lead("", strings.TrimPrefix(p.Where+": "+p.Text, ": ")))
+	return fmt.Sprintf("%s %s%s: %s", head, p.Code, prefixText(" ", p.At), prefixText("", strings.TrimPrefix(p.Where+": "+p.Text, ": ")))
 }
 
-// totals counts the Services by impact, the gravest first.
-func totals(d Document) string {
+// countImpacts counts the Services by impact, the gravest first.
+func countImpacts(d Document) string {
 	heavy := map[Impact]int{}
 	for _, s := range d.Services {
 		heavy[s.Impact]++
@@ -100,13 +100,14 @@ const markdownLimit = 60000
 // counted.
 func Markdown(d Document) string {
 	var b strings.Builder
-	b.WriteString("### Load balancers\n\n" + escapeText(strings.TrimSpace(totals(d))) + "\n\n")
+	b.WriteString("### Load balancers\n\n" + escapeText(strings.TrimSpace(countImpacts(d))) + "\n\n")
 	for _, p := range d.Unreadable {
 		b.WriteString("- " + escapeText(problemLine("error", p)) + "\n")
 	}
 	if len(d.Services) == 0 {
 		return b.String()
 	}
+	b.WriteString(strings.Repeat("\n", min(1, len(d.Unreadable)))) // a list ends before a table
 	rows := tableRows(d, &b)
 	b.WriteString("\n")
 	left := 0
@@ -150,8 +151,11 @@ func problemCount(s Service) string {
 		n    int
 		noun string
 	}{{errs, "error"}, {len(s.Problems) - errs, "warning"}, {len(s.Solved), "solved"}} {
-		if one.n > 0 {
+		switch {
+		case one.n == 1 || one.n > 1 && one.noun == "solved":
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.noun))
+		case one.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", one.n, one.noun))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -171,7 +175,7 @@ func foldedDetails(s Service) string {
 		case e.Before != "":
 			b.WriteString(": " + codeSpan(e.Before) + " is removed")
 		}
-		fmt.Fprintf(&b, ": **%s**%s%s\n", e.Impact, escapeText(lead("; ", e.Text)), escapeText(inParentheses(e.At)))
+		fmt.Fprintf(&b, ": **%s**%s%s\n", e.Impact, prefixText("; ", escapeText(e.Text)), inParentheses(escapeText(e.At)))
 	}
 	for _, p := range s.Problems {
 		b.WriteString("- " + escapeText(problemLine("new "+string(p.Severity), p)) + "\n")

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/stack"
@@ -30,6 +29,8 @@ type Checked struct {
 	Version string `json:"-"`
 	// Verbose shows Services without problems as well.
 	Verbose bool `json:"-"`
+	// Quiet leaves out the totals.
+	Quiet bool `json:"-"`
 }
 
 // CheckedService is one Service.
@@ -180,7 +181,7 @@ func (c *checking) check(item Item) (CheckedService, error) {
 	} else if item.Service.Spec.Type == "LoadBalancer" {
 		c.untold++
 		_, unknown := providers.NoCloud(c.by.Clouds).Parse("", annotations.SourceOf(item.Service))
-		problems = append(problems, publicProblems(unknown)...)
+		problems = append(problems, service.PublicProblems(unknown)...)
 	}
 	out.Problems = item.locate(problems)
 	return out, nil
@@ -233,38 +234,17 @@ func (c *checking) classes(item Item, cloud providers.Entry) service.Classes {
 	return out
 }
 
-// judge reads the annotations and holds the Service against the policy. As in the
-// controller, one with a bad value is not: what it asks for is not known.
+// judge judges a Service as the controller would. An error is that of the policy file.
 func (c *checking) judge(item Item, cloud providers.Entry) ([]plan.Problem, error) {
 	admission, err := c.admission(cloud)
 	if err != nil {
 		return nil, err
 	}
-	request, problems := parseFor(item, cloud)
-	reach := cloud.Reach(request)
-	if !problems.Errors() {
-		problems = append(problems, admission.Judge(item.Service, reach)...)
+	judged := service.JudgeFields(item.Service, item.Owner(), cloud, admission)
+	if judged.Optional != "" {
+		c.optional["of kind "+judged.Kind+" on "+cloud.Name+", which is served only "+judged.Optional]++
 	}
-	problems = append(problems, providers.Exceeds(cloud.Capabilities, reach)...)
-	if kind, known := providers.CapabilityOf(cloud.Capabilities, reach.Kind); known {
-		b := nodeports.BackendsOf(item.Service, nodeports.NodeSet{}, nil, nodeports.FallbackOf(item.Service))
-		problems = append(problems, kind.Judge(item.Service, b)...)
-		if kind.Optional != "" {
-			c.optional["of kind "+kind.Kind+" on "+cloud.Name+", which is served only "+kind.Optional]++
-		}
-	}
-	return publicProblems(problems), nil
-}
-
-// parseFor parses the annotations of a Service for a cloud.
-func parseFor(item Item, cloud providers.Entry) (providers.Request, annotations.Problems) {
-	request := providers.Request{Owner: item.Owner(), Service: item.Service, Kind: cloud.Choose(item.Service).Kind}
-	var problems annotations.Problems
-	request.Values, problems = cloud.Annotations.Parse(request.Kind, annotations.SourceOf(item.Service))
-	if cloud.Exposed != nil {
-		problems = problems.Outweigh(cloud.Exposed(request))
-	}
-	return request, problems
+	return service.PublicProblems(judged.Problems), nil
 }
 
 // admission is what the policy of a controller for the cloud allows.
@@ -284,5 +264,5 @@ func (c *checking) admission(cloud providers.Entry) (*service.Admission, error) 
 // parseKind parses the annotations for one kind of load balancer.
 func parseKind(item Item, kind string, set *annotations.Set) []plan.Problem {
 	_, problems := set.Parse(kind, annotations.SourceOf(item.Service))
-	return publicProblems(problems)
+	return service.PublicProblems(problems)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/diff"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -30,7 +31,7 @@ func Diff(ctx context.Context, base string, in Input, by Checks) (Difference, er
 	if err != nil {
 		return Difference{}, err
 	}
-	files, err := existing(in.Files, old.in)
+	files, err := keepExisting(in.Files, old.in)
 	if err != nil {
 		return Difference{}, err
 	}
@@ -70,8 +71,8 @@ func baseOf(ctx context.Context, base string, files []string) (version, error) {
 	return version{name: base, in: Input{Sources: sources}, revision: base + ":"}, nil
 }
 
-// existing leaves out files that only the base has.
-func existing(files []string, base Input) ([]string, error) {
+// keepExisting leaves out files that only the base has.
+func keepExisting(files []string, base Input) ([]string, error) {
 	var out []string
 	for _, name := range files {
 		_, err := os.Stat(name)
@@ -140,7 +141,7 @@ func (c *checking) side(item Item) (diff.Side, error) {
 		return diff.Side{}, err
 	}
 	out := diff.Side{
-		Owner: item.Owner(), Service: item.withoutMadeUp(), Provider: checked.Provider, Left: checked.Left,
+		Owner: stack.Owner{Namespace: item.Service.Namespace, Name: item.Service.Name}, Service: item.withoutMadeUp(), Provider: checked.Provider, Left: checked.Left,
 		Declared: func(string) (annotations.Row, bool) { return annotations.Row{}, false },
 		At:       func(where string) string { return item.at.positionOf(where).String() },
 	}
@@ -150,8 +151,12 @@ func (c *checking) side(item Item) (diff.Side, error) {
 	cloud, known := c.cloudOf(item)
 	switch {
 	case known:
-		request, _ := read(item, cloud)
-		out.Kind, out.Internet = request.Kind, cloud.Reach(request).Internet
+		admission, err := c.admission(cloud)
+		if err != nil {
+			return out, err
+		}
+		judged := service.JudgeFields(item.Service, item.Owner(), cloud, admission)
+		out.Kind, out.Internet = judged.Kind, judged.Reach.Internet
 		out.Declared = cloud.Annotations.Row
 	case item.Service.Spec.Type != "LoadBalancer":
 		out.Left = fmt.Sprintf("it is of type %s", item.Service.Spec.Type)
@@ -174,7 +179,7 @@ func (d Difference) Render(format string, _ plan.Options) (string, error) {
 	case "markdown":
 		return diff.Markdown(d.Document), nil
 	case "json":
-		return encode(d)
+		return encodeJSON(d)
 	}
 	return "", unknownFormat(format, d.Formats())
 }

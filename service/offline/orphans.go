@@ -126,7 +126,7 @@ func (t task) unjudged(holds []string) string {
 		if known {
 			return ""
 		}
-		return "is not accepted: " + textsOf(publicProblems(t.draft.Problems))
+		return "is not accepted: " + textsOf(service.PublicProblems(t.draft.Problems))
 	}
 	// It was not planned. A Service without a finalizer of this cloud has no resources here.
 	held := append([]string{service.StockFinalizer, service.OwnFinalizer}, holds...)

@@ -313,7 +313,7 @@ func (p *planning) problems(t task) []plan.Problem {
 	if t.draft == nil {
 		return out
 	}
-	out = append(out, publicProblems(t.draft.Problems)...)
+	out = append(out, service.PublicProblems(t.draft.Problems)...)
 	out = append(out, driftOf(t)...)
 	out = append(out, p.opens(t)...)
 	for _, kind := range t.draft.Blind.Kinds() {

@@ -69,6 +69,9 @@ func (c Checked) human(width int) string {
 			writeWrapped(&b, width, f.line("  "))
 		}
 	}
+	if c.Quiet {
+		return b.String()
+	}
 	if shown > 0 {
 		b.WriteByte('\n')
 	}

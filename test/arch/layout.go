@@ -27,7 +27,7 @@ const (
 
 // importTable returns the allowed imports. docs/architecture.md explains it.
 func importTable() []row {
-	return slices.Concat(coreRows(), cloudRows(), loopRows(), testRows())
+	return slices.Concat(coreRows(), cloudRows(), loopRows(), toolRows(), testRows())
 }
 
 // coreRows returns the rows of the pure core of the program, from the bottom up.
@@ -132,14 +132,33 @@ func loopRows() []row {
 			reason: "whether the process may write follows from the renewals of its Lease, which are seen on the wire"},
 		{dir: "service/logkey",
 			reason: "a list of words"},
+		{dir: "service/webhook", others: []string{"k8s.io/"}, local: []string{"service/logkey"},
+			reason: "certificates and reviews; what is judged is the handlers'"},
 		{dir: "service/gatehook", others: []string{"k8s.io/"},
-			local:  []string{"status", "service/logkey"},
+			local:  []string{"status", "service/webhook"},
 			reason: "the webhook knows what the loop has written on Services, and no cloud"},
 		{dir: "service/settings", others: []string{"github.com/spf13/pflag"},
 			local:  []string{"service", "stack/plan"},
 			reason: "the flags that the controller and the command line share"},
 		{dir: "test/argocd", others: []string{anything}, local: []string{"status"},
 			reason: "a module of its own: it runs a script of Argo CD"},
+		{dir: "service", others: []string{"k8s.io/"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "providers/kit", "service/inputs", "service/policy", "service/reconcile", "service/conditions", "service/metrics", "service/tracing", "service/health", "service/logkey"},
+			reason: "the loop and its informers; of clouds it knows the contract, and runs them through reconcile alone"},
+		{dir: "providers/plugin", others: []string{"k8s.io/"},
+			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/inputs", "service/reconcile", "service/conditions"},
+			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
+		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/baidu", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/tencent", "providers/plugin"},
+			reason: "a blank import registers one cloud, and brings only its SDK"},
+	}
+}
+
+// toolRows returns the rows of what users ask without the loop: the command line and the webhook.
+func toolRows() []row {
+	return []row{
+		{dir: "service/validate", others: []string{"k8s.io/"},
+			local:  []string{"annotations", "providers", "service", "service/diff", "service/reconcile", "service/webhook", "stack", "stack/plan", "status"},
+			reason: "the webhook judges fields and annotations, and calls no cloud"},
 		{dir: "service/diff", others: []string{corev1}, pure: true, local: []string{"annotations", "stack", "stack/plan"},
 			reason: "what differs follows from two Services and the declarations of annotations"},
 		{dir: "service/graph", others: []string{corev1}, pure: true, local: []string{"stack", "stack/plan", "stack/traffic"},
@@ -150,14 +169,6 @@ func loopRows() []row {
 		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3", "github.com/spf13/pflag", "github.com/google/uuid", "golang.org/x/sync/", multierror},
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/diff", "service/explain", "service/graph", "service/reconcile", "service/settings", "service/conditions"},
 			reason: "what the command line does, with Services from files; it writes nothing but the deletion of orphans"},
-		{dir: "service", others: []string{"k8s.io/"},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "providers/kit", "service/inputs", "service/policy", "service/reconcile", "service/conditions", "service/metrics", "service/tracing", "service/health", "service/logkey"},
-			reason: "the loop and its informers; of clouds it knows the contract, and runs them through reconcile alone"},
-		{dir: "providers/plugin", others: []string{"k8s.io/"},
-			local:  []string{"annotations", "nodeports", "stack/plan", "status", "providers", "providers/fault", "providers/kit", "service", "service/inputs", "service/reconcile", "service/conditions"},
-			reason: "under the stock loop, informers are the stock program's; what happens in the cloud is reconcile's"},
-		{dir: "providers/plugin/*", local: []string{"providers", "providers/alibaba", "providers/aws", "providers/azure", "providers/baidu", "providers/gce", "providers/ibm", "providers/oci", "providers/openstack", "providers/tencent", "providers/plugin"},
-			reason: "a blank import registers one cloud, and brings only its SDK"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what an external program would use"},
 		{dir: "cmd/*", others: []string{anything}, local: []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/all", "providers/fault", "providers/kit", "service", "service/*"},

@@ -140,7 +140,7 @@ func TestQUICOnAWS(t *testing.T) {
 	w := startWorld(t, 2)
 	w.serveController()
 	before := w.state()
-	r := w.install("berth", forController("quic", map[string]any{"enabled": true}, "--gate-webhook-host=127.0.0.1"))
+	r := w.install("berth", forController("quic", map[string]any{"enabled": true}, "--webhook-host=127.0.0.1"))
 	r.hook = freePort(w)
 	r.callDirectly()
 	controller := r.pod()

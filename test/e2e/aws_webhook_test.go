@@ -62,7 +62,7 @@ func TestWebhookInjectsGates(t *testing.T) {
 	w := startWorld(t, 2)
 	w.serveController()
 	r := w.install("berth", map[string]any{
-		"defaultClass": true, "loadBalancerClasses": []string{}, "extraArgs": []string{"--gate-webhook-host=127.0.0.1"},
+		"defaultClass": true, "loadBalancerClasses": []string{}, "extraArgs": []string{"--webhook-host=127.0.0.1"},
 		"leaderElection": map[string]any{"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"},
 		"readinessGates": map[string]any{"enabled": true, "webhook": map[string]any{"enabled": true}},
 	})

@@ -146,8 +146,8 @@ func (r *release) pod() *harness.Process {
 		if strings.HasPrefix(arg, "--secure-port=") {
 			arg = fmt.Sprintf("--secure-port=%d", port)
 		}
-		if strings.HasPrefix(arg, "--gate-webhook-listen=") {
-			arg = fmt.Sprintf("--gate-webhook-listen=127.0.0.1:%d", r.hook)
+		if strings.HasPrefix(arg, "--webhook-listen=") {
+			arg = fmt.Sprintf("--webhook-listen=127.0.0.1:%d", r.hook)
 		}
 		args = append(args, replace.Replace(arg))
 	}

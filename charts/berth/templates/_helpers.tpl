@@ -77,8 +77,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{/* True if Berth serves a webhook for pods: for readiness gates, or for ids of QUIC. */}}
-{{- define "berth.webhook" -}}
+{{- define "berth.podWebhook" -}}
 {{- if or .Values.readinessGates.webhook.enabled (and (eq .Values.provider "aws") .Values.aws.quic.enabled) -}}true{{- end -}}
+{{- end -}}
+
+{{/* True if Berth serves any webhook. */}}
+{{- define "berth.webhook" -}}
+{{- if or (include "berth.podWebhook" .) .Values.webhook.validateServices -}}true{{- end -}}
 {{- end -}}
 
 {{/* True if labels of namespaces select one of Azure's load balancers. */}}
@@ -188,10 +193,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 - --readiness-gates=true
 {{- end }}
 {{- if include "berth.webhook" . }}
-- --gate-webhook-listen=:{{ .Values.readinessGates.webhook.port }}
-- --gate-webhook-host={{ include "berth.fullname" . }}-webhook.{{ include "berth.namespace" . }}.svc
-- --gate-webhook-secret={{ include "berth.namespace" . }}/{{ include "berth.fullname" . }}-webhook
-- --gate-webhook-configuration={{ include "berth.clusterName" . | replace ":" "." }}.pods
+- --webhook-listen=:{{ .Values.webhook.port }}
+- --webhook-host={{ include "berth.fullname" . }}-webhook.{{ include "berth.namespace" . }}.svc
+- --webhook-secret={{ include "berth.namespace" . }}/{{ include "berth.fullname" . }}-webhook
+{{- if include "berth.podWebhook" . }}
+- --webhook-mutating-configuration={{ include "berth.clusterName" . | replace ":" "." }}.pods
+{{- end }}
+{{- if .Values.webhook.validateServices }}
+- --webhook-validating-configuration={{ include "berth.clusterName" . | replace ":" "." }}.services
+{{- end }}
 {{- end }}
 {{- if .Values.metrics.anonymous }}
 - --authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics

@@ -1,4 +1,4 @@
-package gatehook
+package webhook
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,8 @@ const (
 type keeper struct {
 	client          kubernetes.Interface
 	namespace, name string // of the Secret
-	configuration   string
+	mutating        string // name of the MutatingWebhookConfiguration; empty: none
+	validating      string // name of the ValidatingWebhookConfiguration; empty: none
 	hosts           []string
 	clock           clock.Clock
 	current         atomic.Pointer[tls.Certificate]
@@ -109,16 +111,47 @@ func (k *keeper) renew(ctx context.Context, secret *corev1.Secret) (*corev1.Secr
 	return written, nil
 }
 
-// trust tells the API server which certificates are the webhook's.
+// trust writes the trusted certificates into the configurations that call the webhook.
 func (k *keeper) trust(ctx context.Context, trusted []byte) error {
-	all := k.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	configuration, err := all.Get(ctx, k.configuration, metav1.GetOptions{})
+	registration := k.client.AdmissionregistrationV1()
+	if k.mutating != "" {
+		err := trustIn(ctx, registration.MutatingWebhookConfigurations(), k.mutating, trusted, func(c *admissionregistrationv1.MutatingWebhookConfiguration) []*admissionregistrationv1.WebhookClientConfig {
+			var out []*admissionregistrationv1.WebhookClientConfig
+			for i := range c.Webhooks {
+				out = append(out, &c.Webhooks[i].ClientConfig)
+			}
+			return out
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if k.validating == "" {
+		return nil
+	}
+	return trustIn(ctx, registration.ValidatingWebhookConfigurations(), k.validating, trusted, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) []*admissionregistrationv1.WebhookClientConfig {
+		var out []*admissionregistrationv1.WebhookClientConfig
+		for i := range c.Webhooks {
+			out = append(out, &c.Webhooks[i].ClientConfig)
+		}
+		return out
+	})
+}
+
+// configurations reads and writes the webhook configurations of one sort.
+type configurations[T any] interface {
+	Get(ctx context.Context, name string, o metav1.GetOptions) (T, error)
+	Update(ctx context.Context, configuration T, o metav1.UpdateOptions) (T, error)
+}
+
+// trustIn writes the trusted certificates into each client of a configuration, if they differ.
+func trustIn[T interface{ DeepCopy() T }](ctx context.Context, all configurations[T], name string, trusted []byte, clients func(T) []*admissionregistrationv1.WebhookClientConfig) error {
+	configuration, err := all.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("webhook configuration %s: %w", k.configuration, err)
+		return fmt.Errorf("webhook configuration %s: %w", name, err)
 	}
 	configuration, same := configuration.DeepCopy(), true
-	for i := range configuration.Webhooks {
-		client := &configuration.Webhooks[i].ClientConfig
+	for _, client := range clients(configuration) {
 		same = same && bytes.Equal(client.CABundle, trusted)
 		client.CABundle = trusted
 	}
@@ -126,7 +159,7 @@ func (k *keeper) trust(ctx context.Context, trusted []byte) error {
 		return nil
 	}
 	if _, err := all.Update(ctx, configuration, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("webhook configuration %s: %w", k.configuration, err)
+		return fmt.Errorf("webhook configuration %s: %w", name, err)
 	}
 	return nil
 }

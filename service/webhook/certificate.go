@@ -1,4 +1,4 @@
-package gatehook
+package webhook
 
 import (
 	"bytes"
