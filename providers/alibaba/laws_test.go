@@ -125,14 +125,14 @@ func TestLawsPods(t *testing.T) {
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
 	return append(unansweredCreations(), laws.Known{
-		Law: laws.NothingLost, To: "redirected", Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Quota: true,
+		Law: laws.NothingLost, To: "redirected", Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.ForRoom,
 		Reason: "deletions make room for a listener that a quota refuses, and the restored one needs the deleted server group",
 	})
 }
 
 func unansweredCreations() []laws.Known {
 	return []laws.Known{{
-		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Unanswered: true,
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.WithoutAnswer,
 		Reason: "a listener is restored only after a definite refusal of the new one",
 	}}
 }

@@ -63,7 +63,7 @@ func knownViolations() []laws.Known {
 	return []laws.Known{
 		{Law: laws.NothingLost, From: "by http", Refused: on(model.KindListener), Reason: ruled},
 		{Law: laws.NothingLost, From: "one host", Refused: on(model.KindListener), Reason: ruled},
-		{Law: laws.NothingLost, Refused: on(model.KindListener), Unanswered: true, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.NothingLost, Refused: on(model.KindListener), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
 		{Law: laws.NothingLost, Refused: on(model.KindRule), Reason: "a listener of HTTP replaces the one of TCP before its rules are created: a port has one listener"},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 )
@@ -50,8 +51,8 @@ func azureSwitches() map[string]switchCase {
 }
 
 // TestRefusedSwitch: a Service asks for a load balancer of another kind, and the cloud
-// refuses one sort of write for an hour. Afterwards either all of the old load balancer
-// exists, or all of the new one.
+// refuses one sort of write for an hour. Afterwards all clients of the old load balancer are
+// served, by that one or by the new one.
 func TestRefusedSwitch(t *testing.T) {
 	const nlb = "service.beta.kubernetes.io/aws-load-balancer-type"
 	all := map[string]switchCase{
@@ -121,8 +122,12 @@ func (s *stage) oust(c switchCase, refusal sim.Fault) {
 	incomplete := slices.ContainsFunc(now.Plan.Steps, func(step plan.Step) bool {
 		return step.ID.Action == plan.Create || step.ID.Action == plan.Update
 	})
-	if lost := props.Missing(before, now.Have); len(lost) > 0 && incomplete {
-		s.t.Errorf("gone while the new one is not complete: %v", lost)
+	bound, err := s.subject.Open(s.t.Context(), "http://hand-cloud."+s.name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if lost := props.LostPorts(bound.Flows, before, now); len(lost) > 0 {
+		s.t.Errorf("clients are not served any more:\n%s", traffic.Text(lost))
 	}
 	if s.address("web") != address && incomplete {
 		s.t.Errorf("clients were at %s and are sent to %s, which is not complete", address, s.address("web"))

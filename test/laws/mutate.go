@@ -103,7 +103,7 @@ func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet
 			}
 		}
 		if !listed {
-			t.Errorf("no set lists the mutation %q", m.Name)
+			t.Errorf("no set lists the mutation %q: %s", m.Name, findBroken(m, sets))
 		}
 	}
 	if seen+idle != len(all) {
@@ -112,9 +112,20 @@ func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet
 	t.Logf("%d of %d mutations break a law, %d are idle", seen, len(all), idle)
 }
 
-// run performs the runs of a mutation until a law is broken.
-func (set MutationSet) run(t *testing.T, m Mutation, move, idle string) {
-	t.Helper()
+// findBroken returns where a mutation breaks a law, in the first set that shows it.
+func findBroken(m Mutation, sets []MutationSet) string {
+	for _, set := range sets {
+		w := set.sweep(m, "")
+		if len(w.coverage.Violations) > 0 {
+			v := w.coverage.Violations[0]
+			return fmt.Sprintf("%s: %s after %d runs, %s", w.subject.Name, v.Law, w.coverage.Runs, w.subject.describe(Scenario{Moves: v.Scenario.Moves}))
+		}
+	}
+	return "it breaks no law within the bounds"
+}
+
+// sweep performs the runs of a mutation until a law is broken.
+func (set MutationSet) sweep(m Mutation, move string) *sweep {
 	s, bounds := set.Fresh(), set.Bounds
 	m.Apply(s)
 	if move != "" {
@@ -123,6 +134,14 @@ func (set MutationSet) run(t *testing.T, m Mutation, move, idle string) {
 	w := newSweep(s, bounds)
 	w.mutation = true
 	w.all()
+	return w
+}
+
+// run performs the runs of a mutation, and compares the result with what the set lists.
+func (set MutationSet) run(t *testing.T, m Mutation, move, idle string) {
+	t.Helper()
+	w := set.sweep(m, move)
+	s := w.subject
 	broken := len(w.coverage.Violations) > 0
 	switch {
 	case !broken && idle == "":

@@ -1,6 +1,8 @@
 package laws
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
@@ -85,15 +87,36 @@ type Known struct {
 	Law      Law
 	From, To string // names of cases; empty: any
 	// Refused lists the steps that are refused; empty: none is needed.
-	Refused    []Match
-	Unanswered bool // only where no answer has arrived
-	Quota      bool // only where room could cure the refusal
-	Restarted  bool // only where the process has ended during a plan
+	Refused []Match
+	Only    Circumstance // empty: any
 	// Beside is a case of another Service that stays; empty: none is needed.
 	Beside string
 	// Neighbour is a step that another Service's run has performed; zero: none is needed.
 	Neighbour Match
 	Reason    string
+}
+
+// Circumstance limits an exception to some of the runs in which its steps are refused.
+type Circumstance string
+
+// The circumstances.
+const (
+	WithoutAnswer Circumstance = "no answer has arrived"
+	ForRoom       Circumstance = "room could cure the refusal"
+	AfterRestart  Circumstance = "the process has ended during a plan"
+)
+
+// holds reports whether a scenario has the circumstance.
+func (c Circumstance) holds(in Scenario) bool {
+	switch c {
+	case WithoutAnswer:
+		return slices.ContainsFunc(in.Refuse, func(r Refusal) bool { return r.How == Lost })
+	case ForRoom:
+		return in.Quota
+	case AfterRestart:
+		return in.Restart > 0
+	}
+	return true
 }
 
 // Match selects steps by action and kind, and by part if one is given.

@@ -122,7 +122,7 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 					t.Fatal(who, err)
 				}
 			}
-			if lost := Missing(before, observedStack(t, s, bad)); len(lost) > 0 {
+			if lost := missingFrom(before, observedStack(t, s, bad)); len(lost) > 0 {
 				t.Errorf("%s: gone while nothing has taken its place: %v", who, lost)
 			}
 		}
@@ -132,9 +132,9 @@ func FoundOutAmid(t *testing.T, fresh New, c Case, key, value, good string) {
 	})
 }
 
-// Missing lists found resources that no longer exist, and missing members of resources that
+// missingFrom lists found resources that no longer exist, and missing members of resources that
 // still exist.
-func Missing(before, after *stack.Stack) []string {
+func missingFrom(before, after *stack.Stack) []string {
 	var out []string
 	for _, b := range before.Resources {
 		a, there := after.Get(b.Key)

@@ -60,8 +60,11 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestRenumbered: an old port is deleted only once its replacement exists.
-func TestRenumbered(t *testing.T) { props.Renumbered(t, newSubject, props.Service("plain", nil)) }
+// TestUninterrupted: clients of a Service with other ports are served whatever Quay refuses.
+func TestUninterrupted(t *testing.T) {
+	plain := props.Service("plain", nil)
+	props.Uninterrupted(t, newSubject, plain, props.Renumbered(plain))
+}
 
 // TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.
 func TestBesideTheOthers(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 func knownOfAll() []laws.Known {
 	entries, access := refusedSteps("", KindEntries), refusedSteps(plan.Create, KindAccess)
 	return []laws.Known{
-		{Law: laws.NothingLost, Refused: access, Quota: true, Reason: makesRoom},
+		{Law: laws.NothingLost, Refused: access, Only: laws.ForRoom, Reason: makesRoom},
 		{Law: laws.Backends, Refused: access, Reason: leftPool},
 		{Law: laws.Backends, Refused: entries, Reason: leftPool},
 		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindPublicIP), Reason: leftPool},
@@ -99,9 +99,10 @@ func publicLaws(t *testing.T) *laws.Subject {
 	})
 	s.Neighbours = append([][2]string{{"public", "public"}, {"floating off", "floating off"}, {"local", "dual"}, {"public", "gateway ports"}, {"second", "gateway ports"}},
 		besideEachOther("gateway", "gateway ports", "gateway last")...)
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindAccess), Reason: sharedFirst},
-	)
+	s.Known = knownOfAll()
+	for _, other := range []string{"gateway", "gateway ports", "gateway last"} {
+		s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindAccess), Beside: other, Reason: sharedFirst})
+	}
 	return s
 }
 
@@ -130,10 +131,12 @@ func internalLaws(t *testing.T) *laws.Subject {
 	s.Neighbours = append([][2]string{{"internal", "internal"}, {"here", "there ports"}, {"internal ranges", "public ranges"}},
 		besideEachOther("there", "there ports", "there last")...)
 	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindAccess), Beside: "there ports", Reason: sharedFirst},
-		laws.Known{Law: laws.NothingOpened, To: "internal deny", Reason: denyLast},
+		laws.Known{Law: laws.NothingLost, From: "here", To: "there", Refused: refusedSteps(plan.Create, KindAccess), Beside: "there ports", Reason: sharedFirst},
 		laws.Known{Law: laws.Backends, Refused: refusedSteps("", KindPool), Reason: leftPool},
 		laws.Known{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntries), Reason: allowFirst},
 	)
+	for _, from := range []string{"(none)", "gateway", "public", "public ranges"} {
+		s.Known = append(s.Known, laws.Known{Law: laws.NothingOpened, From: from, To: "internal deny", Reason: denyLast})
+	}
 	return s
 }

@@ -85,7 +85,7 @@ func knownOfAll() []laws.Known {
 	}
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		out = append(out,
-			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Unanswered: true, Reason: "a create without an answer is not undone, since it may have been performed"})
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Only: laws.WithoutAnswer, Reason: "a create without an answer is not undone, since it may have been performed"})
 	}
 	return out
 }

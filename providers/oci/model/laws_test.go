@@ -27,29 +27,33 @@ const (
 )
 
 // TestLawsLists holds the plans with rules in security lists against the laws about traffic.
-func TestLawsLists(t *testing.T) {
+func TestLawsLists(t *testing.T) { laws.Check(t, listLaws(t), laws.Bounds{Moves: 24, Pairs: 6}) }
+
+func listLaws(t *testing.T) *laws.Subject {
 	s := lawsSubject(t, "lists", pickCases("lb", "lb ports", "lb node port", "lb other ranges", "nlb", "nlb local", "nlb dual"))
 	s.Read = readEntries
 	s.Known = []laws.Known{
 		{Law: laws.NothingLost, From: "lb node port", Reason: oldNodePort},
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Restarted: true, Reason: noRecord},
+		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Only: laws.AfterRestart, Reason: noRecord},
 	}
-	laws.Check(t, s, laws.Bounds{Moves: 24, Pairs: 6})
+	return s
 }
 
 // TestLawsShared does so for Services that share a security list.
-func TestLawsShared(t *testing.T) {
+func TestLawsShared(t *testing.T) { laws.Check(t, sharedLaws(t), laws.Bounds{Moves: 14, Pairs: 6}) }
+
+func sharedLaws(t *testing.T) *laws.Subject {
 	s := lawsSubject(t, "shared", pickCases("lb", "lb ports", "lb ranges", "nlb", "nlb local"))
 	s.Read = readEntries
 	s.Neighbours = [][2]string{{"lb", "lb"}, {"lb ports", "lb"}, {"lb", "lb ranges"}, {"nlb", "lb"}, {"lb", "nlb local"}, {"nlb local", "nlb"}}
 	s.Known = []laws.Known{
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Restarted: true, Reason: noRecord},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Unanswered: true, Reason: "rules are restored after a definite refusal only"},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Restarted: true, Reason: noRecord},
+		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.AfterRestart, Reason: noRecord},
+		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.WithoutAnswer, Reason: "rules are restored after a definite refusal only"},
+		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Only: laws.AfterRestart, Reason: noRecord},
 	}
-	laws.Check(t, s, laws.Bounds{Moves: 14, Pairs: 6})
+	return s
 }
 
 // noRecord is why a rule that a previous process has deleted is not restored.
@@ -61,18 +65,21 @@ func pickCases(names ...string) []props.Case {
 }
 
 // TestLawsGroups does so with rules in network security groups.
-func TestLawsGroups(t *testing.T) {
+func TestLawsGroups(t *testing.T) { laws.Check(t, groupLaws(t), laws.Bounds{Moves: 60, Pairs: 6}) }
+
+func groupLaws(t *testing.T) *laws.Subject {
 	s := lawsSubject(t, "groups", lawCases("NSG", backendGroupsKey.Name, lawsGroup))
 	s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindGroupRules), Reason: "at the limit of rules of a group old rules make room for new ones"})
-	laws.Check(t, s, laws.Bounds{Moves: 60, Pairs: 6})
+	return s
 }
 
 // TestLawsNone does so where the operator manages all rules.
-func TestLawsNone(t *testing.T) {
+func TestLawsNone(t *testing.T) { laws.Check(t, noneLaws(t), laws.Bounds{Moves: 90, Pairs: 6}) }
+
+func noneLaws(t *testing.T) *laws.Subject {
 	nlb := map[string]string{typeKey.Name: NLB, ruleModeKey.Name: "None"}
 	list := append(lawCases("None"), props.Service("nlb mixed", nlb, func(s *corev1.ServiceSpec) { s.Ports[1].Protocol = corev1.ProtocolUDP }))
-	s := lawsSubject(t, "none", list)
-	laws.Check(t, s, laws.Bounds{Moves: 90, Pairs: 6})
+	return lawsSubject(t, "none", list)
 }
 
 // oldNodePort is why nothing is kept for a node port, or a port of health checks, that a Service had.
