@@ -74,6 +74,8 @@ func groupEdges() []diff.Edge {
 			Reason: "traffic that is allowed before and after must be allowed in between"},
 		{First: step(plan.Create, KindFrontRule), Then: step(plan.Create, KindListener), Soft: true,
 			Reason: "clients of the new port are let in first"},
+		{First: step(plan.Create, KindFrontRule), Then: step(plan.Delete, KindListener), Soft: true,
+			Reason: "a new port that admits no client must take no old one away"},
 		{First: step(plan.Delete, KindFrontRule), Then: step(plan.Delete, KindTargetGroup),
 			Reason: "the target group identifies the former member"},
 		{First: step(plan.Create, KindSharedNetwork), Then: step(plan.Create, KindNodeRule),
