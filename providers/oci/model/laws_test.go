@@ -35,7 +35,7 @@ func listLaws(t *testing.T) *laws.Subject {
 	s.Known = []laws.Known{
 		{Law: laws.NothingLost, From: "lb node port", Reason: oldNodePort},
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Only: laws.AfterRestart, Reason: noRecord},
+		{Law: laws.WholeDeletion, From: "lb", Refused: refusedSteps(plan.Delete, KindEntry), Only: laws.AfterRestart, Reason: noRecord},
 	}
 	return s
 }
@@ -49,8 +49,8 @@ func sharedLaws(t *testing.T) *laws.Subject {
 	s.Neighbours = [][2]string{{"lb", "lb"}, {"lb ports", "lb"}, {"lb", "lb ranges"}, {"nlb", "lb"}, {"lb", "nlb local"}, {"nlb local", "nlb"}}
 	s.Known = []laws.Known{
 		{Law: laws.NothingLost, From: "nlb local", Reason: oldNodePort},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.AfterRestart, Reason: noRecord},
-		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.WithoutAnswer, Reason: "rules are restored after a definite refusal only"},
+		{Law: laws.WholeDeletion, From: "lb", Beside: "lb", Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.AfterRestart, Reason: noRecord},
+		{Law: laws.WholeDeletion, From: "lb", Beside: "lb", Refused: refusedSteps(plan.Delete, KindBalancer), Only: laws.WithoutAnswer, Reason: "rules are restored after a definite refusal only"},
 		{Law: laws.WholeDeletion, Refused: refusedSteps(plan.Delete, KindEntry), Only: laws.AfterRestart, Reason: noRecord},
 	}
 	return s
