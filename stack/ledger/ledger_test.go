@@ -208,7 +208,7 @@ func TestFind(t *testing.T) {
 	l := ledger.New()
 	wants, held, unknown := stack.Owner{Namespace: "b", Name: "x"}, stack.Owner{Namespace: "a", Name: "x"}, stack.Owner{Namespace: "c", Name: "x"}
 	l.Enter(wants, nil)
-	l.Hold(held, []stack.Resource{entry("e")})
+	l.Hold(held, []stack.Resource{entryNamed("e")})
 	l.EnterUnknown(unknown, func(stack.Resource) bool { return true })
 	for _, want := range []stack.Owner{wants, held, unknown} {
 		if got, found := l.Find(func(o stack.Owner) bool { return o == want }); !found || got != want {

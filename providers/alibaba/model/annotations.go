@@ -122,8 +122,8 @@ var (
 		"shop-web", "Name of the load balancer. Its owner tag does not change.", "a<UID>, cut to 32 characters"), func(f *annotations.Form[string]) {
 		f.Type = annotations.Custom("name", fmt.Sprintf("2 to %d characters", longestNetName), parseNetName)
 	})
-	groupKey = textKey("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
-		"rg-acfmxazb4ph6aiy", "Resource group of the load balancer.", "resourceGroupID of the configuration, else the default group of the account")
+	groupKey = annotations.Configured(textKey("resource-group-id", groupKind, annotations.NamesThe(annotations.ThingResourceGroup), annotations.String().Legally("the id of a resource group"), annotations.Refused,
+		"rg-acfmxazb4ph6aiy", "Resource group of the load balancer.", "the default group of the account"), annotations.EmptyAbsent, "resourceGroupID")
 	tagsKey = &annotations.Key[map[string]string]{
 		Name: prefix + "additional-resource-tags", Aliases: []string{oldPrefix + "additional-resource-tags"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupKind, Example: "Team=web,Stage=live",
 		Doc: "More tags of the load balancer.",

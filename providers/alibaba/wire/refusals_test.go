@@ -7,9 +7,9 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal has the quota that the code names, and the next step
+// TestRefusalTexts: the condition of a refusal has the quota that the code names, and the next step
 // that the code calls for.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return errorTable().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 400, Code: "QuotaLimitExceeds.LoadBalancer", Text: "The quota of load balancers is exceeded."},
 		kit.Refusal{Status: 400, Code: "InstanceBackendServerNumberOverLimit", Text: "The number of backend servers is over the limit."},

@@ -21,9 +21,9 @@ func (r *rig) refused(kind stack.Kind, said kit.Refusal) error {
 	return err
 }
 
-// TestRefusals: the condition of a refusal has the quota with its value, and the next step that
+// TestRefusalTexts: the condition of a refusal has the quota with its value, and the next step that
 // the code calls for. The messages are those of the API references.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	r := newRig(t, simaws.Options{})
 	kind := map[string]stack.Kind{"Exceeded quota of account 123456789012": model.KindClassic}
 	refusals.Check(t, "testdata/refusals.golden", func(said kit.Refusal) error { return r.refused(kind[said.Text], said) },

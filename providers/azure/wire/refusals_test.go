@@ -7,11 +7,11 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal has the quota with its figures, and the next step that
+// TestRefusalTexts: the condition of a refusal has the quota with its figures, and the next step that
 // the code calls for. The messages are those of issues 106096 and 85431 of
 // MicrosoftDocs/azure-docs, 1454 of coreos/tectonic-installer, and of the pages on errors of
 // Azure Resource Manager.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return errorsOf().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 400, Code: "PublicIPCountLimitReached", Text: "Cannot create more than 20 public IP addresses for this subscription in this region."},
 		kit.Refusal{Status: 400, Code: "StaticPublicIPCountLimitReached", Text: "Cannot create more than 20 public IP addresses with static allocation method for this subscription in this region."},

@@ -7,10 +7,10 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal has the quota with its limit, and the next step that
+// TestRefusalTexts: the condition of a refusal has the quota with its limit, and the next step that
 // the code calls for. The messages are those of kubernetes/kubernetes 42361 and 17464,
 // kyma-project/test-infra 677, and of the pages on errors of Compute Engine.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return answerErrors().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 403, Code: "quotaExceeded", Text: "Quota 'FORWARDING_RULES' exceeded. Limit: 15.0"},
 		kit.Refusal{Status: 403, Code: "QUOTA_EXCEEDED", Text: "Quota 'STATIC_ADDRESSES' exceeded.  Limit: 8.0 in region us-central1."},

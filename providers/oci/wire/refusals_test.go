@@ -7,11 +7,11 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal names the quotas of the tenancy, and the next step that
+// TestRefusalTexts: the condition of a refusal names the quotas of the tenancy, and the next step that
 // the code calls for. The messages are those of oracle/oci-cloud-controller-manager 378,
 // oracle-quickstart/oci-cloudnative 230, oracle/terraform-provider-oci 883 and
 // Rapha-Borges/oke-free 12.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return errorTable().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 400, Code: "LimitExceeded", Text: "The following service limits were exceeded: lb-100mbps-count. Request a service limit increase from the service limits page in the console."},
 		kit.Refusal{Status: 400, Code: "LimitExceeded", Text: "The following service limits were exceeded: lb-flexible-count, lb-flexible-bandwidth-sum. Request a service limit increase from the service limits page in the console."},

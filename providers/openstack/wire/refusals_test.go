@@ -7,9 +7,9 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal names the quota, and the next step that the code
+// TestRefusalTexts: the condition of a refusal names the quota, and the next step that the code
 // calls for. The messages are those of neutron_lib's and Octavia's exceptions.
-func TestRefusals(t *testing.T) {
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return errorTable().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 403, Text: "Quota has been met for resources: LoadBalancer"},
 		kit.Refusal{Status: 403, Text: "Quota has been met for resources: Listener"},

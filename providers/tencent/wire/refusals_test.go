@@ -7,8 +7,8 @@ import (
 	"github.com/berth-lb/berth/test/refusals"
 )
 
-// TestRefusals: the condition of a refusal has the next step that the code calls for.
-func TestRefusals(t *testing.T) {
+// TestRefusalTexts: the condition of a refusal has the next step that the code calls for.
+func TestRefusalTexts(t *testing.T) {
 	refusals.Check(t, "testdata/refusals.golden", func(r kit.Refusal) error { return errorTable().Refused(r, kit.Sent) },
 		kit.Refusal{Status: 200, Code: "LimitExceeded", Text: "The quota of load balancers is exceeded."},
 		kit.Refusal{Status: 200, Code: "FailedOperation.InsufficientBalance", Text: "Your account balance is insufficient."},
