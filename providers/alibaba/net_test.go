@@ -349,7 +349,7 @@ func TestNetPortRange(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := onNet().Begin(t, withSlowJobs(withNodes(3)))
 		svc := netCase("web", podKeys("listener-port-range", "2000-3000:80")).Service
-		w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(2)...)}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(2)...)}
 		w.Serve(svc)
 		if got := w.Sim.Cloud.NetDescriptions(); !slices.Equal(got, []string{"k8s.2000_3000.TCP.web.shop.berthdemo", "k8s.443.TCP.web.shop.berthdemo"}) {
 			t.Errorf("listeners %v", got)
@@ -376,7 +376,7 @@ func TestNetFamilies(t *testing.T) {
 			w := onNet().Begin(t, opt)
 			svc := netCase("web", podKeys("ip-version", "DualStack", "backend-ip-version", family)).Service
 			svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
-			w.Slices = []*discoveryv1.EndpointSlice{podSlice(svc, w.Machines, podAddresses(1)...), podSlice(svc, w.Machines, simalibaba.PodAddress6(0))}
+			w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(1)...), account.PodSlice(svc, w.Machines, simalibaba.PodAddress6(0))}
 			w.Serve(svc)
 			for _, f := range w.Sim.Cloud.Forwards() {
 				if len(f.Servers) != want || strings.Contains(f.Servers[0], "2408") != (family == "ipv6") && want == 1 {
