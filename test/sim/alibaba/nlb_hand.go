@@ -9,7 +9,7 @@ import (
 // What a user does with network load balancers in the console, for tests.
 
 func (s *state) userNet(region, name string) string {
-	id := s.id("nlb-")
+	id := "nlb-" + hashOf("network load balancer " + name)[:18]
 	s.Put(nets, rest.Object{
 		"id": id, "LoadBalancerId": id, "LoadBalancerName": name, "LoadBalancerStatus": active, "DNSName": id + "." + region + ".nlb.aliyuncs.com", "VpcId": "", "RegionId": region, "AddressType": "Internet",
 		"AddressIpVersion": "ipv4", "Ipv6AddressType": "Intranet", "CrossZoneEnabled": true, "SecurityGroupIds": []any{}, "ZoneMappings": []any{}, "Tags": []any{}, "ResourceGroupId": "rg-acfdefault",

@@ -107,18 +107,19 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	return p.Seed, nil
 }
 
-// plantNet adds the network load balancer of the user.
+// plantNet adds the network load balancer of the user. Its identifiers do not count, so that the ones of later objects
+// stay as they are.
 func (p *planting) plantNet() {
 	p.UsersNet = p.userNet(p.Region, "users")
-	group := p.id("sgp-")
+	group := "sgp-" + hashOf("users server group")[:18]
 	p.UsersNetGroup = p.Put(serverGroups, rest.Object{
 		"id": group, "ServerGroupId": group, "ServerGroupName": "users", "ServerGroupStatus": available, "Protocol": "TCP", "ServerGroupType": "Instance", "AddressIPVersion": "ipv4", "AnyPortEnabled": false,
 		"VpcId": p.VPC, "ResourceGroupId": "rg-acfdefault", "Scheduler": "Wrr", "HealthCheck": rest.Object{}, "Tags": []any{}, "servers": []any{},
 	}).Text("id")
-	security := p.id("sg-bp1")
+	security := "sg-bp1" + hashOf("users security group")[:18]
 	p.UsersSecurity = p.Put(securityGroups, rest.Object{
 		"id": security, "SecurityGroupId": security, "SecurityGroupName": "users", "Description": "", "VpcId": p.VPC, "SecurityGroupType": "normal", "ResourceGroupId": "rg-acfdefault", "Tags": []any{},
-		"rules": []any{rest.Object{"SecurityGroupRuleId": p.id("sgr-bp1"), "Policy": "Accept", "IpProtocol": "ALL", "PortRange": "-1/-1", "SourceCidrIp": "0.0.0.0/0", "Priority": "1", "Description": "", "Direction": "ingress"}},
+		"rules": []any{rest.Object{"SecurityGroupRuleId": "sgr-bp1" + hashOf("users rule")[:18], "Policy": "Accept", "IpProtocol": "ALL", "PortRange": "-1/-1", "SourceCidrIp": "0.0.0.0/0", "Priority": "1", "Description": "", "Direction": "ingress"}},
 	}).Text("id")
 }
 
