@@ -124,9 +124,13 @@ func (c *Controller) lookup(key string) (*corev1.Service, error) {
 // forget drops the caches of a Service that does not exist or is not ours.
 func (c *Controller) forget(key string) {
 	c.objects.forget(key)
-	if known := c.seen.get(key); known != nil && len(known.lost) == 0 {
-		c.reconciler.Forget(known.owner)
-		c.seen.drop(key)
+	if known := c.seen.get(key); known != nil {
+		if !known.isLost(known.owner) { // else its resources are still to be deleted
+			c.reconciler.Forget(known.owner)
+		}
+		if len(known.lost) == 0 {
+			c.seen.drop(key)
+		}
 	}
 	c.markKnown(key)
 }

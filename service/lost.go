@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/logkey"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -54,9 +55,14 @@ func (c *Controller) leavePredecessor(known *remembered, now *corev1.Service) {
 	if now == nil || known.owner.UID == string(now.UID) {
 		return
 	}
-	if !slices.ContainsFunc(known.lost, func(l lost) bool { return reconcile.OwnerOf(l.svc) == known.owner }) {
+	if !known.isLost(known.owner) {
 		c.reconciler.Forget(known.owner)
 	}
+}
+
+// isLost reports whether a Service is one of the lost ones.
+func (r *remembered) isLost(o stack.Owner) bool {
+	return slices.ContainsFunc(r.lost, func(l lost) bool { return reconcile.OwnerOf(l.svc) == o })
 }
 
 // bound reports whether a Service carries a finalizer of a controller.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
+	"sync"
+	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,13 +31,42 @@ func faultsBesideOthers() []knownFault {
 				return make([]plan.Outcome, len(batch.Steps)) // no Service requests it any more
 			}
 		})},
-		{name: "a release deletes the load balancer of a later Service of the same name", fresh: byNames, tales: []Tale{appliedAgain(nil)}, world: breakSession(func(_ *world, b *providers.Bound) {
+		{name: "a release deletes the load balancer of a later Service of the same name", fresh: slowToDelete, tales: appliedDuringRefusal(), world: breakSession(func(_ *world, b *providers.Bound) {
 			b.FoundByName = nil
 		})},
 		{name: "a hand-over wipes the other controller's address", tales: []Tale{handedOverTale()}, world: func(w *world) {
 			w.patched = wipeAddresses
 		}},
 	}
+}
+
+// appliedDuringRefusal is the tale of a Service whose deletion the cloud refuses, and whose
+// manifest a user applies again without the finalizers.
+func appliedDuringRefusal() []Tale {
+	tale := appliedAgain(nil)
+	tale.Name, tale.Moves = "applied during refusal", append(tale.Moves[:1:1], tale.Moves[2:]...)
+	return []Tale{tale}
+}
+
+// slowToDelete is the small cloud by names when it refuses deletions for the first minute.
+func slowToDelete(t testing.TB) Subject {
+	s := byNames(t)
+	next := s.Handler
+	var mu sync.Mutex
+	var first time.Time // when a deletion arrived
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first.IsZero() && r.Method == http.MethodDelete {
+			first = time.Now()
+		}
+		if r.Method == http.MethodDelete && time.Since(first) < time.Minute {
+			refuse(w, http.StatusForbidden, "Denied")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	return s
 }
 
 // contestedTale returns the tale of a Service for whose address another controller fights for a while.
