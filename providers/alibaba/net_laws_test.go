@@ -36,7 +36,7 @@ func netLawsSubject(t testing.TB) *laws.Subject {
 		netCase("intranet", withKeys("address-type", "intranet")),
 	))
 	s.Known = []laws.Known{{
-		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindNetListener}}, Unanswered: true,
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindNetListener}}, Only: laws.WithoutAnswer,
 		Reason: "a listener is restored only after a definite refusal of the new one",
 	}}
 	return s
