@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	crashServices = 30
+	crashServices = 24
 	// crashQueued is how many creations are queued when Berth is killed.
 	crashQueued = 20
 	// slowCreation is how long the slow API takes for each of them.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -55,6 +57,7 @@ func (j *journal) front(ctx context.Context, port int) (string, error) {
 			j.calls = append(j.calls, call{res.Request.Method, res.Request.URL.Path, res.StatusCode})
 			return nil
 		},
+		ErrorLog: log.New(io.Discard, "", 0), // a program that is killed disconnects
 	}
 	server := &http.Server{Handler: proxy}
 	j.servers = append(j.servers, server)
