@@ -2,8 +2,8 @@ package baidu
 
 import (
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/plugin"
 	cloud "github.com/berth-lb/berth/providers/baidu"
+	"github.com/berth-lb/berth/providers/plugin"
 )
 
 func init() {
