@@ -19,7 +19,7 @@ func TestReleaseBesideDeletedNamesake(t *testing.T) {
 		}
 		Delete("web").Do(s.world)
 		time.Sleep(time.Second)
-		Reapply("web", key("quay.example/internal", "maybe")).Do(s.world)
+		Reapply("web", setAnnotation("quay.example/internal", "maybe")).Do(s.world)
 		time.Sleep(time.Second)
 		Delete("web").Do(s.world)
 		time.Sleep(30 * time.Minute)

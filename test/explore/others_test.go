@@ -61,7 +61,7 @@ func slowToDelete(t testing.TB) Subject {
 			first = time.Now()
 		}
 		if r.Method == http.MethodDelete && time.Since(first) < time.Minute {
-			refuse(w, http.StatusForbidden, "Denied")
+			writeRefusal(w, http.StatusForbidden, "Denied")
 			return
 		}
 		next.ServeHTTP(w, r)
