@@ -115,7 +115,7 @@ func checkPlugin(t *testing.T, files map[string][]byte) {
 			t.Errorf("%s: not an archive with the checksum %s", p.URI, p.SHA256)
 		}
 		program := "toy-" + p.Selector.MatchLabels["os"] + "-" + p.Selector.MatchLabels["arch"] + strings.TrimPrefix(p.Bin, "toy")
-		if diff := cmp.Diff(map[string]string{"LICENSE": "use it\n", p.Bin: string(files[program])}, unpack(t, files[archive])); diff != "" || files[program] == nil {
+		if diff := cmp.Diff(map[string]string{"LICENSE": "use it\n", p.Bin: string(files[program])}, unpackArchive(t, files[archive])); diff != "" || files[program] == nil {
 			t.Errorf("%s does not hold the license and %s as %s", archive, program, p.Bin)
 		}
 	}
@@ -204,8 +204,8 @@ func checkSums(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// unpack returns the files of an archive.
-func unpack(t *testing.T, body []byte) map[string]string {
+// unpackArchive returns the files of an archive.
+func unpackArchive(t *testing.T, body []byte) map[string]string {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -229,7 +229,7 @@ func unpack(t *testing.T, body []byte) map[string]string {
 }
 
 func TestChart(t *testing.T) {
-	got := unpack(t, buildRelease(t)["chart-1.2.3.tgz"])
+	got := unpackArchive(t, buildRelease(t)["chart-1.2.3.tgz"])
 	want := map[string]string{"chart/Chart.yaml": "apiVersion: v2\nname: toy\nversion: 1.2.3\nappVersion: v1.2.3\n", "chart/values.yaml": "a: 1\n"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("package (-want +got):\n%s", diff)
