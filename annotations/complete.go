@@ -12,7 +12,7 @@ import (
 func Completions(typed string, sets ...*Set) []string {
 	key, _, hasKey := strings.Cut(typed, "=")
 	var out []string
-	for _, d := range writable(sets) {
+	for _, d := range listWritable(sets) {
 		switch {
 		case !hasKey:
 			out = append(out, d.stem("=")+"\t"+d.legal())
@@ -29,16 +29,16 @@ func Completions(typed string, sets ...*Set) []string {
 // CompletionsOfKeys returns what a shell offers for the key of an annotation.
 func CompletionsOfKeys(sets ...*Set) []string {
 	var out []string
-	for _, d := range writable(sets) {
+	for _, d := range listWritable(sets) {
 		out = append(out, d.stem(""))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// writable lists the declarations of annotations of Services that have an effect and that users
+// listWritable lists the declarations of annotations of Services that have an effect and that users
 // write.
-func writable(sets []*Set) []*declaration {
+func listWritable(sets []*Set) []*declaration {
 	var out []*declaration
 	for _, s := range sets {
 		for _, d := range s.declarations {

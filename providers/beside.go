@@ -55,7 +55,9 @@ func internalRequests(kinds []Capability) map[string]string {
 }
 
 // knownKeys returns the keys of all entries.
-func knownKeys() []string { return append(status.OwnAnnotations(), status.AnnotationLookAgain, status.AnnotationAllow) }
+func knownKeys() []string {
+	return append(status.OwnAnnotations(), status.AnnotationLookAgain, status.AnnotationAllow)
+}
 
 // sharedPrefixes belong to load balancers in general, not to one cloud.
 func sharedPrefixes() []string {

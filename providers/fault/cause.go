@@ -28,8 +28,7 @@ const (
 	Capacity
 	// Balance means that the account has to be paid for first.
 	Balance
-	// Full means that one resource has all that it can have, and that the limit cannot be
-	// raised.
+	// Full means that one resource has reached a limit of its own, which cannot be raised.
 	Full
 )
 

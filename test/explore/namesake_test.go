@@ -7,7 +7,7 @@ import (
 
 // TestReleaseBesideDeletedNamesake: while the release of a lost Service is refused, a later
 // Service of its name is applied with a mistake and deleted. It has no resources, and does
-// not keep those that the release shares with others.
+// not keep the resources that the release shares with others.
 func TestReleaseBesideDeletedNamesake(t *testing.T) {
 	performOn(t, slowToDelete, func(s *stage) {
 		empty := s.state()

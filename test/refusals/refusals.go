@@ -1,4 +1,3 @@
-// Package refusals compares what users read about answers of a cloud with a golden file.
 package refusals
 
 import (

@@ -22,7 +22,7 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 		if then <= most || then <= now {
 			return nil
 		}
-		return full("load balancer %s would have %d %s, more than the %d that it can have", g.Name, then, what, most)
+		return refuseFull("load balancer %s would have %d %s, more than the %d that it can have", g.Name, then, what, most)
 	}
 	frontends, others, sending, mine := 0, 0, 0, 0
 	for _, f := range g.props().List(ListFrontends) {
@@ -59,8 +59,8 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 	return err
 }
 
-// full returns a fault for a resource that cannot have more, whatever the quotas of the account.
-func full(format string, args ...any) error {
+// refuseFull returns a fault for a resource that cannot have more, whatever the quotas of the account.
+func refuseFull(format string, args ...any) error {
 	f := fault.New(fault.Quota, format, args...)
 	f.Cause = fault.Full
 	return f

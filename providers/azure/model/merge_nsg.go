@@ -185,7 +185,7 @@ func (g *nsgMerge) append(want Access) error {
 	}
 	priority, ok := g.freePriority(want.Deny)
 	if !ok {
-		return full("network security group %s: no priority from %d to %d is free for %s", want.Security, firstPriority, firstDeny, want.Rule)
+		return refuseFull("network security group %s: no priority from %d to %d is free for %s", want.Security, firstPriority, firstDeny, want.Rule)
 	}
 	p := Object{"priority": jsonNumber(priority)}
 	fillContent(p, want)
@@ -203,7 +203,7 @@ func (g *nsgMerge) fits(want Access, rules, sources int) error {
 		sums[1] += len(Destinations(r))
 	}
 	over := func(what string, would, most int) error {
-		return full("network security group %s: %d %s are more than the %d that it can have, so %s is not open for %s",
+		return refuseFull("network security group %s: %d %s are more than the %d that it can have, so %s is not open for %s",
 			want.Security, would, what, most, want.Destination, strings.Join(want.Sources, ", "))
 	}
 	switch {

@@ -33,11 +33,13 @@ func codesByCause() map[fault.Cause][]string {
 // limitOf finds the quota of a refusal in its message, for codes such as PublicIPCountLimitReached
 // and QuotaExceeded.
 // Source: learn.microsoft.com/azure/azure-resource-manager, error-resource-quota.
-func limitOf(said kit.Refusal) fault.Limit { return quotaTexts(said) }
+func limitOf(said kit.Refusal) fault.Limit {
+	return kit.LimitIn(said, quotaOfMost, quotaExceeded, quotaLimit, quotaUsage)
+}
 
-var quotaTexts = kit.LimitIn(
-	regexp.MustCompile(`Cannot create more than (?P<most>\d+) (?P<name>.+?) for this subscription`),
-	regexp.MustCompile(`exceeding (?:approved )?(?P<name>.+?) quota\b`),
-	regexp.MustCompile(`Current Limit: (?P<most>\d+)`),
-	regexp.MustCompile(`Current Usage: (?P<used>\d+)`),
+var (
+	quotaOfMost   = regexp.MustCompile(`Cannot create more than (?P<most>\d+) (?P<name>.+?) for this subscription`)
+	quotaExceeded = regexp.MustCompile(`exceeding (?:approved )?(?P<name>.+?) quota\b`)
+	quotaLimit    = regexp.MustCompile(`Current Limit: (?P<most>\d+)`)
+	quotaUsage    = regexp.MustCompile(`Current Usage: (?P<used>\d+)`)
 )

@@ -30,6 +30,6 @@ func causeOf(said kit.Refusal) fault.Cause {
 
 // limitOf finds the quota of a refusal in its message, which has the region or "globally" too.
 // Source: Google Cloud documentation, Compute Engine, allocation quotas, errors.
-func limitOf(said kit.Refusal) fault.Limit { return quotaTexts(said) }
+func limitOf(said kit.Refusal) fault.Limit { return kit.LimitIn(said, quotaExceeded) }
 
-var quotaTexts = kit.LimitIn(regexp.MustCompile(`Quota '(?P<name>[^']+)' exceeded\.?(?:\s+Limit: (?P<most>\d+(?:\.\d+)?))?`))
+var quotaExceeded = regexp.MustCompile(`Quota '(?P<name>[^']+)' exceeded\.?(?:\s+Limit: (?P<most>\d+(?:\.\d+)?))?`)

@@ -20,7 +20,7 @@ const busyDelay = 2 * time.Second
 // errorTable gives the SDK's errors their meanings. 409 without a code says that what the
 // call is about is busy.
 func errorTable() kit.Errors {
-	return kit.Errors{Read: refusalIn, Meaning: codeTable().Meaning, Cause: codeTable().Cause, Limit: quotaTexts, Conflict: fault.Pending, Busy: busyDelay}
+	return kit.Errors{Read: refusalIn, Meaning: codeTable().Meaning, Cause: codeTable().Cause, Limit: limitOf, Conflict: fault.Pending, Busy: busyDelay}
 }
 
 // refusalIn takes the cloud's answer out of an error of the SDK.
@@ -58,13 +58,17 @@ func codeTable() kit.Codes {
 	}
 }
 
-// quotaTexts finds the quotas of a tenancy in the forms of the several services.
+// limitOf finds the quotas of a tenancy in the forms of the several services.
 // Sources: oracle-quickstart/oci-cloudnative issue 230; oracle/terraform-provider-oci issue 883;
 // Rapha-Borges/oke-free issue 12.
-var quotaTexts = kit.LimitIn(
-	regexp.MustCompile(`(?:limits|quotas) were exceeded: (?P<name>[\w-]+(?:, [\w-]+)*)`),
-	regexp.MustCompile(`Limit (?P<name>[\w-]+) of (?P<most>\d+) has been`),
-	regexp.MustCompile(`limit of (?P<most>\d+) (?:for )?(?P<name>.+?) (?:is|has been) exceeded`),
+func limitOf(said kit.Refusal) fault.Limit {
+	return kit.LimitIn(said, quotasExceeded, quotaReached, quotaOfMost)
+}
+
+var (
+	quotasExceeded = regexp.MustCompile(`(?:limits|quotas) were exceeded: (?P<name>[\w-]+(?:, [\w-]+)*)`)
+	quotaReached   = regexp.MustCompile(`Limit (?P<name>[\w-]+) of (?P<most>\d+) has been`)
+	quotaOfMost    = regexp.MustCompile(`limit of (?P<most>\d+) (?:for )?(?P<name>.+?) (?:is|has been) exceeded`)
 )
 
 // tokenUsed reports whether a refusal says that a retry token cannot be used again.

@@ -92,12 +92,12 @@ func meaningOf(r kit.Refusal) (fault.Meaning, bool) {
 // limitOf finds the names of quotas in the messages of Octavia and Neutron, which have no figures.
 // Sources: openstack/octavia, octavia/common/exceptions.py; neutron_lib/exceptions (OverQuota).
 func limitOf(r kit.Refusal) fault.Limit {
-	limit := quotaTexts(r)
+	limit := kit.LimitIn(r, quotaResources)
 	limit.Name = strings.ReplaceAll(limit.Name, "'", "")
 	return limit
 }
 
-var quotaTexts = kit.LimitIn(regexp.MustCompile(`for resources: \[?(?P<name>[^\].]+)`))
+var quotaResources = regexp.MustCompile(`for resources: \[?(?P<name>[^\].]+)`)
 
 // refusalOf is what metrics count of a refused call.
 func refusalOf(status int, header http.Header, body []byte) providers.Answer {
