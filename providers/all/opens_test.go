@@ -14,7 +14,7 @@ import (
 func TestNamedGroups(t *testing.T) {
 	type kind struct{ cloud, kind string }
 	open := map[kind]bool{{"aws", "clb"}: true}
-	named := map[string]bool{"aws": true, "baidu": true, "ibm": true, "oci": true, "tencent": true}
+	named := map[string]bool{"alibaba": true, "aws": true, "ibm": true, "oci": true, "tencent": true}
 	for _, entry := range all.List() {
 		names := false
 		for _, c := range entry.Capabilities {
