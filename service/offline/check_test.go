@@ -98,7 +98,7 @@ func TestCheckOfNoCloud(t *testing.T) {
 	for key, want := range map[string]string{
 		prefix + "load-balancer-source-ranges": "",
 		prefix + "load-balancer-source-range":  "warning BRT202 standard input:6:5: " + prefix + "load-balancer-source-range: is not known, so it has no effect; did you mean " + prefix + "load-balancer-source-ranges?",
-		prefix + "cce-load-balancer-id":        "warning BRT203 standard input:6:5: " + prefix + "cce-load-balancer-id: is a key of Baidu Cloud and has no effect on any cloud that Berth serves",
+		prefix + "cce-load-balancer-id":        "error BRT201 standard input:6:5: " + prefix + `cce-load-balancer-id: "10.0.0.0/8" is not an id that begins with lb-`,
 		"kubernetes.io/elb.class":              "warning BRT203 standard input:6:5: kubernetes.io/elb.class: is a key of Huawei Cloud and has no effect on any cloud that Berth serves",
 		"example.com/whatever":                 "",
 	} {
