@@ -124,7 +124,7 @@ func TestWebhookJudgesServices(t *testing.T) {
 		setAnnotation("internal", "true")(svc)
 		setAnnotation(status.AnnotationAllow, status.AllowReplace)(svc)
 	}, "")
-	heard.take() // what the permitted change is told
+	heard.take() // the permitted change has a warning
 	w.killed(controller, apply)
 	second := r.pod()
 	w.remove(*w.get("old"), *w.get("live"))
