@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/ibm"
@@ -69,23 +67,6 @@ func onAlibaba(t testing.TB) Subject {
 		},
 		Throttled: sim.Fault{Status: http.StatusBadRequest, Code: "Throttling.User"},
 	}
-}
-
-// alibabaNet makes a Service one with a network load balancer in the seeded zones.
-func alibabaNet(svc *corev1.Service) {
-	cloud, err := simalibaba.New(simalibaba.Options{})
-	if err != nil {
-		panic(err)
-	}
-	var zones []string
-	for _, v := range cloud.Seed.VSwitches[:2] {
-		zones = append(zones, v.Zone+":"+v.ID)
-	}
-	svc.Spec.LoadBalancerClass = new("alibabacloud.com/nlb")
-	if svc.Annotations == nil {
-		svc.Annotations = map[string]string{}
-	}
-	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
 }
 
 // onTencent is an account of Tencent Cloud, whose calls are named by their action and the load balancer.
