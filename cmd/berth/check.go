@@ -80,20 +80,20 @@ func newCheck() *cobra.Command {
 			return err
 		}
 		checked.Version, checked.Verbose, checked.Quiet = version, verbose, quiet
-		if verbose {
-			printNotes(cmd, checked.Passed)
-		}
-		if !quiet {
-			printNotes(cmd, checked.Notes)
-		}
 		return showChecked(cmd, checked, look, failOn)
 	}
 	return cmd
 }
 
-// showChecked writes the result in the format that the flags ask for; the error has the
-// exit code.
+// showChecked writes notes, and the result in the format of the flags; the error has the exit
+// code.
 func showChecked(cmd *cobra.Command, checked offline.Checked, look outputFlags, failOn string) error {
+	if checked.Verbose {
+		printNotes(cmd, checked.Passed)
+	}
+	if !checked.Quiet {
+		printNotes(cmd, checked.Notes)
+	}
 	text, err := checked.Render(look.format, look.options(cmd).Width)
 	if err != nil {
 		return err
