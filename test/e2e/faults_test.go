@@ -110,10 +110,10 @@ func TestGroupInUse(t *testing.T) {
 		return nil
 	})
 	w.finalizers("web", stockFinalizer)
-	c := w.condition("web", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDeleting)
-	if err := requireWords(c.Message, "security-group"); err != nil {
-		t.Error(err)
-	}
+	w.eventually("the condition names what is in use", func() error {
+		c := w.condition("web", status.TypeProgrammed, metav1.ConditionFalse, status.ReasonDeleting)
+		return requireWords(c.Message, "security-group")
+	})
 	if err := harness.Eventually(t.Context(), limit, w.Gone(svc)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,8 +49,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestEveryMutantApplies: the text of each mutant occurs once in its file, so that no mutant is
-// lost when the product changes.
+// TestEveryMutantApplies: the text of each mutant occurs once in its file and the test that finds
+// it exists, so that no mutant is lost when the product or its tests change.
 func TestEveryMutantApplies(t *testing.T) {
 	root, all := readRepository(t)
 	sources, err := mutateSources(root, all)
@@ -63,7 +64,27 @@ func TestEveryMutantApplies(t *testing.T) {
 		if m.By == "" && m.Kept == "" {
 			t.Errorf("%s: neither by nor kept", m.Name)
 		}
+		if m.By != "" && !hasTest(t, root, m.By) {
+			t.Errorf("%s: there is no test %s", m.Name, m.By)
+		}
 	}
+}
+
+// hasTest reports whether a package has a test. by is the package and the test, as in Mutant.
+func hasTest(t *testing.T, root, by string) bool {
+	t.Helper()
+	pkg, test, _ := strings.Cut(by, " ")
+	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), "\nfunc "+test+"(")
+	})
 }
 
 // TestMutantsAreUnique: a mutant whose text is missing, or occurs twice, is refused.
