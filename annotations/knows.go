@@ -1,6 +1,9 @@
 package annotations
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Knows reports whether the key is declared, for any place or kind. Only an
 // undeclared key can be misspelt.
@@ -47,4 +50,33 @@ func (s *Set) Example(key string) string {
 		}
 	}
 	return ""
+}
+
+// Spelled is one declaration by the texts that are a use of it.
+type Spelled struct {
+	Names []string // name and aliases; marks such as <PORT> are left in
+	// Whole are those names that are compared as they are, Expressions are regular expressions for
+	// the others.
+	Whole, Expressions []string
+}
+
+// Recognise returns what recognises the declarations that are read on Services.
+func (s *Set) Recognise() []Spelled {
+	unnamed := strings.NewReplacer("(?P<port>", "(?:", "(?P<protocol>", "(?:")
+	var out []Spelled
+	for _, d := range s.declarations {
+		if !d.onService() {
+			continue
+		}
+		one := Spelled{Names: append([]string{d.name}, d.aliases...)}
+		for _, m := range d.matchers {
+			if m.re == nil {
+				one.Whole = append(one.Whole, m.text)
+			} else {
+				one.Expressions = append(one.Expressions, unnamed.Replace(m.re.String()))
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
