@@ -18,9 +18,12 @@ const garbage = 50
 const memoryVariable = "BERTH_MEMORY_LIMIT"
 
 // heapShare is the part of that memory, in percent, from which on garbage is collected
-// however much processor time it takes. The rest is for what the runtime does not
-// count, such as the pages of the program itself.
+// however much processor time it takes.
 const heapShare = 80
+
+// programPages is the memory, in bytes, that the runtime does not count: pages of the program
+// itself, of which a controller that serves touches 100 to 110 MB.
+const programPages = 128 << 20
 
 func spareMemory() error {
 	if os.Getenv("GOGC") == "" {
@@ -46,5 +49,5 @@ func heapLimit(text string) (int64, error) {
 	if err != nil || n <= 0 {
 		return 0, fmt.Errorf("%s: %q is not a number of bytes from 1 on", memoryVariable, text)
 	}
-	return n / 100 * heapShare, nil
+	return max(n/2, min(n/100*heapShare, n-programPages)), nil
 }

@@ -8,7 +8,7 @@ import (
 // TestHeapLimit: the runtime keeps below the limit of the container; a value that is no
 // number of bytes is reported with its name.
 func TestHeapLimit(t *testing.T) {
-	for text, want := range map[string]int64{"": 0, "100000": 80000, "536870912": 429496720} {
+	for text, want := range map[string]int64{"": 0, "100000": 50000, "536870912": 402653184} {
 		if got, err := heapLimit(text); err != nil || got != want {
 			t.Errorf("%q: want %d, got %d, %v", text, want, got, err)
 		}
