@@ -33,7 +33,7 @@ var suite = kit.Suite{
 	Volatile: regexp.MustCompile(`"Seq": \d+,?`), // numbers what was ever made
 	Quiet:    1500 * time.Millisecond,            // longer than changes of nodes gather
 	Refusal:  sim.Fault{Status: http.StatusForbidden, Code: "AccessDenied"},
-	Stride:   1,
+	Stride:   3,
 
 	Prepare:   userGroups,
 	Names:     templateNames,

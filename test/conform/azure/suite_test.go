@@ -33,7 +33,7 @@ var suite = kit.Suite{
 	Quiet:    2500 * time.Millisecond,
 	// It takes a deletion that is forbidden for done, so that is not how to refuse.
 	Refusal: sim.Fault{Status: http.StatusConflict, Code: "ScopeLocked"},
-	Stride:  1,
+	Stride:  3,
 
 	Prepare:   userPrefixes,
 	Names:     templateNames,

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 	"text/template"
@@ -40,7 +41,7 @@ type Suite struct {
 	Refusal sim.Fault
 	// Stride is the distance between the numbers of calls after which the official
 	// controller is cut off. It is odd, so that every other last call is done though
-	// its answer is lost.
+	// its answer is lost. CONFORM_STRIDE in the environment replaces it: 1 tries every number.
 	Stride int
 	// Leaks tells that the official controller, when a deletion is refused and tried
 	// again, may forget what it had begun with.
@@ -84,8 +85,21 @@ type programs struct {
 	official string
 }
 
+// strideVariable replaces Suite.Stride.
+const strideVariable = "CONFORM_STRIDE"
+
 // Main runs the tests of a module; its TestMain calls it.
-func (s *Suite) Main(m *testing.M) { s.plane.Main(m) }
+func (s *Suite) Main(m *testing.M) {
+	if text := os.Getenv(strideVariable); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			fmt.Fprintf(os.Stderr, "%s=%q: want a number from 1\n", strideVariable, text)
+			os.Exit(1)
+		}
+		s.Stride = n
+	}
+	s.plane.Main(m)
+}
 
 // programs are built once.
 func (s *Suite) programs(t *testing.T) programs {
