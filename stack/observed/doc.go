@@ -7,5 +7,6 @@
 // lacks, which shared resources exist. The package makes no calls and decides nothing.
 //
 // The rule behind all of it: a read that began before the last write of this process ended
-// changes nothing that is known of what was written. Start with Store.
+// changes nothing that is known of what was written. Start with Store. Sessions of clouds record
+// single properties of resources in Values, by the same rule.
 package observed

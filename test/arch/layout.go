@@ -100,8 +100,8 @@ func rowsOf(name string, values, sdk []string) []row {
 			local:  []string{"annotations", "nodeports", "status", "stack", "stack/plan", "stack/diff", "stack/traffic", "providers", "providers/fault", "providers/kit/codec"},
 			reason: "what a Service wants of a cloud follows from values: no SDK, no I/O, whatever the file is called"},
 		{dir: dir + "/wire", others: append(sdk, corev1),
-			local:  []string{"nodeports", "stack", "stack/plan", "providers", "providers/fault", "providers/kit", "providers/kit/codec", "providers/meter", dir + "/model"},
-			reason: "what talks to a cloud knows its SDK and its values, and decides nothing"},
+			local:  []string{"nodeports", "stack", "stack/plan", "stack/observed", "providers", "providers/fault", "providers/kit", "providers/kit/codec", "providers/meter", dir + "/model"},
+			reason: "what talks to a cloud knows its SDK and its values, and decides nothing; what it has read and written is recorded as the loop records it"},
 	}
 }
 
