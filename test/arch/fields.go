@@ -16,21 +16,20 @@ const maxFields = 15
 // shrinks: a smaller number must be entered.
 func manyFields() map[string]int {
 	return map[string]int{
-		"annotations/declaration.go declaration":      19,
-		"annotations/rows.go Facts":                   17,
-		"providers/aws/wire/read.go read":             39,
-		"providers/azure/wire/read.go read":           16,
-		"providers/gce/model/build.go builder":        16,
-		"providers/ibm/wire/session.go Session":       16,
-		"providers/oci/wire/session.go Session":       18,
-		"providers/openstack/wire/session.go Session": 17,
-		"providers/provider.go Cloud":                 39,
-		"service/memory.go remembered":                16,
-		"service/metrics/metrics.go Metrics":          17,
-		"stack/diff/compare.go comparison":            16,
-		"stack/diff/rule.go Rule":                     26,
-		"stack/engine/run.go run":                     16,
-		"stack/plan/step.go Step":                     16,
+		"annotations/declaration.go declaration": 19,
+		"annotations/rows.go Facts":              17,
+		"providers/aws/wire/read.go read":        39,
+		"providers/azure/wire/read.go read":      16,
+		"providers/gce/model/build.go builder":   16,
+		"providers/ibm/wire/session.go Session":  16,
+		"providers/oci/wire/session.go Session":  18,
+		"providers/provider.go Cloud":            39,
+		"service/memory.go remembered":           16,
+		"service/metrics/metrics.go Metrics":     17,
+		"stack/diff/compare.go comparison":       16,
+		"stack/diff/rule.go Rule":                26,
+		"stack/engine/run.go run":                16,
+		"stack/plan/step.go Step":                16,
 	}
 }
 

@@ -50,7 +50,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 		return kit.Failed(withWish(err, "lb-provider", spec.Provider, "network-id", spec.Network, "subnet-id", spec.Subnet, "port-id", spec.Port,
 			"loadBalancerIP", spec.Address, "flavor-id", spec.Flavor, "availability-zone", spec.Zone))
 	}
-	s.notePort(made.ID, made.VipPortID)
+	s.ports.Set(made.ID, made.VipPortID)
 	if made.ProvisioningStatus != active {
 		if err := s.ready(c.Ctx, made.ID); err != nil {
 			return s.undo(c, made.ID, err)
@@ -176,9 +176,9 @@ func updateBalancer(c *change, spec model.Balancer) plan.Outcome {
 // Source: openstack/octavia, octavia/policies/loadbalancer.py (put_failover).
 func failOver(c *change, spec model.Balancer) plan.Outcome {
 	s, id := c.Session, c.Step.Target.ID
-	err := s.change(c.Ctx, id, callAbout(s, http.MethodPut, model.BalancerCodec(), id, "failover"), nil)
+	err := s.change(c.Ctx, id, callAbout(s, http.MethodPut, model.BalancerCodec(), id, failover), nil)
 	if fault.Is(err, fault.Denied) {
-		s.deny()
+		s.denied.Set(failover, true)
 		err = &fault.Fault{Meaning: fault.Ambiguous, Code: failed, Err: err, Text: "the load balancer " + id +
 			" is in ERROR, and the cloud allows its failover to administrators only; the next plan replaces it if it forwards nothing"}
 	}
@@ -201,7 +201,7 @@ func (s *Session) exclusive(ctx context.Context, id string, f func(balancer) err
 
 // updateBalancer updates the changed fields of a load balancer.
 func (s *Session) updateBalancer(ctx context.Context, id string, spec model.Balancer, changed ...string) error {
-	defer s.users.forget(id)
+	defer s.users.known.Forget(id)
 	kind := model.BalancerCodec()
 	return s.change(ctx, id, updateCall(s, kind, id, kind.Update(spec, changed, nil)), nil)
 }
@@ -243,7 +243,7 @@ func (s *Session) retag(ctx context.Context, id, tag string, there bool) error {
 
 func joinBalancer(c *change, spec model.Share) plan.Outcome {
 	s := c.Session
-	err := s.mayTake(c, spec.Balancer, s.claims.ports(c.Step.ID.Owner, spec.Balancer)...)
+	err := s.mayTake(c, spec.Balancer, s.claimedPorts(c.Step.ID.Owner, spec.Balancer)...)
 	if err == nil {
 		err = s.retag(c.Ctx, spec.Balancer, spec.Tag, true)
 	}
@@ -256,7 +256,7 @@ func joinBalancer(c *change, spec model.Share) plan.Outcome {
 // leaveBalancer removes a Service from the users of a shared load balancer. If the Service
 // created it, the other users own the load balancer and its addresses from now on.
 func leaveBalancer(c *change, spec model.Share) plan.Outcome {
-	c.Session.claims.leave(c.Step.ID.Owner)
+	c.Session.claims.Forget(c.Step.ID.Owner)
 	out := kit.Deleted(c.Session.retag(c.Ctx, spec.Balancer, spec.Tag, false))
 	out.Gone = model.Handed()
 	return out
@@ -274,7 +274,7 @@ func deleteBalancer(c *change) plan.Outcome {
 		err = s.removeBalancer(c.Ctx, id)
 	}
 	if err == nil {
-		s.forgetPort(id)
+		s.ports.Forget(id)
 	}
 	out := kit.Deleted(err)
 	out.Gone = model.OnBalancer()

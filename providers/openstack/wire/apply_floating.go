@@ -16,14 +16,14 @@ import (
 // port is the port of the load balancer's address. A process that did not make the load
 // balancer and has not read it asks.
 func (s *Session) port(ctx context.Context, balancer string) (string, error) {
-	if port := s.portOf(balancer); port != "" {
+	if port, _ := s.ports.Get(balancer, 0); port != "" {
 		return port, nil
 	}
 	lb, err := s.getBalancer(ctx, balancer)
 	if err != nil {
 		return "", err
 	}
-	s.notePort(balancer, lb.Spec.Port)
+	s.ports.Set(balancer, lb.Spec.Port)
 	return lb.Spec.Port, nil
 }
 

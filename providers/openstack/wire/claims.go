@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/berth-lb/berth/providers"
@@ -17,23 +16,10 @@ import (
 // take to make it. Afterwards what is in the cloud decides.
 const claimAge = time.Minute
 
-// claims is which Services ask for which ports of load balancers that they name. Of those
-// of other clusters it knows nothing: what these ask for, their pools say; see mayListen.
-type claims struct {
-	mu  sync.Mutex
-	all map[stack.Owner]wishes
-}
-
-// wishes are what one Service asks for.
-type wishes struct {
-	ports map[string]model.Claim // by port of a load balancer
-	at    time.Time
-}
-
-// enter takes what Services ask for in the place of what they have asked for before.
-func (c *claims) enter(scopes []providers.Scope, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// enterClaims records which ports of the load balancers that they name Services ask for, in
+// place of what each has asked for before. Those of other clusters are not known: what these ask
+// for, their pools say; see mayListen.
+func (s *Session) enterClaims(scopes []providers.Scope) {
 	for _, sc := range scopes {
 		ports := map[string]model.Claim{}
 		for _, l := range sc.Facts {
@@ -43,38 +29,27 @@ func (c *claims) enter(scopes []providers.Scope, now time.Time) {
 			}
 		}
 		if len(ports) == 0 {
-			delete(c.all, sc.Owner)
+			s.claims.Forget(sc.Owner)
 			continue
 		}
-		c.all[sc.Owner] = wishes{ports: ports, at: now}
+		s.claims.Set(sc.Owner, ports)
 	}
 }
 
-// leave ends what a Service has asked for.
-func (c *claims) leave(o stack.Owner) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.all, o)
-}
-
-// oldest is the oldest claim to a port.
-func (c *claims) oldest(key string, now time.Time) (out model.Claim, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, a := range c.all {
-		claim, asks := a.ports[key]
-		if asks && now.Sub(a.at) < claimAge && (!ok || claim.Older(out)) {
+// oldestClaim returns the oldest claim to a port.
+func (s *Session) oldestClaim(key string) (out model.Claim, ok bool) {
+	for _, ports := range s.claims.All(claimAge) {
+		if claim, asks := ports[key]; asks && (!ok || claim.Older(out)) {
 			out, ok = claim, true
 		}
 	}
 	return out, ok
 }
 
-// ports are those of a load balancer that a Service asks for.
-func (c *claims) ports(o stack.Owner, balancer string) (out []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for key := range c.all[o].ports {
+// claimedPorts returns the ports of a load balancer that a Service asks for.
+func (s *Session) claimedPorts(o stack.Owner, balancer string) (out []string) {
+	claims, _ := s.claims.Get(o, 0)
+	for key := range claims {
 		if port, is := strings.CutPrefix(key, model.ClaimKey(balancer, "")); is {
 			out = append(out, port)
 		}
@@ -86,7 +61,7 @@ func (c *claims) ports(o stack.Owner, balancer string) (out []string) {
 // the step's Service has not got yet: it may have come after the plan was made.
 func (s *Session) mayTake(c *change, balancer string, ports ...string) error {
 	for _, port := range ports {
-		o, known := s.claims.oldest(model.ClaimKey(balancer, port), s.now())
+		o, known := s.oldestClaim(model.ClaimKey(balancer, port))
 		if known && o.Owner != c.Step.ID.Owner {
 			return fault.New(fault.Conflict, "port %s of load balancer %s is asked for by Service %s as well, which is older", port, balancer, o.Owner)
 		}

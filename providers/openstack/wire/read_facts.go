@@ -23,7 +23,7 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 		Addresses: map[string]model.Address{}, Secrets: map[string]bool{}, NetworkSubnets: map[string][]model.Subnet{}, Claims: map[string]model.Claim{},
 		Externals: map[string]bool{},
 	}
-	s.claims.enter(scopes, s.now())
+	s.enterClaims(scopes)
 	return facts, kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 }
 
@@ -62,7 +62,7 @@ func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Look
 		}, err
 	case model.FactClaim:
 		key, _ := model.ClaimOf(l, stack.Owner{})
-		oldest, ok := s.claims.oldest(key, s.now())
+		oldest, ok := s.oldestClaim(key)
 		if !ok {
 			return nil, nil
 		}
@@ -102,16 +102,13 @@ func cachedRead[T any](ctx context.Context, s *Session, l providers.Lookup, ask 
 		return value, err
 	}
 	defer unlock()
-	s.mu.Lock()
-	known, ok := s.facts[key]
-	s.mu.Unlock()
-	if was, fits := known.value.(T); ok && fits && s.now().Sub(known.at) < factAge {
+	known, _ := s.facts.Get(key, factAge)
+	if was, fits := known.(T); fits {
 		return was, nil
 	}
+	began := s.facts.Begin(key)
 	if value, err = ask(); err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.facts[key] = aged{value: value, at: s.now()}
+		s.facts.Listed(key, began, value)
 	}
 	return value, err
 }

@@ -168,7 +168,7 @@ func (v *view) indexPools() {
 
 // balancer puts the Service's load balancer into the stack.
 func (f *finder) balancer(lb *balancer, names []string) {
-	f.session.notePort(lb.ID, lb.Spec.Port)
+	f.session.ports.Set(lb.ID, lb.Spec.Port)
 	f.claim(lb, names)
 	spec := f.spec(lb)
 	r := stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: lb.ID, State: stateOf(lb.Provisioning), Proof: stack.Name, Spec: spec}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -19,6 +18,7 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 // Session is an open connection to one project of an OpenStack cloud. It is safe for
@@ -33,24 +33,19 @@ type Session struct {
 	limits   *kit.Limits
 	now      func() time.Time
 	settling *kit.Settling
-	users    *users // of load balancers
 	locks    *kit.Locks
-
-	claims  *claims
-	refused fault.Suspects                       // groups that ports did not get, by port
-	servers *kit.Known[string, []model.NodePort] // ports of servers, by their id
-
-	mu    sync.Mutex
-	ports map[string]string // of load balancers, by their id
-	facts map[string]aged   // by look-up
-	// denied is when the cloud last refused a failover.
-	denied time.Time
+	refused  fault.Suspects // groups that ports did not get, by port
+	memory
 }
 
-// aged is a fact with its age.
-type aged struct {
-	value any
-	at    time.Time
+// memory is what a session has seen between calls.
+type memory struct {
+	users   *users                                                // of load balancers
+	claims  *observed.Values[stack.Owner, map[string]model.Claim] // by port of a load balancer
+	servers *kit.Known[string, []model.NodePort]                  // ports of servers, by their id
+	ports   *observed.Values[string, string]                      // of load balancers, by their id
+	facts   *observed.Values[string, any]                         // by look-up
+	denied  *observed.Values[string, bool]                        // by call: the cloud has refused it
 }
 
 // factAge is how long networks and subnets are remembered; they seldom change.
@@ -58,6 +53,9 @@ const factAge = 5 * time.Minute
 
 // absentAge is how long it is believed that a server has no port.
 const absentAge = 30 * time.Second
+
+// failover is the call that only administrators may make by default.
+const failover = "failover"
 
 // deniedAge is how long a refused failover is cached; policies seldom change.
 const deniedAge = time.Hour
@@ -70,11 +68,11 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	if err != nil {
 		return nil, c, err
 	}
-	s := &Session{config: c, cluster: env.Cluster, now: env.Now, locks: kit.NewLocks(), ports: map[string]string{}, facts: map[string]aged{}, claims: &claims{all: map[stack.Owner]wishes{}}}
-	s.servers = kit.NewKnown[string, []model.NodePort](factAge, absentAge, nil)
+	s := &Session{config: c, cluster: env.Cluster, now: env.Now, locks: kit.NewLocks()}
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.memory = newMemory(s.now)
 	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: env.Share, CallTimeout: cmp.Or(c.RequestTimeout, time.Minute), Now: s.now, Waited: env.Waited})
 	if s.balancer, err = openstack.NewLoadBalancerV2(provider, endpoint); err != nil {
 		return nil, c, fmt.Errorf("the catalog's load-balancer: %w", err)
@@ -86,11 +84,20 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 		s.keys = nil // then Services cannot name certificates
 	}
 	s.settling = kit.NewSettling(s.statuses, isPending)
-	s.users = &users{ask: kit.NewSettling(s.marks, func(string) bool { return false }), now: s.now, known: map[string]seen{}}
+	s.users.ask = kit.NewSettling(s.marks, func(string) bool { return false })
 	if s.config.Features, err = s.features(ctx); err != nil {
 		return nil, c, fmt.Errorf("versions of the load balancer API: %w", err)
 	}
 	return s, s.config, nil
+}
+
+func newMemory(now func() time.Time) memory {
+	return memory{
+		users:  &users{known: observed.NewValues[string, string](now)},
+		claims: observed.NewValues[stack.Owner, map[string]model.Claim](now), denied: observed.NewValues[string, bool](now),
+		ports: observed.NewValues[string, string](now), facts: observed.NewValues[string, any](now),
+		servers: kit.NewKnown[string, []model.NodePort](factAge, absentAge, nil),
+	}
 }
 
 // Classes of operations. OpenStack documents no rates; refusals limit them.
@@ -130,36 +137,9 @@ func (s *Session) features(ctx context.Context) (model.Features, error) {
 	return model.FeaturesOf(minor, s.config.Provider), nil
 }
 
-// portOf is the port of a load balancer's address; empty if it is not known.
-func (s *Session) portOf(balancer string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ports[balancer]
-}
-
-func (s *Session) notePort(balancer, port string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ports[balancer] = port
-}
-
-func (s *Session) forgetPort(balancer string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.ports, balancer)
-}
-
-// deny records that the cloud has refused a failover.
-func (s *Session) deny() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.denied = s.now()
-}
-
 // failsOver reports whether a load balancer of a driver can be failed over when in ERROR,
 // as far as observed: no API reports what a policy allows.
 func (s *Session) failsOver(driver string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return model.FailsOver(driver) && (s.denied.IsZero() || s.now().Sub(s.denied) >= deniedAge)
+	_, denied := s.denied.Get(failover, deniedAge)
+	return model.FailsOver(driver) && !denied
 }
