@@ -22,7 +22,6 @@ func manyFields() map[string]int {
 		"providers/azure/wire/read.go read":      16,
 		"providers/gce/model/build.go builder":   16,
 		"providers/ibm/wire/session.go Session":  16,
-		"providers/oci/wire/session.go Session":  18,
 		"providers/provider.go Cloud":            39,
 		"service/memory.go remembered":           16,
 		"service/metrics/metrics.go Metrics":     17,

@@ -29,7 +29,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
 	id := shown.ID
-	s.seenIn(shown)
+	s.recordPlaces(shown)
 	found := balancerSpec(p.Product, shown)
 	spec.Addresses, spec.Reserved, spec.Subnets = found.Addresses, found.Reserved, found.Subnets
 	o := c.Created(id, stack.Name, spec)

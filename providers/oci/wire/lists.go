@@ -96,19 +96,14 @@ func (l list) entries() []described {
 // getList reads a security list.
 func (s *Session) getList(ctx context.Context, id string) (list, error) {
 	var l list
+	began := s.lists.Begin(id)
 	header, err := s.get(ctx, s.core, "/securityLists/"+id, &l)
 	if err != nil {
 		return l, err
 	}
 	l.ID, l.etag = id, header.Get(headerETag)
-	s.noteList(l)
+	s.lists.Listed(id, began, l)
 	return l, nil
-}
-
-func (s *Session) noteList(l list) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lists[l.ID] = l
 }
 
 // listTries is how often a security list is read and written again after a conflicting
@@ -123,9 +118,7 @@ func (s *Session) applyEntries(ctx context.Context, b plan.Batch, id string) []p
 		return kit.Every(b, kit.Failed(&fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}))
 	}
 	defer unlock()
-	s.mu.Lock()
-	l, known := s.lists[id]
-	s.mu.Unlock()
+	l, known := s.lists.Get(id, 0)
 	err = kit.Merge(listTries, func() error {
 		var err error
 		if !known {
@@ -160,13 +153,11 @@ func (s *Session) putList(ctx context.Context, l list) error {
 	var made list
 	header, err := s.write(ctx, s.core, request{method: http.MethodPut, path: "/securityLists/" + l.ID, header: map[string]string{headerMatch: l.etag}, body: body}, &made)
 	if err != nil {
-		s.mu.Lock()
-		delete(s.lists, l.ID)
-		s.mu.Unlock()
+		s.lists.Forget(l.ID)
 		return err
 	}
 	made.ID, made.etag = l.ID, header.Get(headerETag)
-	s.noteList(made)
+	s.lists.Set(made.ID, made)
 	return nil
 }
 

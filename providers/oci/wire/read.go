@@ -106,7 +106,7 @@ func (s *Session) listBalancers(ctx context.Context, p place) ([]balancerDoc, er
 	product, _ := model.ProductOf(p.kind)
 	api := s.kinds[product.Name]
 	found, err := listAll[balancerDoc](ctx, s, api.api, api.balancers, url.Values{"compartmentId": {p.compartment}}, product.Name == model.NLB)
-	s.seenIn(found...)
+	s.recordPlaces(found...)
 	return found, err
 }
 

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -31,7 +30,8 @@ type subnetDoc struct {
 
 // factsOf answers the look-ups of all scopes, each once. What failed is by look-up.
 func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model.Facts, kit.Unanswered) {
-	facts := &model.Facts{Subnets: s.seenSubnets(), Groups: map[string]bool{}, Unseen: map[string]bool{}, Addresses: map[string]model.ReservedIP{}}
+	// A read for facts alone does not include the subnets of the load balancers.
+	facts := &model.Facts{Subnets: s.seen.All(0), Groups: map[string]bool{}, Unseen: map[string]bool{}, Addresses: map[string]model.ReservedIP{}}
 	failed := kit.Answer(scopes, func(l providers.Lookup) (func(), error) { return s.fact(ctx, facts, l, scopes) })
 	slices.SortFunc(facts.Machines, func(a, b model.Subnet) int { return strings.Compare(a.ID, b.ID) })
 	return facts, failed
@@ -144,10 +144,8 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	if err != nil {
 		return model.Subnet{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !ok {
-		delete(s.seen, id)
+		s.seen.Forget(id)
 		return model.Subnet{}, fault.New(fault.NotFound, "subnet %s is not found, or not visible with these credentials", id)
 	}
 	out := model.Subnet{ID: doc.ID, VCN: doc.VCN, Domain: doc.Domain, List: cmp.Or(s.config.LoadBalancer.Lists[id], doc.Oldest)}
@@ -155,16 +153,8 @@ func (s *Session) subnet(ctx context.Context, id string) (model.Subnet, error) {
 	if out.CIDR6 = nodeports.Prefixes(doc.CIDRs6...); len(out.CIDR6) == 0 {
 		out.CIDR6 = nodeports.Prefixes(doc.CIDR6)
 	}
-	s.seen[id] = out
+	s.seen.Set(id, out)
 	return out, nil
-}
-
-// seenSubnets returns the subnets of earlier reads: a read for facts alone does not include
-// the subnets of the load balancers.
-func (s *Session) seenSubnets() map[string]model.Subnet {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.seen)
 }
 
 // groupThere reports whether a network security group exists and is visible.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"sync"
 	"time"
 
 	"github.com/oracle/oci-go-sdk/v65/common"
@@ -13,31 +12,35 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 // Session is an open connection to one tenancy in one region, by one identity. It is safe for concurrent
 // use. What it remembers between calls are facts that change seldom.
 type Session struct {
-	config   model.Config
-	lb       *service
-	nlb      *service
-	core     *service
-	kinds    map[string]*product
-	limits   *kit.Limits
-	now      func() time.Time
-	locks    *kit.Locks
+	config  model.Config
+	lb      *service
+	nlb     *service
+	core    *service
+	kinds   map[string]*product
+	limits  *kit.Limits
+	now     func() time.Time
+	locks   *kit.Locks
+	tokens  *kit.Tokens
+	process string // tells the tokens of this process from those of others
+	memory
+}
+
+// memory is what a session has seen between calls.
+type memory struct {
 	subnets  *kit.Known[string, subnetDoc]
 	machines *kit.Known[string, []string] // subnets that instances are in, by compartment
 	homes    *kit.Known[string, string]   // compartments of instances
 	groups   *kit.Known[string, groupDoc]
 
-	tokens  *kit.Tokens
-	process string // tells the tokens of this process from those of others
-
-	mu     sync.Mutex
-	places map[string]string       // compartments of load balancers
-	lists  map[string]list         // security lists as they were read or written last
-	seen   map[string]model.Subnet // as they were read last
+	places *observed.Values[string, string]       // compartments of load balancers
+	lists  *observed.Values[string, list]         // security lists
+	seen   *observed.Values[string, model.Subnet] // as they were read last
 }
 
 // factAge is how long networks are remembered; they seldom change.
@@ -82,8 +85,12 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 // newSession returns a session without connections. Sessions of one configuration share
 // rate limits and locks, but no read results.
 func newSession(c model.Config, now func() time.Time, limits *kit.Limits, locks *kit.Locks) *Session {
-	return &Session{
-		config: c, now: now, limits: limits, locks: locks, tokens: kit.NewTokens(tokenAge, now, tokenUsed), process: rand.Text(), places: map[string]string{}, lists: map[string]list{}, seen: map[string]model.Subnet{},
+	return &Session{config: c, now: now, limits: limits, locks: locks, tokens: kit.NewTokens(tokenAge, now, tokenUsed), process: rand.Text(), memory: newMemory(now)}
+}
+
+func newMemory(now func() time.Time) memory {
+	return memory{
+		places: observed.NewValues[string, string](now), lists: observed.NewValues[string, list](now), seen: observed.NewValues[string, model.Subnet](now),
 		subnets:  kit.NewKnown[string, subnetDoc](factAge, absentAge, nil),
 		machines: kit.NewKnown[string, []string](factAge, absentAge, nil),
 		homes:    kit.NewKnown[string, string](factAge, absentAge, nil),

@@ -29,16 +29,15 @@ type awaited struct {
 	compartment string // empty: not known
 	id, name    string // a new one of lb has only a name yet
 	applied     func(balancerDoc) bool
+
+	doc    balancerDoc // of the load balancer when the change was done
+	missed int         // lists since the last request that have not shown the change
 }
 
-// awaits are the changes that are waited for, and load balancers as they were seen when
-// theirs was done; by work request.
+// awaits are the changes that are waited for, by work request.
 type awaits struct {
-	mu   sync.Mutex
-	all  map[string]awaited
-	docs map[string]balancerDoc
-	// missed counts the lists since the last request that have not shown a change.
-	missed map[string]int
+	mu  sync.Mutex
+	all map[string]*awaited
 }
 
 // patience is how many lists may fail to show a change before its work request is read,
@@ -59,16 +58,14 @@ func (s *Session) settled(ctx context.Context, p *product, header http.Header, a
 	w := &p.awaits
 	w.mu.Lock()
 	if w.all == nil {
-		w.all, w.docs, w.missed = map[string]awaited{}, map[string]balancerDoc{}, map[string]int{}
+		w.all = map[string]*awaited{}
 	}
-	w.all[work] = a
+	w.all[work] = &a
 	w.mu.Unlock()
 	text, err := p.listed.Wait(ctx, work)
 	w.mu.Lock()
-	doc := w.docs[work]
+	doc := a.doc
 	delete(w.all, work)
-	delete(w.docs, work)
-	delete(w.missed, work)
 	w.mu.Unlock()
 	if err != nil {
 		return balancerDoc{}, err
@@ -142,24 +139,26 @@ func (p *product) asksAlone(works []string) bool { return len(works) == 1 && p.i
 func (p *product) isSilent(work string) bool {
 	p.awaits.mu.Lock()
 	defer p.awaits.mu.Unlock()
-	return p.Name == model.LB && p.awaits.all[work].to == changed
+	a, waits := p.awaits.all[work]
+	return p.Name == model.LB && waits && a.to == changed
 }
 
 // sampled are those of the changes whose work requests are to be asked for.
 func (w *awaits) sampled(works []string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	works = slices.DeleteFunc(works, func(work string) bool { return w.all[work] == nil })
 	for _, work := range works {
-		if _, waits := w.all[work]; waits {
-			w.missed[work]++
-		}
+		w.all[work].missed++
 	}
-	slices.SortFunc(works, func(a, b string) int { return cmp.Or(cmp.Compare(w.missed[b], w.missed[a]), strings.Compare(a, b)) })
+	slices.SortFunc(works, func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.all[b].missed, w.all[a].missed), strings.Compare(a, b))
+	})
 	var out []string
 	for _, work := range works[:min(sample, len(works))] {
-		if w.missed[work] > patience {
+		if w.all[work].missed > patience {
 			out = append(out, work)
-			delete(w.missed, work)
+			w.all[work].missed = 0
 		}
 	}
 	return out
@@ -169,7 +168,10 @@ func (w *awaits) sampled(works []string) []string {
 // the list of their compartment.
 func (s *Session) lookFor(ctx context.Context, p *product, compartment string, works []string) ([]balancerDoc, error) {
 	p.awaits.mu.Lock()
-	alone := p.awaits.all[works[0]]
+	alone := awaited{}
+	if a, waits := p.awaits.all[works[0]]; waits {
+		alone = *a
+	}
 	p.awaits.mu.Unlock()
 	switch {
 	case compartment != "" && len(works) > 1:
@@ -214,13 +216,13 @@ func (a awaited) isOf(d balancerDoc) bool {
 func (w *awaits) judge(work string, docs []balancerDoc) (string, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a, ok := w.all[work]
-	if !ok {
+	a := w.all[work]
+	if a == nil {
 		return "", false
 	}
 	found := slices.DeleteFunc(slices.Clone(docs), func(d balancerDoc) bool { return !a.isOf(d) })
 	done := func(d balancerDoc) (string, bool) {
-		w.docs[work] = d
+		a.doc = d
 		return strings.Join([]string{succeeded, d.ID, ""}, "\n"), true
 	}
 	switch {
@@ -238,20 +240,11 @@ func (w *awaits) judge(work string, docs []balancerDoc) (string, bool) {
 	return "", false
 }
 
-// compartmentOf is where a load balancer was seen; empty: it was not.
-func (s *Session) compartmentOf(balancer string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.places[balancer]
-}
-
-// seenIn notes where load balancers are.
-func (s *Session) seenIn(docs ...balancerDoc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// recordPlaces records the compartments of load balancers.
+func (s *Session) recordPlaces(docs ...balancerDoc) {
 	for _, d := range docs {
 		if d.ID != "" && d.Compartment != "" {
-			s.places[d.ID] = d.Compartment
+			s.places.Set(d.ID, d.Compartment)
 		}
 	}
 }

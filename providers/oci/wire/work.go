@@ -192,7 +192,8 @@ func (s *Session) change(c *change, p *product, balancer string, r request, a aw
 			return nil
 		},
 		func() error {
-			a.id, a.compartment = balancer, s.compartmentOf(balancer)
+			a.id = balancer
+			a.compartment, _ = s.places.Get(balancer, 0) // empty: not read yet
 			if a.to == changed && a.applied == nil {
 				_, err := s.wait(c.Ctx, p, header)
 				return err
