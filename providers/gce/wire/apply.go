@@ -111,11 +111,11 @@ func (c *change) oneForAll() plan.Outcome {
 		}
 		what = string(plan.Delete)
 	}
-	if o, ok := c.done.again(id.Key, what, c.now()); ok {
-		return o
+	if last, ok := c.done.Get(id.Key, recentAge); ok && last.what == what {
+		return last.outcome
 	}
 	o := c.run()
-	c.done.note(id.Key, what, c.now(), o)
+	c.recordDeed(id.Key, what, o)
 	return o
 }
 

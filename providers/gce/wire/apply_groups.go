@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 
@@ -24,11 +25,11 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 	})
 	switch {
 	case fault.Is(err, fault.Exists):
-		c.groups.drop(path)
+		c.groups.Forget(path)
 	case err != nil:
 		return kit.Failed(err)
 	default:
-		c.groups.made(path, c.now())
+		c.groups.Set(path, []string{})
 	}
 	wanted := spec.Instances
 	for _, i := range c.Same {
@@ -51,7 +52,7 @@ func deleteGroup(c *change) plan.Outcome {
 		Project: c.config.Project, Zone: model.ZoneOf(path), InstanceGroup: model.LastOf(path),
 	})
 	if err == nil {
-		c.groups.drop(path)
+		c.groups.Forget(path)
 	}
 	return kit.Deleted(err)
 }
@@ -99,7 +100,7 @@ func unionOf(a, b []string) []string {
 
 // currentMembers are those of a group as last known, else as read.
 func (c *change) currentMembers(group string) ([]string, error) {
-	if known, ok := c.groups.get(group, c.now(), 0); ok {
+	if known, ok := c.groups.Get(group, 0); ok {
 		return known, nil
 	}
 	return c.membersOf(c.Ctx, group)
@@ -122,7 +123,7 @@ func (c *change) addMembers(group string, names []string) ([]plan.Refusal, error
 			}
 			bad, err := kit.SplitAmong(&c.doubts.suspects, group, missing, sameName, alreadyExists, func(part []string) error { return c.addInstances(group, part) })
 			if fault.Is(err, fault.Exists) && try < mergeTries {
-				c.groups.drop(group)
+				c.groups.Forget(group)
 				continue
 			}
 			refused = append(refused, bad...)
@@ -144,7 +145,7 @@ func (c *change) addInstances(group string, names []string) error {
 	})
 	c.doubts.note(err)
 	if err == nil {
-		c.groups.wrote(group, names, nil)
+		c.groups.Changed(group, editMembers(strings.Compare, names, nil))
 	}
 	return err
 }
@@ -167,7 +168,7 @@ func (c *change) removeMembers(group string, names []string) error {
 			}
 			err = c.removeInstances(group, there)
 			if (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid)) && try < mergeTries {
-				c.groups.drop(group)
+				c.groups.Forget(group)
 				continue
 			}
 			if err != nil {
@@ -185,7 +186,7 @@ func (c *change) removeInstances(group string, names []string) error {
 		InstanceGroupsRemoveInstancesRequestResource: &computepb.InstanceGroupsRemoveInstancesRequest{Instances: c.instances(model.ZoneOf(group), names)},
 	})
 	if err == nil {
-		c.groups.wrote(group, nil, names)
+		c.groups.Changed(group, editMembers(strings.Compare, nil, names))
 	}
 	return err
 }

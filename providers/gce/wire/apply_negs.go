@@ -28,7 +28,7 @@ func createNEG(c *change, spec model.NEG) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
-	c.points.made(path, c.now())
+	c.points.Set(path, []model.Endpoint{})
 	refused, err := c.attach(path, spec.Endpoints)
 	if err != nil {
 		spec.Endpoints = nil
@@ -44,7 +44,7 @@ func createNEG(c *change, spec model.NEG) plan.Outcome {
 
 func deleteNEG(c *change) plan.Outcome {
 	path := c.ID()
-	c.points.drop(path)
+	c.points.Forget(path)
 	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
 		Project: c.config.Project, Zone: model.ZoneOf(path), NetworkEndpointGroup: model.LastOf(path),
 	}))
@@ -125,10 +125,10 @@ func (c *change) detach(neg string, endpoints []model.Endpoint) error {
 // unknown.
 func (c *change) negWritten(neg string, added, removed []model.Endpoint, err error) {
 	if err != nil {
-		c.points.drop(neg)
+		c.points.Forget(neg)
 		return
 	}
-	c.points.wrote(neg, added, removed)
+	c.points.Changed(neg, editMembers(model.Endpoint.Compare, added, removed))
 }
 
 func wireEndpoints(list []model.Endpoint) []*computepb.NetworkEndpoint {

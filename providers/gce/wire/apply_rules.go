@@ -31,7 +31,7 @@ func createRule(c *change, spec model.Rule) plan.Outcome {
 	}
 	path := c.rulePath(spec.Name)
 	if after, all := spec.Known(); all {
-		c.places.put(path, placeOf(after))
+		c.places.Set(path, placeOf(after))
 		return c.Created(path, stack.Name, after)
 	}
 	found, err := c.newRule(c.Ctx, spec.Name)
@@ -44,7 +44,7 @@ func createRule(c *change, spec model.Rule) plan.Outcome {
 	}
 	after := (&view{}).ruleOf(found)
 	after.Target, after.Backend = spec.Target, spec.Backend
-	c.places.put(path, placeOf(after))
+	c.places.Set(path, placeOf(after))
 	return c.Created(path, stack.Name, after)
 }
 
@@ -119,7 +119,7 @@ func (c *change) setTarget(spec model.Rule) error {
 }
 
 func deleteRule(c *change) plan.Outcome {
-	c.places.drop(c.ID())
+	c.places.Forget(c.ID())
 	defer c.facts.rules.Forget()
 	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
 		Project: c.config.Project, Region: c.config.Region, ForwardingRule: c.name(),
@@ -131,7 +131,7 @@ func placeOf(r model.Rule) string { return sentIP(r) }
 
 // placeOfRule is the same by the rule's path.
 func (c *change) placeOfRule(path string) (string, error) {
-	if known, ok := c.places.get(path); ok {
+	if known, ok := c.places.Get(path, 0); ok {
 		return known, nil
 	}
 	found, err := c.newRule(c.Ctx, model.LastOf(path))
@@ -142,7 +142,7 @@ func (c *change) placeOfRule(path string) (string, error) {
 		return "", err
 	}
 	at := placeOf((&view{}).ruleOf(found))
-	c.places.put(path, at)
+	c.places.Set(path, at)
 	return at, nil
 }
 

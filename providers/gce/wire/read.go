@@ -43,8 +43,12 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 func (s *Session) distrust(scopes []providers.Scope) {
 	for _, scope := range scopes {
 		if back := s.nodes.cameBack(scope.Nodes); len(back) > 0 {
-			s.groups.dropWith(func(name string) bool { return back[name] })
-			s.points.dropWith(func(e model.Endpoint) bool { return back[e.Instance] })
+			s.groups.ForgetWhere(func(_ string, names []string) bool {
+				return slices.ContainsFunc(names, func(n string) bool { return back[n] })
+			})
+			s.points.ForgetWhere(func(_ string, all []model.Endpoint) bool {
+				return slices.ContainsFunc(all, func(e model.Endpoint) bool { return back[e.Instance] })
+			})
 			s.doubts.unfit.Forget()
 		}
 	}

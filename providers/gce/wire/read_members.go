@@ -48,7 +48,7 @@ func (r *read) readMembers(views []*view) {
 
 // membersYoung are the instances of a group, from memory if that is young.
 func (s *Session) membersYoung(ctx context.Context, group string) ([]string, error) {
-	if names, ok := s.groups.get(group, s.now(), memberAge); ok {
+	if names, ok := s.groups.Get(group, memberAge); ok {
 		return names, nil
 	}
 	return s.membersOf(ctx, group)
@@ -56,7 +56,7 @@ func (s *Session) membersYoung(ctx context.Context, group string) ([]string, err
 
 // membersOf are the instances of a group by name, whatever their state.
 func (s *Session) membersOf(ctx context.Context, group string) ([]string, error) {
-	out, writes := []string{}, s.groups.writes(group)
+	out, began := []string{}, s.groups.Begin(group)
 	call := s.memberAPI.groups.ListInstances(s.config.Project, model.ZoneOf(group), model.LastOf(group), &raw.InstanceGroupsListInstancesRequest{InstanceState: "ALL"})
 	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.InstanceGroupsListInstances) error {
 		for _, i := range list.Items {
@@ -65,11 +65,11 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 		return nil
 	}), kit.Reading)
 	if err != nil {
-		s.groups.drop(group)
+		s.groups.Forget(group)
 		return nil, err
 	}
 	slices.Sort(out)
-	s.groups.learn(group, s.now(), out, writes)
+	s.groups.Listed(group, began, out)
 	return out, nil
 }
 
@@ -77,7 +77,7 @@ func (s *Session) membersOf(ctx context.Context, group string) ([]string, error)
 // that of the list of groups. An exchange of as many endpoints by hand is noticed when
 // the cache expires.
 func (s *Session) endpointsKnown(ctx context.Context, neg string, size int) ([]model.Endpoint, error) {
-	if known, ok := s.points.get(neg, s.now(), endpointAge); ok && len(known) == size {
+	if known, ok := s.points.Get(neg, endpointAge); ok && len(known) == size {
 		return known, nil
 	}
 	return s.endpointsOf(ctx, neg)
@@ -86,7 +86,7 @@ func (s *Session) endpointsKnown(ctx context.Context, neg string, size int) ([]m
 // endpointsOf are the endpoints of a group, without detached ones that only finish their
 // connections.
 func (s *Session) endpointsOf(ctx context.Context, neg string) ([]model.Endpoint, error) {
-	out, writes := []model.Endpoint{}, s.points.writes(neg)
+	out, began := []model.Endpoint{}, s.points.Begin(neg)
 	call := s.memberAPI.negs.ListNetworkEndpoints(s.config.Project, model.ZoneOf(neg), model.LastOf(neg), &raw.NetworkEndpointGroupsListEndpointsRequest{HealthStatus: "SHOW"})
 	err := faultOf(call.MaxResults(page).Pages(ctx, func(list *raw.NetworkEndpointGroupsListNetworkEndpoints) error {
 		for _, e := range list.Items {
@@ -97,11 +97,11 @@ func (s *Session) endpointsOf(ctx context.Context, neg string) ([]model.Endpoint
 		return nil
 	}), kit.Reading)
 	if err != nil {
-		s.points.drop(neg)
+		s.points.Forget(neg)
 		return nil, err
 	}
 	slices.SortFunc(out, model.Endpoint.Compare)
-	s.points.learn(neg, s.now(), out, writes)
+	s.points.Listed(neg, began, out)
 	return out, nil
 }
 

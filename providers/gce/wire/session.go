@@ -14,6 +14,8 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 // Session is an open connection to one region of Google Cloud. It is safe for
@@ -25,10 +27,10 @@ type Session struct {
 	config model.Config // completed by what was found
 	now    func() time.Time
 	facts  *factCache
-	groups *memberCache[string]
-	points *memberCache[model.Endpoint] // of endpoint groups
-	places *placeCache
-	done   *doneCache
+	groups *observed.Values[string, []string]         // instances by the path of their group
+	points *observed.Values[string, []model.Endpoint] // endpoints by the path of their group
+	places *observed.Values[string, string]           // where clients send to, by the path of a forwarding rule
+	done   *observed.Values[stack.Key, deed]          // to shared resources
 	rules  *gatherer[string, ruleAnswer]
 
 	open   *openOperations
@@ -73,7 +75,9 @@ func openOver(ctx context.Context, c model.Config, env providers.Env, next http.
 	}
 	calls := &limited{next: next, calls: newLimits(env.Share, now, callLimit), waits: newLimits(env.Share, now, waitLimit)}
 	client := &http.Client{Transport: &agent{name: env.UserAgent, next: calls}}
-	s := &Session{config: c, now: now, facts: newFactCache(), groups: newMemberCache(strings.Compare), points: newMemberCache(model.Endpoint.Compare), places: newPlaceCache(), done: newDoneCache(), open: newOpenOperations(), waits: calls.waits, nodes: newMachines(), doubts: &doubts{}}
+	s := &Session{config: c, now: now, facts: newFactCache(), open: newOpenOperations(), waits: calls.waits, nodes: newMachines(), doubts: &doubts{}}
+	s.groups, s.points = observed.NewValues[string, []string](now), observed.NewValues[string, []model.Endpoint](now)
+	s.places, s.done = observed.NewValues[string, string](now), observed.NewValues[stack.Key, deed](now)
 	if err := s.identify(ctx, env); err != nil {
 		return nil, err
 	}
