@@ -19,7 +19,6 @@ func manyFields() map[string]int {
 		"annotations/declaration.go declaration": 19,
 		"annotations/rows.go Facts":              17,
 		"providers/aws/wire/read.go read":        39,
-		"providers/azure/wire/read.go read":      16,
 		"providers/gce/model/build.go builder":   16,
 		"providers/ibm/wire/session.go Session":  16,
 		"providers/provider.go Cloud":            39,

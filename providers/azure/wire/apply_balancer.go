@@ -65,7 +65,7 @@ func (c *change) learnFrontends() error {
 	for _, step := range c.batch.Steps {
 		e, _ := step.Target.Spec.(model.Entries)
 		for _, f := range e.Frontends {
-			if ip, ok := c.facts.ip(f.PublicIP.To); !f.PublicIP.IsZero() && (!ok || ip.address == "") {
+			if ip, ok := c.facts.ips.Get(f.PublicIP.To, 0); !f.PublicIP.IsZero() && (!ok || ip.address == "") {
 				unknown = append(unknown, f.PublicIP.To)
 			}
 		}

@@ -200,7 +200,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		return kit.Failed(err)
 	case last && !held && !c.wantedByOthers(step):
 		if err = c.remove(c.ctx, id); err == nil {
-			c.facts.forgetIP(step.ID.Key)
+			c.facts.ips.Forget(step.ID.Key)
 		}
 		return outcomeOf(err)
 	}

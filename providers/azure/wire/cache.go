@@ -9,6 +9,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 const (
@@ -31,21 +32,21 @@ type factCache struct {
 	fleets map[string]*kit.Aged[*fleet] // by the groups in which the machines are
 	// suspects are the addresses that Azure did not take, by pool.
 	suspects fault.Suspects
+	ips      *observed.Values[stack.Key, knownIP]
 
 	mu      sync.Mutex
 	subnets map[string]*kit.Aged[*model.FoundSubnet] // by name in lower case
-	ips     map[stack.Key]knownIP
-	nodes   map[string]bool // addresses of the nodes that were last asked about
+	nodes   map[string]bool                          // addresses of the nodes that were last asked about
 }
 
 // knownIP is what never changes of a public IP.
 type knownIP struct {
 	address, version string
-	denied           time.Time // when it could not be read; zero: it could
+	isDenied         bool // it could not be read
 }
 
-func newFactCache() *factCache {
-	return &factCache{subnets: map[string]*kit.Aged[*model.FoundSubnet]{}, fleets: map[string]*kit.Aged[*fleet]{}, ips: map[stack.Key]knownIP{}}
+func newFactCache(now func() time.Time) *factCache {
+	return &factCache{subnets: map[string]*kit.Aged[*model.FoundSubnet]{}, fleets: map[string]*kit.Aged[*fleet]{}, ips: observed.NewValues[stack.Key, knownIP](now)}
 }
 
 func (c *factCache) subnet(name string) *kit.Aged[*model.FoundSubnet] {
@@ -73,41 +74,19 @@ func (c *factCache) forgetFleet() {
 	clear(c.fleets)
 }
 
-// learnIP caches a public IP; an empty address drops a deleted one.
+// learnIP caches a public IP.
 func (c *factCache) learnIP(o model.Object) {
 	f := model.PublicIPOf(o)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ips[model.PublicIPKey(f.Group, f.Name)] = knownIP{address: f.Address, version: f.Version}
-}
-
-// learnDenied notes that a public IP must not be read.
-func (c *factCache) learnDenied(k stack.Key, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ips[k] = knownIP{denied: now}
-}
-
-func (c *factCache) forgetIP(k stack.Key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.ips, k)
-}
-
-func (c *factCache) ip(k stack.Key) (knownIP, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ip, ok := c.ips[k]
-	return ip, ok
+	c.ips.Set(model.PublicIPKey(f.Group, f.Name), knownIP{address: f.Address, version: f.Version})
 }
 
 func (c *factCache) address(k stack.Key) string {
-	ip, _ := c.ip(k)
+	ip, _ := c.ips.Get(k, 0)
 	return ip.address
 }
 
 func (c *factCache) version(k stack.Key) string {
-	ip, _ := c.ip(k)
+	ip, _ := c.ips.Get(k, 0)
 	return ip.version
 }
 

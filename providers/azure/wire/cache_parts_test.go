@@ -71,19 +71,19 @@ func TestListsHoldMembers(t *testing.T) {
 		writes []func() // one a second, from the first second on
 		want   []string // machines; nil: nothing is known
 	}{
-		"nothing":                           {nil, []string{"1"}},
-		"joins":                             {[]func(){joins("2")}, []string{"1", "2"}},
-		"leaves":                            {[]func(){leaves("1")}, []string{}},
-		"joins again":                       {[]func(){joins("1")}, []string{"1"}},
-		"joins, another leaves":             {[]func(){joins("2"), leaves("1")}, []string{"2"}},
-		"shown before it joined":            {[]func(){joins("2"), shows(0, listedBalancer, balancerWith("1"))}, []string{"1", "2"}},
-		"shown before it left":              {[]func(){leaves("1"), shows(0, listedBalancer, balancerWith("1"))}, []string{}},
-		"taken out by another since":        {[]func(){joins("2"), shows(2, listedBalancer, balancerWith("1"))}, []string{"1"}},
-		"a pool is written":                 {[]func(){shows(1, listedPool, poolWith("1", "3"))}, []string{"1", "3"}},
-		"shown before the pool was written": {[]func(){shows(0, listedPool, poolWith("3")), shows(0, listedBalancer, balancerWith("1"))}, []string{"3"}},
-		"the load balancer is made anew":    {[]func(){joins("2"), shows(0, listedBalancer, nil), shows(0, listedBalancer, balancerWith())}, []string{}},
-		"fails":                             {[]func(){func() { s.moved(listedMachine("2"), nil, errors.New("no")) }}, nil},
-		"Azure brings machines along":       {[]func(){func() { s.memory.note(listedSet, nil, errUnlisted, s.now()) }}, nil},
+		"nothing":                            {nil, []string{"1"}},
+		"joins":                              {[]func(){joins("2")}, []string{"1", "2"}},
+		"leaves":                             {[]func(){leaves("1")}, []string{}},
+		"joins again":                        {[]func(){joins("1")}, []string{"1"}},
+		"joins, another leaves":              {[]func(){joins("2"), leaves("1")}, []string{"2"}},
+		"shown before it joined":             {[]func(){joins("2"), shows(0, listedBalancer, balancerWith("1"))}, []string{"1", "2"}},
+		"shown before it left":               {[]func(){leaves("1"), shows(0, listedBalancer, balancerWith("1"))}, []string{}},
+		"taken out by another since":         {[]func(){joins("2"), shows(2, listedBalancer, balancerWith("1"))}, []string{"1"}},
+		"a pool is written":                  {[]func(){shows(1, listedPool, poolWith("1", "3"))}, []string{"1", "3"}},
+		"shown before the pool was written":  {[]func(){shows(0, listedPool, poolWith("3")), shows(0, listedBalancer, balancerWith("1"))}, []string{"3"}},
+		"the load balancer is created again": {[]func(){joins("2"), shows(0, listedBalancer, nil), shows(0, listedBalancer, balancerWith())}, []string{}},
+		"fails":                              {[]func(){func() { s.moved(listedMachine("2"), nil, errors.New("no")) }}, nil},
+		"Azure brings machines along":        {[]func(){func() { s.memory.note(listedSet, nil, errUnlisted, s.now()) }}, nil},
 	} {
 		for _, during := range []bool{false, true} {
 			now, read := start, lists{balancers: []model.Object{balancerWith("1")}}
@@ -168,13 +168,13 @@ func TestMembersComeFromMemory(t *testing.T) {
 			r.Nodes = slices.Clone(r.Nodes)
 			r.Nodes[0].Status.NodeInfo.BootID = "another"
 			if found(); (r.calls() == n) != (seed.Pools == simazure.NodeIP) {
-				t.Errorf("%d calls for a machine that has started anew; want those that list machines, where it matters", r.calls()-n)
+				t.Errorf("%d calls for a machine that has restarted; want those that list machines, where it matters", r.calls()-n)
 			}
 			r.Nodes[0].Status.NodeInfo.BootID = ""
-			r.Session.memory, r.Session.facts = listMemory{}, newFactCache()
+			r.Session.memory, r.Session.facts = listMemory{}, newFactCache(time.Now)
 			for i, anew := range found() {
 				if d := cmp.Diff(stackText(anew.Have), stackText(remembered[i].Have)); d != "" {
-					t.Errorf("%s (-read anew +remembered):\n%s", svcs[i].Name, d)
+					t.Errorf("%s (-read again +remembered):\n%s", svcs[i].Name, d)
 				}
 			}
 		})

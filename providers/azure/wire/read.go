@@ -48,7 +48,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	return &read{
 		Session: s, ctx: ctx, scopes: scopes, at: s.now(), lists: lists{byGroup: map[string][]model.Object{}, linksIn: map[string][]model.Object{}},
-		blind: providers.Blind{}, failed: map[providers.Lookup]error{}, subnets: map[string]model.FoundSubnet{}, names: nodeNames(scopes),
+		failures: failures{blind: providers.Blind{}, failed: map[providers.Lookup]error{}}, subnets: map[string]model.FoundSubnet{}, names: nodeNames(scopes),
 	}
 }
 
@@ -67,12 +67,17 @@ type read struct {
 	zones   []string
 	fleet   *fleet
 	names   map[string]string // of nodes, by provider id in lower case
-	blind   providers.Blind
-	failed  map[providers.Lookup]error // errors that affect only the scopes of the lookup
-	err     error
+	failures
 
 	shared model.Facts
 	ahead  map[stack.Owner][]model.Wish
+}
+
+// failures are what a read could not read.
+type failures struct {
+	blind  providers.Blind
+	failed map[providers.Lookup]error // errors that affect only the scopes of the lookup
+	err    error
 }
 
 // note keeps the fault of a call: a refusal makes kinds blind, anything else makes
@@ -225,8 +230,11 @@ func (r *read) frontendAddresses() error {
 			if id == "" || model.SegmentAfter(id, "subscriptions") != strings.ToLower(r.config.SubscriptionOfNetwork()) {
 				continue // resources in another subscription belong to no Service here
 			}
-			if ip, known := r.Session.facts.ip(model.PublicIPKeyOf(id)); !known || ip.address == "" && r.at.Sub(ip.denied) >= deniedAge {
-				unknown = append(unknown, model.PublicIPKeyOf(id))
+			key := model.PublicIPKeyOf(id)
+			ip, known := r.Session.facts.ips.Get(key, 0)
+			_, isRecent := r.Session.facts.ips.Get(key, deniedAge)
+			if !known || ip.address == "" && (!ip.isDenied || !isRecent) {
+				unknown = append(unknown, key)
 			}
 		}
 	}
@@ -243,7 +251,7 @@ func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
 			s.facts.learnIP(o)
 		}
 		if fault.Is(err, fault.Denied) {
-			s.facts.learnDenied(k, s.now()) // its address stays unknown
+			s.facts.ips.Set(k, knownIP{isDenied: true}) // its address stays unknown
 			return
 		}
 		if err != nil {

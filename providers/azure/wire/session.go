@@ -65,7 +65,7 @@ func openSession(ctx context.Context, c model.Config, env providers.Env) (*Sessi
 	if env.Now == nil {
 		env.Now = time.Now
 	}
-	s := &Session{config: c, cluster: cmp.Or(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(), limits: newLimits(c, env), patience: patience}
+	s := &Session{config: c, cluster: cmp.Or(env.Cluster, "kubernetes"), now: env.Now, facts: newFactCache(env.Now), limits: newLimits(c, env), patience: patience}
 	s.endpoint = strings.TrimRight(place.Services[cloud.ResourceManager].Endpoint, "/")
 	options := clientOptions(place)
 	options.Transport = &http.Client{Transport: newMeter(kit.Transport(), env.Calls)}
