@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -28,37 +27,6 @@ const (
 // notInUse is why AWS does not check a target. Source: API reference, TargetHealth.
 const notInUse = elbv2types.TargetHealthReasonEnumNotInUse
 
-// awaited are the target groups whose first healthy target is waited for, and until when. It
-// is safe for concurrent use.
-type awaited struct {
-	sync.Mutex
-	until map[string]time.Time
-}
-
-// deadline is until when a group is waited for, which limit tells at the first time.
-func (a *awaited) deadline(group string, limit func() time.Time) time.Time {
-	a.Lock()
-	until, known := a.until[group]
-	a.Unlock()
-	if known {
-		return until
-	}
-	until = limit()
-	a.Lock()
-	defer a.Unlock()
-	if a.until == nil {
-		a.until = map[string]time.Time{}
-	}
-	a.until[group] = until
-	return until
-}
-
-func (a *awaited) forget(group string) {
-	a.Lock()
-	defer a.Unlock()
-	delete(a.until, group)
-}
-
 // awaitHealthy ends with a Pending fault while a listener is about to leave a target
 // group for one of which no target is healthy yet. Where none is although all were
 // checked, or the time is over, the listener switches, and manual names what the user
@@ -73,19 +41,23 @@ func awaitHealthy(c *change, spec model.Listener) (manual string, err error) {
 	if err != nil {
 		return "", err
 	}
-	waits := &c.Session.facts.awaited
+	awaited := c.Session.facts.awaited
 	healthy, checking := firstHealth(out.TargetHealthDescriptions)
 	if healthy || len(out.TargetHealthDescriptions) == 0 {
-		waits.forget(group)
+		awaited.Forget(group)
 		return "", nil
 	}
-	until := waits.deadline(group, func() time.Time { return c.Session.now().Add(checksTime(c, group)) })
+	until, ok := awaited.Get(group, 0)
+	if !ok {
+		until = c.Session.now().Add(checksTime(c, group))
+		awaited.Set(group, until)
+	}
 	if checking && c.Session.now().Before(until) {
 		return "", &fault.Fault{Meaning: fault.Pending, After: healthPause, Text: fmt.Sprintf(
 			"no target of target group %s is healthy yet; the listener of port %d sends to the old target group until one is, or until %s",
 			group, spec.Port, until.UTC().Format(time.RFC3339))}
 	}
-	waits.forget(group)
+	awaited.Forget(group)
 	return fmt.Sprintf("the listener of port %d was switched to target group %s, although no target of it is healthy: see why its health check fails", spec.Port, group), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 const (
@@ -57,9 +58,12 @@ type factCache struct {
 	}
 	refused  refusedNames   // by AWS, which does not have them
 	suspects fault.Suspects // members that AWS did not take, by load balancer or target group
-	awaited  awaited        // target groups whose first healthy target is waited for
-	stacks   stackCache
-	last     struct {
+	// awaited are the times until which the first healthy target of target groups is waited for.
+	awaited *observed.Values[string, time.Time]
+	// stacks are the Services that the tags of load balancers name, by ARN; empty where they
+	// name none of this cluster.
+	stacks *observed.Values[string, string]
+	last   struct {
 		sync.Mutex
 		of   factsKey
 		made *model.Facts
@@ -83,15 +87,21 @@ type factsKey struct {
 	absent   string // names that AWS does not have
 }
 
-func newFactCache() *factCache {
+func newFactCache(now func() time.Time) *factCache {
 	c := &factCache{machines: kit.NewKnown[string](instanceAge, absentAge, func(i model.Instance) bool { return i.Stopped })}
 	c.pods = kit.NewKnown[string, []string](podAge, absentPodAge, nil)
 	c.servers = kit.NewKnown[string, model.Servers](serverAge, absentServerAge, nil)
 	c.named = kit.NewKnown[string, namedGroup](namedAge, missingAge, nil)
-	c.stacks.known = map[string]string{}
+	c.awaited, c.stacks = observed.NewValues[string, time.Time](now), observed.NewValues[string, string](now)
 	c.groups.asked = map[string]bool{}
 	c.classic.there = map[string]bool{}
 	return c
+}
+
+// stackOf returns the Service that the tags of a load balancer name.
+func (c *factCache) stackOf(arn string) string {
+	name, _ := c.stacks.Get(arn, 0)
+	return name
 }
 
 // refresh asks for the ids again, whatever is remembered.

@@ -31,15 +31,16 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 		}
 	}
 	arns := slices.Sorted(maps.Keys(byARN))
-	for chunk := range slices.Chunk(r.facts.unknownStacks(arns), tagsPerCall) {
+	unread := slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { _, ok := r.facts.stacks.Get(arn, 0); return ok })
+	for chunk := range slices.Chunk(unread, tagsPerCall) {
 		if err := r.readNetworkTags(chunk); err != nil {
 			return err
 		}
 		for _, arn := range chunk {
-			r.facts.learnStack(arn, r.stackIn(r.tags[arn]))
+			r.facts.stacks.Set(arn, r.stackIn(r.tags[arn]))
 		}
 	}
-	r.facts.keepStacks(arns)
+	r.facts.stacks.ForgetWhere(func(arn, _ string) bool { return !containsSorted(arns, arn) })
 	if r.config.Controller.Serve {
 		r.keepGroups(arns, byARN)
 		r.keepGiven(all)

@@ -60,7 +60,7 @@ func openSession(ctx context.Context, c model.Config, env providers.Env) (*Sessi
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(), notes: env.Notes, pods: env.Pods}
+	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(env.Now), notes: env.Notes, pods: env.Pods}
 	s.config.Region = sdk.Region
 	s.connect(sdk)
 	if err := s.locate(ctx, sdk); err != nil {
