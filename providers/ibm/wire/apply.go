@@ -46,7 +46,7 @@ func verbTable() kit.Verbs[*Session] {
 func (s *Session) change(ctx context.Context, balancer string, r request, out any) error {
 	return s.locks.Change(ctx, balancer,
 		func() error {
-			if s.isBusy(balancer) {
+			if _, busy := s.busy.Get(balancer, 0); busy {
 				if err := s.settle(ctx, balancer); err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ func (s *Session) change(ctx context.Context, balancer string, r request, out an
 			if err := s.write(ctx, r, out); err != nil {
 				return err
 			}
-			s.noteBusy(balancer)
+			s.busy.Set(balancer, true)
 			return nil
 		},
 		func(refusal error) error {
@@ -77,7 +77,7 @@ func (s *Session) settle(ctx context.Context, balancer string) error {
 	case state == failed:
 		return fault.New(fault.Conflict, "the load balancer %s has failed", balancer)
 	}
-	s.noteReady(balancer)
+	s.busy.Forget(balancer)
 	return nil
 }
 
@@ -145,7 +145,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	if err := s.write(c.Ctx, r, &made); err != nil {
 		return kit.Failed(err)
 	}
-	s.noteBusy(made.ID)
+	s.busy.Set(made.ID, true)
 	if err := keepNote(c, made); err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
@@ -204,7 +204,7 @@ func noteID(ctx context.Context, notes providers.Notes, o stack.Owner, id string
 // read, because it replaces the list as a whole.
 func updateSubnets(c *change, spec model.Balancer) plan.Outcome {
 	s, id := c.Session, c.ID()
-	if s.isBusy(id) {
+	if _, busy := s.busy.Get(id, 0); busy {
 		if err := s.settle(c.Ctx, id); err != nil {
 			return kit.Failed(err)
 		}
@@ -233,7 +233,7 @@ func deleteBalancer(c *change) plan.Outcome {
 	case state != gone:
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "the load balancer %s is %s after its deletion was accepted", id, state), Sent: plan.MaybeSent}
 	}
-	c.Session.noteReady(id)
+	c.Session.busy.Forget(id)
 	return kit.Deleted(nil)
 }
 

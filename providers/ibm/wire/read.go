@@ -145,9 +145,9 @@ func (f *finder) take(ctx context.Context, d balancerDoc, by string) {
 	}
 	f.things = append(f.things, d.ID)
 	if isPending(d.Provisioning) {
-		f.session.noteBusy(d.ID)
+		f.session.busy.Set(d.ID, true)
 	} else {
-		f.session.noteReady(d.ID)
+		f.session.busy.Forget(d.ID)
 	}
 	f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, ID: d.ID, State: stateOf(d), Proof: proof, Spec: balancerSpec(d)})
 }

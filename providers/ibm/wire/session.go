@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/ibm/model"
 	"github.com/berth-lb/berth/providers/kit"
+	"github.com/berth-lb/berth/stack/observed"
 )
 
 // Session is an open connection to one account in one region. It is safe for concurrent use.
@@ -30,8 +30,7 @@ type Session struct {
 	groups  kit.Aged[[]model.SecurityGroup]
 	group   kit.Aged[string] // id of the resource group
 
-	mu   sync.Mutex
-	busy map[string]bool // load balancers that were written, by id
+	busy *observed.Values[string, bool] // load balancers that were written, by id
 }
 
 // factAge is how long subnets and the resource group are cached; they seldom change.
@@ -46,10 +45,11 @@ const callTimeout = 90 * time.Second
 // Open returns a session with the credentials of the configuration. It makes no call. The
 // error names the setting at fault.
 func Open(_ context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
-	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks(), busy: map[string]bool{}}
+	s := &Session{config: c, now: env.Now, notes: env.Notes, agent: env.UserAgent, locks: kit.NewLocks()}
 	if s.now == nil {
 		s.now = time.Now
 	}
+	s.busy = observed.NewValues[string, bool](s.now)
 	c.Public = os.Getenv("ENABLE_VPC_PUBLIC_ENDPOINT") == "true"
 	s.config = c
 	at := endpointsOf(c)
@@ -75,22 +75,3 @@ const (
 	bucketRead  = "read"
 	bucketWrite = "write"
 )
-
-// noteBusy records that a load balancer is busy with a write.
-func (s *Session) noteBusy(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy[id] = true
-}
-
-func (s *Session) isBusy(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.busy[id]
-}
-
-func (s *Session) noteReady(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.busy, id)
-}
