@@ -186,7 +186,7 @@ func (v *visit) serve(ctx context.Context) {
 	job := JobOf(v.svc, v.reconciler.Outputs())
 	job.NeverProvisioned, job.NamespaceLabels = fresh, namespace
 	job.Slices, job.Unmatched = v.endpoints.Of(v.svc)
-	job.Objects = v.objects.objectsOf(ctx, v.key, v.reconciler.Refers(*job))
+	job.Objects = v.objects.objectsOf(ctx, v.key, v.reconciler.ListReferences(*job))
 	look := v.wantsLook()
 	draft, err := v.draft(ctx, *job)
 	if err == nil && draft.Clean && look {

@@ -38,7 +38,7 @@ func (o *opened) serve(ctx context.Context, svc *corev1.Service) (reconcile.Resu
 	}
 	record, _ := service.RecordOf(svc)
 	job := reconcile.Job{Service: svc, Applied: record.Digest, Slices: beside.slices, Unmatched: beside.unmatched, NamespaceLabels: beside.labels}
-	job.Objects = service.ReadObjects(ctx, o.teller.client, o.Refers(job))
+	job.Objects = service.ReadObjects(ctx, o.teller.client, o.ListReferences(job))
 	res, err := o.drive(ctx, job)
 	if err != nil {
 		changed := res.Draft != nil && res.Draft.Asked != "" && res.Draft.Asked != record.Digest

@@ -23,7 +23,7 @@ func (f *follower) wakeReferring(o *opened, key string) {
 	ref := providers.Reference{Kind: providers.Service, Namespace: namespace, Name: name}
 	all, _ := f.view.services.Services(namespace).List(labels.Everything()) // a lister of a running informer does not fail
 	for _, svc := range all {
-		if isServed(svc) && slices.Contains(o.Refers(reconcile.Job{Service: svc}), ref) {
+		if isServed(svc) && slices.Contains(o.ListReferences(reconcile.Job{Service: svc}), ref) {
 			f.wake(svc.Namespace + "/" + svc.Name)
 		}
 	}

@@ -23,7 +23,7 @@ func (p *planning) refer(ctx context.Context) {
 		}
 		objects := map[providers.Reference]providers.Object{}
 		var asked []providers.Reference
-		for _, ref := range p.reconciler.Refers(*t.job) {
+		for _, ref := range p.reconciler.ListReferences(*t.job) {
 			if ref.Kind == providers.Service {
 				objects[ref] = p.referredTo(ref)
 			} else {

@@ -12,23 +12,23 @@ import (
 // compare computes the plan and applies the policies.
 func (r *Reconciler) compare(d *Draft) error {
 	if d.Basis >= Remembered {
-		r.hold(d.Owner, d.Have)
+		r.holdAdmitting(d.Owner, d.Have)
 	}
-	r.own(d, d.Have)
-	p, err := r.difference(d, d.Want, d.Have)
+	r.recordIdentities(d, d.Have)
+	p, err := r.planChanges(d, d.Want, d.Have)
 	if err != nil {
 		return err
 	}
-	d.Found = r.serves(d.Have)
+	d.Found = r.listServing(d.Have)
 	policies := slices.Clone(r.options.Policies)
 	if len(d.Blind) > 0 {
 		policies = append(policies, holdUnseen(d.Blind, d.Have))
 	}
 	if members := d.Request.Backends.Nodes; members.FilteredOut() {
-		policies = append(policies, keepMembers(members.Eligible(), r.populated(d.Have)))
+		policies = append(policies, keepMembers(members.Eligible(), r.listPopulated(d.Have)))
 	}
 	policies = append(policies, r.refused.filter(d.Asked))
-	if r.keeps(d) {
+	if r.keepsDrift(d) {
 		policies = append(policies, keepDrift)
 	}
 	d.Plan = p.Under(policies...)
@@ -38,9 +38,23 @@ func (r *Reconciler) compare(d *Draft) error {
 	return nil
 }
 
-// hold enters into the ledger what admits traffic and was found with evidence that it is
+// planChanges compares the desired with an observed stack, in time.
+func (r *Reconciler) planChanges(d *Draft, want, have *stack.Stack) (plan.Plan, error) {
+	rules := r.cloud.Rules
+	rules.Over = r.startDeadline(d)
+	if d.Intent == Serve && r.cloud.KeepServing != nil {
+		rules.Today = func() *stack.Stack { return r.cloud.KeepServing(d.Request, d.Facts, have) }
+	}
+	p := diff.Compare(want, have, rules, r.ledger)
+	if rules.Over() {
+		return plan.Plan{}, r.overdueError(d)
+	}
+	return p, nil
+}
+
+// holdAdmitting enters into the ledger what admits traffic and was found with evidence that it is
 // the Service's: until its own run has replaced that, no other Service's run removes it.
-func (r *Reconciler) hold(o stack.Owner, have *stack.Stack) {
+func (r *Reconciler) holdAdmitting(o stack.Owner, have *stack.Stack) {
 	var found []stack.Resource
 	for _, res := range have.Resources {
 		evident := res.Proof == stack.Tag || res.Proof == stack.Description || res.Proof == stack.Derived
@@ -93,8 +107,7 @@ func (r *Reconciler) exceedsBasis(d *Draft) bool {
 // createsForOthers reports whether the plan for a changed request, from a remembered stack,
 // creates a resource that other Services desire too: they may have created it since the read.
 func (r *Reconciler) createsForOthers(d *Draft) bool {
-	snap, known := r.snapshots.Fresh(d.Owner)
-	return d.Intent == Serve && d.Basis == Remembered && known && snap.asked != d.Asked && slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
+	return d.Intent == Serve && d.Basis == Remembered && d.last.asked != d.Asked && slices.ContainsFunc(d.Plan.Steps, func(s plan.Step) bool {
 		return s.ID.Action == plan.Create && s.Target.Ownership == stack.Shared && len(r.ledger.Others(d.Owner, s.Target)) > 0
 	})
 }
@@ -107,20 +120,4 @@ func hasUnproven(want, have *stack.Stack, known map[stack.Key]bool) bool {
 		_, wanted := want.Get(res.Key)
 		return res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && !known[res.Key]
 	})
-}
-
-// listUnproven returns the shared resources that a draft has found without proof and does not
-// desire, if the load balancer was found: such a read cannot prove more.
-func (r *Reconciler) listUnproven(d *Draft) map[stack.Key]bool {
-	if d.Basis == Read && !r.serving(d.Have) {
-		return nil
-	}
-	out := map[stack.Key]bool{}
-	for _, res := range d.Have.Resources {
-		_, wanted := d.Want.Get(res.Key)
-		if res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && (d.Basis == Read || d.unproven[res.Key]) {
-			out[res.Key] = true
-		}
-	}
-	return out
 }

@@ -187,7 +187,7 @@ func TestLedgerReadiness(t *testing.T) {
 	}
 	for _, evidence := range []string{"a lb public", "a pool 30080 [n1 n2]", "rule health", "rule node port 30080"} {
 		if !slices.Contains(w.show(t), evidence) {
-			t.Errorf("%q went before anybody knew who else needs it", evidence)
+			t.Errorf("%q was deleted before all its users were known", evidence)
 		}
 	}
 	p.settle(t, jobFor(b))

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,18 +24,6 @@ func inputDigest(asked string, req providers.Request) string {
 		parts = append(parts, ref.Name+"="+req.Objects[ref].Backends().Digest())
 	}
 	return shortHash(parts...)
-}
-
-// referencedServices returns the Services among objects, in order.
-func referencedServices(objects map[providers.Reference]providers.Object) []providers.Reference {
-	var out []providers.Reference
-	for ref, object := range objects {
-		if object.Service != nil {
-			out = append(out, ref)
-		}
-	}
-	slices.SortFunc(out, func(a, b providers.Reference) int { return cmp.Compare(a.String(), b.String()) })
-	return out
 }
 
 // askedDigest returns a short hash of the Service's request, without its nodes and pods. It is
@@ -68,7 +55,7 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 // Asked returns the digest of a Service's request, as a clean run records it on the Service. It
 // calls no cloud.
 func (r *Reconciler) Asked(job Job) string {
-	d := &Draft{Job: job, Owner: OwnerOf(job.Service)}
+	d := r.newDraft(job)
 	r.parse(d)
 	return askedDigest(r.cloud, d.Request)
 }

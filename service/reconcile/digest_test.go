@@ -22,7 +22,7 @@ func TestDigestOfLabels(t *testing.T) {
 	of := func(wanted providers.Labels, service, namespace labels) string {
 		cloud := providers.Bound{Annotations: set, Labels: wanted}
 		job := Job{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: service}}, NamespaceLabels: namespace}
-		return askedDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).labels(job)})
+		return askedDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).selectLabels(job)})
 	}
 	both := providers.Labels{Service: []string{"team", "tier"}, Namespace: []string{"team", "tier"}}
 	plain := of(providers.Labels{}, nil, nil)
@@ -38,7 +38,7 @@ func TestDigestOfLabels(t *testing.T) {
 		"a label of the namespace": {wanted: both, namespace: labels{"team": "a"}},
 		"another one":              {wanted: both, namespace: labels{"tier": "a"}},
 		"an empty label":           {wanted: both, namespace: labels{"team": ""}},
-		"nobody looks":             {service: labels{"team": "a"}, namespace: labels{"team": "a"}, same: true},
+		"no label counts":          {service: labels{"team": "a"}, namespace: labels{"team": "a"}, same: true},
 	} {
 		got := of(tc.wanted, tc.service, tc.namespace)
 		if (got == plain) != tc.same {

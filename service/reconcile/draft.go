@@ -4,19 +4,20 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Draft plans a Service without changing anything in the cloud. An error is a
 // fault; mistakes of the user are in Problems. A Service that cannot be drafted
 // might desire any shared resource, unless all its existing resources were read.
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
-	d := &Draft{Job: job, Owner: OwnerOf(job.Service), progress: progress{ended: ctx.Err}}
+	d := r.newDraft(job)
+	d.ended = ctx.Err
 	if job.Release {
 		d.Intent = Release
 		return d, r.draftRelease(ctx, d)
@@ -33,6 +34,12 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	return d, err
 }
 
+// newDraft returns an empty draft with the last snapshot of its Service.
+func (r *Reconciler) newDraft(job Job) *Draft {
+	owner := OwnerOf(job.Service)
+	return &Draft{Job: job, Owner: owner, progress: progress{last: r.recall(owner)}}
+}
+
 // draft has four phases: parse, observe, build and compare. The last three are repeated, with a
 // read, while the observations do not suffice for the plan that follows from them.
 func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
@@ -41,7 +48,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 	}
 	d.Asked = askedDigest(r.cloud, d.Request)
 	d.Digest = inputDigest(d.Asked, d.Request)
-	d.recheck = r.last(d.Owner).clean == d.Digest
+	d.recheck = d.last.clean == d.Digest
 	if r.stillClean(d) {
 		return nil
 	}
@@ -55,6 +62,7 @@ func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
 		}
 		d.Want, d.Plan = nil, plan.Plan{}
 		r.Distrust(d.Owner)
+		d.last = r.recall(d.Owner)
 	}
 }
 
@@ -87,12 +95,11 @@ func (r *Reconciler) planObserved(ctx context.Context, d *Draft) (suffices bool,
 // stillClean reports whether the last run left nothing to do and nothing has changed
 // since.
 func (r *Reconciler) stillClean(d *Draft) bool {
-	snap, ok := r.snapshots.Fresh(d.Owner)
-	if !ok || snap.clean != d.Digest || d.Problems.Errors() || r.isElsewhere(d, snap) {
+	if !d.last.isFresh || d.last.clean != d.Digest || d.Problems.Errors() || r.isElsewhere(d) {
 		return false
 	}
-	d.remember(snap)
-	d.Clean, d.Problems = true, append(d.Problems, snap.warnings...).Distinct()
+	d.remember()
+	d.Clean, d.Problems = true, append(d.Problems, d.last.warnings...).Distinct()
 	return true
 }
 
@@ -100,12 +107,12 @@ func (r *Reconciler) stillClean(d *Draft) bool {
 func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
 	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
 	r.ledger.Leave(d.Owner)
-	if snap, ok := r.snapshots.Fresh(d.Owner); ok && snap.basis != Checked && !hasUnproven(nil, snap.Have, snap.unproven) {
-		if r.sharesCalls(snap.Have) {
+	if last := d.last; last.isFresh && last.basis != Checked && !hasUnproven(nil, last.Have, last.unproven) {
+		if r.sharesCalls(last.Have) {
 			r.reader.Gather(ctx) // others may be released as well
 		}
-		d.remember(snap)
-		d.Have, d.Blind = r.observed.Overlay(d.Have, d.read), snap.blind
+		d.remember()
+		d.Have, d.Blind = r.observed.Overlay(d.Have, d.read), last.blind
 	} else if err := r.read(ctx, d, r.ownedScope(d.Owner, d.Job.Service)); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
@@ -32,9 +33,9 @@ func causeText(refusal error) string {
 	return ": " + strings.Join(strings.Fields(refusal.Error()), " ")
 }
 
-// populated returns the found resources that have members: a set of one of their parts is not
+// listPopulated returns the found resources that have members: a set of one of their parts is not
 // empty.
-func (r *Reconciler) populated(have *stack.Stack) map[stack.Key]bool {
+func (r *Reconciler) listPopulated(have *stack.Stack) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	for _, res := range have.Resources {
 		for _, f := range stack.Fields(res.Spec) {
@@ -62,4 +63,9 @@ func keepMembers(eligible int, populated map[stack.Key]bool) plan.StepFilter {
 		}
 		return plan.Verdict{}
 	}
+}
+
+func emptySlice(v any) bool {
+	rv := reflect.ValueOf(v)
+	return !rv.IsValid() || (rv.Kind() == reflect.Slice && rv.Len() == 0)
 }

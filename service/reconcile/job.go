@@ -116,6 +116,7 @@ type View struct {
 
 // progress is what a draft needs besides its values.
 type progress struct {
+	last    recalled             // before the run; again after each read
 	ended   func() error         // returns why the caller has stopped waiting for the draft; nil: it waits
 	built   annotations.Problems // from the last build
 	learned bool                 // a run has found out what the conditions report
@@ -128,8 +129,8 @@ func (v *View) observe(have *stack.Stack, at time.Time, basis Basis) {
 	v.Have, v.read, v.Basis, v.origin, v.unproven = have, at, basis, basis, nil
 }
 
-// remember sets the observed stack to the snapshot of an earlier run.
-func (v *View) remember(snap snapshot) {
-	v.observe(snap.Have, snap.At, Remembered)
-	v.origin, v.manual, v.unproven = snap.basis, snap.manual, snap.unproven
+// remember sets the observed stack to that of an earlier run.
+func (d *Draft) remember() {
+	d.observe(d.last.Have, d.last.At, Remembered)
+	d.origin, d.manual, d.unproven = d.last.basis, d.last.manual, d.last.unproven
 }

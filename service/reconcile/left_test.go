@@ -80,7 +80,7 @@ func TestRelease(t *testing.T) {
 		p.settle(t, releaseJob(svc))
 		checkEqual(t, []string{}, p.w.show(t))
 	})
-	t.Run("what nobody knew of is found", func(t *testing.T) {
+	t.Run("what was unknown is found", func(t *testing.T) {
 		p := startKnown(newWorld())
 		p.settle(t, jobFor(svc))
 		p.w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}

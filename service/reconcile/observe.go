@@ -6,6 +6,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 )
 
 // observe obtains the observed stack and the facts: from the snapshot, or by a read. For a new
@@ -23,17 +24,16 @@ func (r *Reconciler) observe(ctx context.Context, d *Draft) error {
 	}
 	scope.Owner = d.Owner
 	d.scope = scope
-	snap, known := r.snapshots.Fresh(d.Owner)
-	checks := r.canCheckPresence(d, snap, known)
+	checks := r.canCheckPresence(d)
 	// A kind that could not be read may be readable by now.
-	if known && len(snap.blind) == 0 && !r.cameBack(d, snap) && !r.isElsewhere(d, snap) && (snap.basis != Checked || checks) {
+	if d.last.isFresh && len(d.last.blind) == 0 && !r.cameBack(d) && !r.isElsewhere(d) && (d.last.basis != Checked || checks) {
 		scope.Own = nil // facts only, mostly from the session's cache
 		if err := r.read(ctx, d, scope); err != nil {
 			return err
 		}
-		d.remember(snap)
+		d.remember()
 		d.Have = r.observed.Overlay(d.Have, d.read)
-		if snap.basis == Checked {
+		if d.last.basis == Checked {
 			d.Basis = Checked
 		}
 		return nil
@@ -58,7 +58,7 @@ func (r *Reconciler) observeBeyond(ctx context.Context, d *Draft) error {
 
 // canSkipRead reports whether the Service is new, so that nothing of it can exist in the cloud.
 func (r *Reconciler) canSkipRead(d *Draft) bool {
-	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !r.isSeen(d.Owner)
+	return d.Job.NeverProvisioned && !d.Job.Look && d.Intent == Serve && r.cloud.ScopeForCreate != nil && !d.last.isSeen
 }
 
 // assumeAbsent observes for a new Service: what its creation would not be refused for, and the
@@ -88,17 +88,62 @@ func (r *Reconciler) assumeAbsent(ctx context.Context, d *Draft) (absent bool, e
 	return true, nil
 }
 
-// isElsewhere reports whether the user has moved the Service to another place, by an annotation,
-// since the last valid request. Annotations that Berth writes itself do not count.
-func (r *Reconciler) isElsewhere(d *Draft, snap snapshot) bool {
-	if snap.good == nil || len(r.cloud.OnDelete) == 0 {
+// canCheckPresence reports whether the request is that of the last clean run. Then it is enough
+// to check that the load balancer exists, and to read what follows nodes and pods.
+func (r *Reconciler) canCheckPresence(d *Draft) bool {
+	if d.Intent != Serve || d.Asked == "" {
 		return false
 	}
-	wrote := r.cloud.Status(*snap.good, snap.Have).Annotations
+	if d.last.isFresh && d.last.basis == Checked {
+		return d.last.asked == d.Asked
+	}
+	return !d.last.isSeen && d.Job.Applied == d.Asked
+}
+
+// checkPresence reads the kinds that clients connect to and the kinds that follow the nodes and
+// pods. False: the load balancer was not found.
+func (r *Reconciler) checkPresence(ctx context.Context, d *Draft, scope providers.Scope) (bool, error) {
+	scope.Only = r.checkedKinds()
+	if !slices.ContainsFunc(scope.Only, r.followsBackends) {
+		scope.Depth, scope.Only = providers.Shallow, nil
+	}
+	if err := r.read(ctx, d, scope); err != nil {
+		return false, err
+	}
+	d.Basis, d.origin = Checked, Checked
+	return r.isServing(d.Have), nil
+}
+
+// checkedKinds returns the kinds that a presence check reads, in order.
+func (r *Reconciler) checkedKinds() []stack.Kind {
+	var out []stack.Kind
+	for kind, rule := range r.cloud.Rules.Kinds {
+		if rule.Role.Is(diff.EntryPoint) || rule.FollowsBackends {
+			out = append(out, kind)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// isElsewhere reports whether the user has moved the Service to another place, by an annotation,
+// since the last valid request. Annotations that Berth writes itself do not count.
+func (r *Reconciler) isElsewhere(d *Draft) bool {
+	good := d.last.good
+	if good == nil || len(r.cloud.OnDelete) == 0 {
+		return false
+	}
+	wrote := r.cloud.Status(*good, d.last.Have).Annotations
 	return slices.ContainsFunc(r.cloud.OnDelete, func(key string) bool {
 		value := d.Job.Service.Annotations[key]
-		return value != snap.good.Service.Annotations[key] && value != wrote[key]
+		return value != good.Service.Annotations[key] && value != wrote[key]
 	})
+}
+
+// cameBack reports whether a member of the last run is another machine now. A cloud that
+// identifies members by name may have removed the old one, and only a read shows that.
+func (r *Reconciler) cameBack(d *Draft) bool {
+	return r.cloud.NamedMembers && d.last.good != nil && len(d.Request.Backends.Nodes.CameBack(d.last.good.Backends.Nodes)) > 0
 }
 
 // read reads the cloud, and removes from the result what this process has deleted before.
@@ -116,6 +161,3 @@ func (r *Reconciler) read(ctx context.Context, d *Draft, scope providers.Scope) 
 	r.observed.Listed(d.Have, began)
 	return nil
 }
-
-// serving reports whether a load balancer of the Service, or one that serves it, was found.
-func (r *Reconciler) serving(have *stack.Stack) bool { return len(r.serves(have)) > 0 }

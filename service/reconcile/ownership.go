@@ -56,23 +56,23 @@ func (r *Reconciler) beginRelease(d *Draft) {
 	}
 	var has []ledger.Identity
 	if later, _ := r.ledger.Namesake(d.Owner); !later {
-		has = r.identities(d.Owner, d.Have)
+		has = r.listIdentities(d.Owner, d.Have)
 	}
 	r.releases.begin(d.Owner, has)
 	d.shown, d.Have = d.Have, r.leaveNamesake(d.Owner, d.Have)
 }
 
-// own records the identities of what a served Service has, so that no release of an earlier
+// recordIdentities records the identities of what a served Service has, so that no release of an earlier
 // Service of the same name deletes it.
-func (r *Reconciler) own(d *Draft, have *stack.Stack) {
+func (r *Reconciler) recordIdentities(d *Draft, have *stack.Stack) {
 	if r.cloud.FoundByName != nil && d.Intent != Release {
-		r.ledger.Own(d.Owner, r.identities(d.Owner, have), d.Basis < Remembered)
+		r.ledger.Own(d.Owner, r.listIdentities(d.Owner, have), d.Basis < Remembered)
 	}
 }
 
-// ownAfter does the same after a run. A creation that was not answered may have succeeded.
-func (r *Reconciler) ownAfter(d *Draft, report engine.Report) {
-	r.own(d, report.Have)
+// recordIdentitiesAfter does the same after a run. A creation that was not answered may have succeeded.
+func (r *Reconciler) recordIdentitiesAfter(d *Draft, report engine.Report) {
+	r.recordIdentities(d, report.Have)
 	if r.cloud.FoundByName != nil && slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return res.Step.ID.Action == plan.Create && res.Outcome.Sent == plan.MaybeSent
 	}) {
@@ -80,9 +80,9 @@ func (r *Reconciler) ownAfter(d *Draft, report engine.Report) {
 	}
 }
 
-// identities lists the resources that only the name of the Service attributes to it, without
+// listIdentities lists the resources that only the name of the Service attributes to it, without
 // their parts.
-func (r *Reconciler) identities(o stack.Owner, have *stack.Stack) []ledger.Identity {
+func (r *Reconciler) listIdentities(o stack.Owner, have *stack.Stack) []ledger.Identity {
 	var out []ledger.Identity
 	for _, res := range have.Resources {
 		if res.ID != "" && r.isNamed(o, have, res) {

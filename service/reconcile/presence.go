@@ -1,52 +1,12 @@
 package reconcile
 
 import (
-	"context"
 	"slices"
 
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
 )
-
-// canCheckPresence reports whether the request is that of the last clean run. Then it is enough
-// to check that the load balancer exists, and to read what follows nodes and pods.
-func (r *Reconciler) canCheckPresence(d *Draft, snap snapshot, known bool) bool {
-	if d.Intent != Serve || d.Asked == "" {
-		return false
-	}
-	if known && snap.basis == Checked {
-		return snap.asked == d.Asked
-	}
-	return !r.isSeen(d.Owner) && d.Job.Applied == d.Asked
-}
-
-// checkPresence reads the kinds that clients connect to and the kinds that follow the nodes and
-// pods. False: the load balancer was not found.
-func (r *Reconciler) checkPresence(ctx context.Context, d *Draft, scope providers.Scope) (bool, error) {
-	scope.Only = r.checkedKinds()
-	if !slices.ContainsFunc(scope.Only, r.followsBackends) {
-		scope.Depth, scope.Only = providers.Shallow, nil
-	}
-	if err := r.read(ctx, d, scope); err != nil {
-		return false, err
-	}
-	d.Basis, d.origin = Checked, Checked
-	return r.serving(d.Have), nil
-}
-
-// checkedKinds returns the kinds that a presence check reads, in order.
-func (r *Reconciler) checkedKinds() []stack.Kind {
-	var out []stack.Kind
-	for kind, rule := range r.cloud.Rules.Kinds {
-		if rule.Role.Is(diff.EntryPoint) || rule.FollowsBackends {
-			out = append(out, kind)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
 
 func (r *Reconciler) followsBackends(k stack.Kind) bool {
 	return r.cloud.Rules.Kinds[k].FollowsBackends
@@ -55,7 +15,7 @@ func (r *Reconciler) followsBackends(k stack.Kind) bool {
 // planChecked plans for the nodes and pods behind a Service alone, from a presence check. False:
 // everything that the Service may own must be read.
 func (r *Reconciler) planChecked(d *Draft) bool {
-	want, problems, err := r.wants(d, d.Have)
+	want, problems, err := r.buildDesired(d, d.Have)
 	if err != nil || problems.Errors() || len(d.Blind) > 0 {
 		return false
 	}

@@ -198,7 +198,7 @@ func TestReaderEndsWithItsAskers(t *testing.T) {
 		askers.Wait()
 		synctest.Wait()
 		if !ended.Load() {
-			t.Error("the read goes on although nobody waits")
+			t.Error("the read goes on although no caller waits")
 		}
 	})
 }

@@ -29,7 +29,7 @@ func (r *Reconciler) Rebuild(d *Draft, v Variation) (*stack.Stack, annotations.P
 	bag, problems := r.cloud.Annotations.Parse(choice.Kind, annotations.SourceOf(svc))
 	req := providers.Request{
 		Owner: OwnerOf(svc), Service: svc, Kind: choice.Kind, Values: bag,
-		NamespaceLabels: d.Request.NamespaceLabels, Objects: d.Request.Objects, Over: r.until(d),
+		NamespaceLabels: d.Request.NamespaceLabels, Objects: d.Request.Objects, Over: r.startDeadline(d),
 	}
 	if problems.Errors() {
 		return nil, problems, nil

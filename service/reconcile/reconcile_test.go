@@ -144,7 +144,7 @@ func TestReads(t *testing.T) {
 	p.SetNodes([]nodeports.Node{newNode("n1"), newNode("n2"), newNode("n3")})
 	checkEqual(t, cost{Writes: 1}, p.cost(func() { p.settle(t, jobFor(svc)) }))
 
-	t.Log("old: one read, and what somebody changed is mended")
+	t.Log("old: one read, and a foreign change is corrected")
 	p.w.of("a", kindPool) // the pool stays, its members go
 	for _, th := range p.w.things {
 		if _, ok := th.spec.(members); ok {

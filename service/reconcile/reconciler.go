@@ -157,39 +157,12 @@ func (r *Reconciler) Outputs() providers.Outputs { return r.cloud.Outputs }
 // WantsEndpoints reports whether Jobs must contain the EndpointSlices of their Service.
 func (r *Reconciler) WantsEndpoints() bool { return r.cloud.Endpoints }
 
-// FollowsEndpoints reports whether the pods of a Service may determine the backends of
-// its load balancer.
-func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
-	switch of := r.cloud.EndpointsOf; {
-	case !r.cloud.Endpoints:
-		return false
-	case of == nil || of(svc):
-		return true
-	}
-	return r.cloud.PodsIn != nil && r.cloud.PodsIn(r.last(OwnerOf(svc)).Have)
-}
-
 // WantsNamespaceLabels reports whether Jobs must contain the labels of their Service's
 // namespace.
 func (r *Reconciler) WantsNamespaceLabels() bool { return len(r.cloud.Labels.Namespace) > 0 }
 
 // WantsObjects reports whether Services may refer to objects that Jobs must contain.
 func (r *Reconciler) WantsObjects() bool { return r.cloud.Refers != nil }
-
-// labels returns the labels of the namespace that the Service depends on; nil if there are none.
-// A change of others is no change of the Service.
-func (r *Reconciler) labels(job Job) map[string]string {
-	if len(r.cloud.Labels.Namespace) == 0 {
-		return nil
-	}
-	out := map[string]string{}
-	for _, key := range r.cloud.Labels.Namespace {
-		if value, ok := job.NamespaceLabels[key]; ok {
-			out[key] = value
-		}
-	}
-	return out
-}
 
 // Annotations returns the cloud's declared annotations.
 func (r *Reconciler) Annotations() *annotations.Set { return r.cloud.Annotations }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"context"
-	"reflect"
 	"slices"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
-	"github.com/berth-lb/berth/stack/observed"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -73,9 +71,9 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 	d.manual = d.manual.after(res.Report)
 	res.Manual = d.manual.texts()
 	res.Err = res.Report.Err()
-	res.Wait, res.Waits = r.wait(d, res.Report)
+	res.Wait, res.Waits = r.requeueDelay(d, res.Report)
 	if d.Intent == Release {
-		r.released(ctx, d, &res)
+		r.finishRelease(ctx, d, &res)
 		return res
 	}
 	done := res.Report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
@@ -112,9 +110,9 @@ func isContradicted(report engine.Report) bool {
 // record records what the steps of a run have shown and changed.
 func (r *Reconciler) record(d *Draft, report engine.Report) {
 	if d.Basis >= Remembered {
-		r.hold(d.Owner, report.Have)
+		r.holdAdmitting(d.Owner, report.Have)
 	}
-	r.ownAfter(d, report)
+	r.recordIdentitiesAfter(d, report)
 	r.refused.note(d.Owner, d.Asked, report)
 }
 
@@ -127,8 +125,8 @@ func (d *Draft) learns(report engine.Report) bool {
 	return true
 }
 
-// wait returns the requeue delay after a run, and whether to requeue at all.
-func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
+// requeueDelay returns the requeue delay after a run, and whether to requeue at all.
+func (r *Reconciler) requeueDelay(d *Draft, report engine.Report) (wait time.Duration, waits bool) {
 	switch wait, waits = report.Wait(); {
 	case d.Plan.AnyBlocked(plan.ByLedger) && r.ledger.Ready():
 		return sharedWait, true
@@ -144,7 +142,7 @@ func (r *Reconciler) wait(d *Draft, report engine.Report) (wait time.Duration, w
 // fillStatus computes the status for clients. After a presence check it has no annotations and
 // finalizers: the Service has them since the run that created the load balancer.
 func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
-	res.Status, res.Serves = r.cloud.Status(d.Request, have), r.serves(have)
+	res.Status, res.Serves = r.cloud.Status(d.Request, have), r.listServing(have)
 	for _, key := range res.Serves {
 		serving, _ := have.Get(key)
 		res.Names = append(res.Names, NameOf(serving))
@@ -186,7 +184,7 @@ func (r Result) Frees() bool {
 // releases it.
 func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 	have = withoutForeign(have, d.Want)
-	want, problems, err := r.wants(d, have)
+	want, problems, err := r.buildDesired(d, have)
 	if err != nil || problems.Errors() {
 		return true // the next draft reports the problem
 	}
@@ -194,7 +192,7 @@ func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 	if r.cloud.MatchFound != nil {
 		have = r.cloud.MatchFound(want, have)
 	}
-	p, err := r.difference(d, want, have)
+	p, err := r.planChanges(d, want, have)
 	return err != nil || !p.Empty()
 }
 
@@ -212,7 +210,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	if res.Clean {
 		clean = d.Digest
 	}
-	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.last(d.Owner)
+	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.lastSnapshot(d.Owner)
 	switch snap.Recheck = r.recheckAt(d, snap.Have); {
 	case res.doubtful:
 		snap.Recheck = r.observed.StaleUntil()
@@ -227,40 +225,8 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	r.snapshots.Put(d.Owner, snap)
 }
 
-func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := r.newSnapshot(d, have)
-	snap.asked, snap.clean, snap.warnings = d.Asked, clean, d.built
-	if d.Problems.Errors() {
-		snap.good = r.last(d.Owner).good
-	} else {
-		good := d.Request
-		snap.good = &good
-	}
-	return snap
-}
-
-// newSnapshot returns the snapshot of a draft after its run, without its request.
-func (r *Reconciler) newSnapshot(d *Draft, have *stack.Stack) snapshot {
-	seen := observed.Snapshot{Have: withoutForeign(have, d.Want), At: d.read, Partial: d.origin == Checked}
-	return snapshot{Snapshot: seen, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)}
-}
-
-// withoutForeign leaves out the entries of other owners that a read returned.
-func withoutForeign(have, want *stack.Stack) *stack.Stack {
-	out := &stack.Stack{Owner: have.Owner}
-	for _, res := range have.Resources {
-		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Ownership == stack.Shared {
-			if _, wanted := want.Get(res.Key); !wanted {
-				continue
-			}
-		}
-		out.Resources = append(out.Resources, res)
-	}
-	return out
-}
-
-// released checks that nothing is left; only a read can prove that.
-func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
+// finishRelease checks that nothing is left; only a read can prove that.
+func (r *Reconciler) finishRelease(ctx context.Context, d *Draft, res *Result) {
 	if res.Report.Stale() {
 		r.snapshots.Drop(d.Owner)
 	} else {
@@ -285,7 +251,7 @@ func (r *Reconciler) released(ctx context.Context, d *Draft, res *Result) {
 		shown, blind = d.manual.without(found), found.Blind
 		left = r.leaveNamesake(d.Owner, shown)
 	}
-	if len(blind) == 0 && !r.proven(d.Owner, left) {
+	if len(blind) == 0 && !r.hasProven(d.Owner, left) {
 		if res.Wait = r.observed.Unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
 			res.Wait, res.Released = 0, true
 			r.Forget(d.Owner)
@@ -338,12 +304,12 @@ func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, err
 	if found.Err != nil {
 		return false, found.Err
 	}
-	return len(found.Blind) > 0 || r.proven(o, found.Have), nil
+	return len(found.Blind) > 0 || r.hasProven(o, found.Have), nil
 }
 
-// proven reports whether a found resource is proven to be the owner's. Parts that are deleted with
+// hasProven reports whether a found resource is proven to be the owner's. Parts that are deleted with
 // others do not count, nor do entries that other Services use.
-func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
+func (r *Reconciler) hasProven(o stack.Owner, s *stack.Stack) bool {
 	if s == nil {
 		return false
 	}
@@ -353,9 +319,4 @@ func (r *Reconciler) proven(o stack.Owner, s *stack.Stack) bool {
 		}
 		return res.Ownership == stack.Owned || len(r.ledger.Others(o, res)) == 0
 	})
-}
-
-func emptySlice(v any) bool {
-	rv := reflect.ValueOf(v)
-	return !rv.IsValid() || (rv.Kind() == reflect.Slice && rv.Len() == 0)
 }

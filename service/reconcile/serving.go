@@ -9,14 +9,14 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// serves lists what clients connect to among the resources of a Service, sorted.
-func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
+// listServing lists what clients connect to among the resources of a Service, sorted.
+func (r *Reconciler) listServing(have *stack.Stack) []stack.Key {
 	if have == nil {
 		return nil
 	}
 	var out []stack.Key
 	for _, res := range have.Resources {
-		if r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint) && (res.Proof != stack.None || r.lends(have, res)) {
+		if r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint) && (res.Proof != stack.None || r.hostsParts(have, res)) {
 			out = append(out, res.Key)
 		}
 	}
@@ -24,8 +24,11 @@ func (r *Reconciler) serves(have *stack.Stack) []stack.Key {
 	return slices.Compact(out)
 }
 
-// lends reports whether a found resource is external and contains a resource of the Service.
-func (r *Reconciler) lends(have *stack.Stack, res stack.Resource) bool {
+// isServing reports whether a load balancer of the Service, or one that serves it, was found.
+func (r *Reconciler) isServing(have *stack.Stack) bool { return len(r.listServing(have)) > 0 }
+
+// hostsParts reports whether a found resource is external and contains a resource of the Service.
+func (r *Reconciler) hostsParts(have *stack.Stack, res stack.Resource) bool {
 	return res.Ownership == stack.External && slices.ContainsFunc(have.Resources, func(part stack.Resource) bool {
 		return part.In == res.Key && part.Proof != stack.None && !r.cloud.Rules.Kinds[part.Key.Kind].Within.Inherent
 	})

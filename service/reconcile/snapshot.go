@@ -37,25 +37,76 @@ type snapshot struct {
 	unproven map[stack.Key]bool
 }
 
-// last returns the snapshot of a Service, however old it is.
-func (r *Reconciler) last(o stack.Owner) snapshot {
+// lastSnapshot returns the snapshot of a Service, however old it is.
+func (r *Reconciler) lastSnapshot(o stack.Owner) snapshot {
 	snap, _ := r.snapshots.Last(o)
 	return snap
 }
 
-// isSeen reports whether the process has read the Service before, however long ago and whatever
-// the outcome.
-func (r *Reconciler) isSeen(o stack.Owner) bool {
-	_, seen := r.snapshots.Last(o)
-	return seen
+// recalled is what the process knows of a Service when a draft begins to observe.
+type recalled struct {
+	snapshot
+	isSeen  bool // the process has read the Service before, however long ago and whatever the outcome
+	isFresh bool // the snapshot may be used in place of a read
+}
+
+// recall returns the snapshot of a Service.
+func (r *Reconciler) recall(o stack.Owner) (out recalled) {
+	out.snapshot, out.isSeen = r.snapshots.Last(o)
+	_, out.isFresh = r.snapshots.Fresh(o)
+	return out
 }
 
 // Distrust drops the observed stack of a Service, so that the next draft reads everything. The
 // last valid request is kept.
-func (r *Reconciler) Distrust(o stack.Owner) { r.snapshots.Put(o, snapshot{good: r.last(o).good}) }
+func (r *Reconciler) Distrust(o stack.Owner) {
+	r.snapshots.Put(o, snapshot{good: r.lastSnapshot(o).good})
+}
 
-// cameBack reports whether a member of the last run is another machine now. A cloud that
-// identifies members by name may have removed the old one, and only a read shows that.
-func (r *Reconciler) cameBack(d *Draft, snap snapshot) bool {
-	return r.cloud.NamedMembers && snap.good != nil && len(d.Request.Backends.Nodes.CameBack(snap.good.Backends.Nodes)) > 0
+func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
+	snap := r.newSnapshot(d, have)
+	snap.asked, snap.clean, snap.warnings = d.Asked, clean, d.built
+	if d.Problems.Errors() {
+		snap.good = d.last.good
+	} else {
+		good := d.Request
+		snap.good = &good
+	}
+	return snap
+}
+
+// newSnapshot returns the snapshot of a draft after its run, without its request.
+func (r *Reconciler) newSnapshot(d *Draft, have *stack.Stack) snapshot {
+	seen := observed.Snapshot{Have: withoutForeign(have, d.Want), At: d.read, Partial: d.origin == Checked}
+	return snapshot{Snapshot: seen, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)}
+}
+
+// withoutForeign leaves out the entries of other owners that a read returned.
+func withoutForeign(have, want *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: have.Owner}
+	for _, res := range have.Resources {
+		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Ownership == stack.Shared {
+			if _, wanted := want.Get(res.Key); !wanted {
+				continue
+			}
+		}
+		out.Resources = append(out.Resources, res)
+	}
+	return out
+}
+
+// listUnproven returns the shared resources that a draft has found without proof and does not
+// desire, if the load balancer was found: such a read cannot prove more.
+func (r *Reconciler) listUnproven(d *Draft) map[stack.Key]bool {
+	if d.Basis == Read && !r.isServing(d.Have) {
+		return nil
+	}
+	out := map[stack.Key]bool{}
+	for _, res := range d.Have.Resources {
+		_, wanted := d.Want.Get(res.Key)
+		if res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && (d.Basis == Read || d.unproven[res.Key]) {
+			out[res.Key] = true
+		}
+	}
+	return out
 }

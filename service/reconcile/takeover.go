@@ -30,9 +30,9 @@ func keepDrift(s plan.Step) plan.Verdict {
 	return plan.Verdict{Blocked: true, By: plan.ByTakeover, Why: "the controller that built it left it so; --on-takeover=converge applies it"}
 }
 
-// keeps reports whether drift is kept: until a first run of this controller is clean,
+// keepsDrift reports whether drift is kept: until a first run of this controller is clean,
 // and then until the Service or its nodes change.
-func (r *Reconciler) keeps(d *Draft) bool {
+func (r *Reconciler) keepsDrift(d *Draft) bool {
 	return r.options.KeepDrift && d.Intent != Release && (d.Job.Foreign || d.Job.Applied == kept+d.Digest)
 }
 

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"slices"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/traffic"
 )
@@ -31,4 +32,12 @@ func (r *Reconciler) Flows(d *Draft) []traffic.Flow {
 // Others returns the other Services that use a shared resource, as far as they are known.
 func (r *Reconciler) Others(d *Draft, res stack.Resource) []stack.Owner {
 	return r.ledger.Others(d.Owner, res)
+}
+
+// ReachOf returns the reach of the Service of a draft, of the desired stack if that is known.
+func (r *Reconciler) ReachOf(d *Draft) providers.Reach {
+	if d.Want != nil && r.cloud.Becomes != nil {
+		return r.cloud.Becomes(d.Request, d.Want)
+	}
+	return r.cloud.Reach(d.Request)
 }
