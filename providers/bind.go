@@ -10,9 +10,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
-	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -58,20 +56,6 @@ type Bound struct {
 	Calls
 	Annotations *annotations.Set
 	Labels      Labels
-}
-
-// Traits are the fields of a Cloud that do not depend on its configuration.
-type Traits struct {
-	Name         string
-	Capabilities []Capability
-	Rules        diff.Rules
-	Flows        traffic.Func // nil: unknown for this cloud
-	Outputs      Outputs
-	OnDelete     []string
-	FoundByName  func(stack.Owner, stack.Resource) bool
-	MatchFound   func(want, have *stack.Stack) *stack.Stack
-
-	ProvenByNodes, NamedMembers, EachRead bool
 }
 
 // Requests answers questions about the request of a Service.
@@ -134,11 +118,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 	}
 	reach, becomes := reachOf(cloud, input)
 	return Bound{
-		Traits: Traits{
-			Name: cloud.Name, Capabilities: cloud.Capabilities, Rules: cloud.Rules, Flows: cloud.Flows, Outputs: cloud.Outputs,
-			OnDelete: cloud.OnDelete, FoundByName: cloud.FoundByName, MatchFound: cloud.MatchFound,
-			ProvenByNodes: cloud.ProvenByNodes, NamedMembers: cloud.NamedMembers, EachRead: cloud.EachRead,
-		},
+		Traits: cloud.Traits,
 		Requests: Requests{
 			Choose: chooseUnder(cloud, config), Reach: reach, Becomes: becomes, Refers: refersOf(cloud, input),
 			Select: func(r Request) nodeports.Filter { return cloud.Select(input(r)) },

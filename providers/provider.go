@@ -224,20 +224,73 @@ type Live struct {
 
 // Cloud is one provider: configuration type C, facts type F.
 type Cloud[C, F any] struct {
+	Traits
+	Annotations *annotations.Set
+	Setup[C]
+	RequestFuncs[C]
+	PlaceFuncs[C]
+	StackFuncs[C, F]
+	PodFuncs[C]
+	// Open connects. It returns the configuration, completed from the environment, such
+	// as with the region or the cluster's id.
+	Open func(context.Context, C, Env) (Session[F], C, error)
+}
+
+// Traits are what does not depend on the configuration of a cloud.
+type Traits struct {
 	Name  string
 	Kinds []string // kinds of load balancers, for documentation and metrics
 	// Capabilities are those of each of the Kinds.
 	Capabilities []Capability
 	// Classes are values of spec.loadBalancerClass that the cloud's own controllers
 	// serve: ours if we replace them.
-	Classes     []string
-	Annotations *annotations.Set
+	Classes []string
+	Rules   diff.Rules
+	// Flows computes the traffic that the stacks of all owners admit, desired or observed. Nil:
+	// unknown for this cloud.
+	Flows traffic.Func
+	// Outputs are what Status can write on a Service besides its addresses: they
+	// are removed when the Service is released.
+	Outputs Outputs
+	// OnDelete are the keys of annotations, and of labels in Outputs, that place resources of
+	// a Service where its identity does not lead, such as in a resource group of the user.
+	// OwnedScope gets their raw values, unchecked.
+	OnDelete []string
+	// FoundByName reports whether a resource that was found for an owner, and is the owner's
+	// alone, is attributed by namespace and name, without the UID: a later Service of the same
+	// name finds it as well. Nil: UIDs identify the owner of every resource.
+	FoundByName func(stack.Owner, stack.Resource) bool
+	// MatchFound gives observed resources that only the desired stack can identify the key
+	// of their desired resource.
+	MatchFound func(want, have *stack.Stack) *stack.Stack
+	// ProvenByNodes means that the nodes behind a resource are part of its proof: the scope
+	// of a release then has all nodes of the cluster.
+	ProvenByNodes bool
+	// NamedMembers means that the cloud identifies machines behind load balancers by name
+	// and removes deleted ones: a machine that is recreated under its name must be
+	// registered again, although the desired stack is unchanged.
+	NamedMembers bool
+	// EachRead means that every read costs calls per Service, also a read of some kinds,
+	// instead of shared lists. Few Services are read at a time, so that the first ones are
+	// written while the others are read.
+	EachRead bool
+}
+
+// Setup is the configuration of a cloud, and what follows from it alone.
+type Setup[C any] struct {
 	// Config reads the official cloud configuration file; nil reader: no file.
 	// Problems are keys that are unknown or without effect here.
 	Config func(io.Reader) (C, annotations.Problems, error)
 	// Settings returns the values of the configuration that annotations depend on, by
 	// the names that annotations.Setting uses. Nil: none.
 	Settings func(C) map[string]string
+	// Labels lists the labels that Services depend on under a configuration, besides
+	// declared annotations. Nil: none.
+	Labels func(C) Labels
+}
+
+// RequestFuncs answer questions about the request of a Service.
+type RequestFuncs[C any] struct {
 	// Choose returns the kind of load balancer that a Service requests.
 	Choose func(*corev1.Service) Choice
 	// ChooseUnder is Choose under a configuration, which may also leave a Service alone; see Leaving.
@@ -256,24 +309,13 @@ type Cloud[C, F any] struct {
 	Becomes func(in Input[C], want *stack.Stack) Reach
 	// Select returns the filter of nodes that can be backends; Backends of the input are not set yet.
 	Select func(Input[C]) nodeports.Filter
+}
+
+// PlaceFuncs return what to read for a Service.
+type PlaceFuncs[C any] struct {
 	// OwnedScope returns the places of all resources that the Service can own, of every
 	// kind, from its identity alone.
 	OwnedScope func(Identity[C]) Scope
-	// ProvenByNodes means that the nodes behind a resource are part of its proof: the scope
-	// of a release then has all nodes of the cluster.
-	ProvenByNodes bool
-	// FoundByName reports whether a resource that was found for an owner, and is the owner's
-	// alone, is attributed by namespace and name, without the UID: a later Service of the same
-	// name finds it as well. Nil: UIDs identify the owner of every resource.
-	FoundByName func(stack.Owner, stack.Resource) bool
-	// OnDelete are the keys of annotations, and of labels in Outputs, that place resources of
-	// a Service where its identity does not lead, such as in a resource group of the user.
-	// OwnedScope gets their raw values, unchecked.
-	OnDelete []string
-	// BeforeDelete returns observed resources with the values that they need before the release
-	// deletes them, such as a deletion protection that the user has switched off; svc is nil
-	// for a Service that no longer exists. Nil: none.
-	BeforeDelete func(id Identity[C], svc *corev1.Service, have *stack.Stack) []stack.Resource
 	// Scope returns the places of the Service's resources, as OwnedScope does, and the
 	// facts that Build needs.
 	Scope func(Input[C]) (Scope, error)
@@ -281,6 +323,10 @@ type Cloud[C, F any] struct {
 	// resources whose creation would not be refused if one of their name existed. Shared
 	// resources are cached, or their creation succeeds if they exist. Nil: Scope is used.
 	ScopeForCreate func(Input[C]) (Scope, error)
+}
+
+// StackFuncs compute desired stacks, and what follows from stacks.
+type StackFuncs[C, F any] struct {
 	// Build returns the desired stack. Problems are the user's; an error is a fault.
 	// have is the observed stack, for choices that are kept.
 	Build func(in Input[C], facts F, have *stack.Stack) (*stack.Stack, annotations.Problems, error)
@@ -292,21 +338,19 @@ type Cloud[C, F any] struct {
 	// process started: its observed resources, with today's backends. Nil: such a Service
 	// is left alone.
 	KeepServing func(in Input[C], facts F, have *stack.Stack) *stack.Stack
-	// MatchFound gives observed resources that only the desired stack can identify the key
-	// of their desired resource.
-	MatchFound func(want, have *stack.Stack) *stack.Stack
 	// MayWant reports whether a Service that cannot be built may desire the entry. It errs on
 	// true.
 	MayWant func(Identity[C], stack.Resource) bool
-	Rules   diff.Rules
-	// Flows computes the traffic that the stacks of all owners admit, desired or observed. Nil:
-	// unknown for this cloud.
-	Flows traffic.Func
+	// BeforeDelete returns observed resources with the values that they need before the release
+	// deletes them, such as a deletion protection that the user has switched off; svc is nil
+	// for a Service that no longer exists. Nil: none.
+	BeforeDelete func(id Identity[C], svc *corev1.Service, have *stack.Stack) []stack.Resource
 	// Status returns the addresses for clients, from the existing resources.
 	Status func(Input[C], *stack.Stack) status.Result
-	// Outputs are what Status can write on a Service besides its addresses: they
-	// are removed when the Service is released.
-	Outputs Outputs
+}
+
+// PodFuncs describe how pods become backends.
+type PodFuncs[C any] struct {
 	// Endpoints means that backends can be pods: EndpointSlices are watched, and
 	// Backends.Endpoints is filled.
 	Endpoints bool
@@ -325,18 +369,4 @@ type Cloud[C, F any] struct {
 	// Gates are the conditions by which pods wait until they are healthy behind their load
 	// balancer; the session is an Examiner then.
 	Gates PodGates
-	// NamedMembers means that the cloud identifies machines behind load balancers by name
-	// and removes deleted ones: a machine that is recreated under its name must be
-	// registered again, although the desired stack is unchanged.
-	NamedMembers bool
-	// EachRead means that every read costs calls per Service, also a read of some kinds,
-	// instead of shared lists. Few Services are read at a time, so that the first ones are
-	// written while the others are read.
-	EachRead bool
-	// Labels lists the labels that Services depend on under a configuration, besides
-	// declared annotations. Nil: none.
-	Labels func(C) Labels
-	// Open connects. It returns the configuration, completed from the environment, such
-	// as with the region or the cluster's id.
-	Open func(context.Context, C, Env) (Session[F], C, error)
 }

@@ -156,59 +156,68 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		return providers.Scope{Owner: id.Owner, Own: []providers.Lookup{{By: "mark", Value: id.Owner.UID}}}
 	}
 	return providers.Bind(providers.Cloud[string, struct{}]{
-		Name: "toy", Annotations: set,
-		Choose:     chooseToy,
-		Reach:      func(providers.Input[string]) providers.Reach { return providers.Reach{} },
-		Select:     func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
-		OwnedScope: ownedScope,
-		Refers: func(in providers.Input[string]) []providers.Reference {
-			if name := in.Service.Annotations[toyPort]; name != "" {
-				return []providers.Reference{{Kind: providers.Secret, Namespace: in.Service.Namespace, Name: name}}
-			}
-			if name := in.Service.Annotations[toyObject]; name != "" {
-				return []providers.Reference{{Kind: providers.KindOf("toy.example", "v1", "ports"), Namespace: in.Service.Namespace, Name: name}}
-			}
-			return nil
+		Traits: providers.Traits{
+			Name: "toy",
+			Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
+				toyLB:    {Role: diff.EntryPoint, Batch: batchToy},
+				toyPlace: {},
+				toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
+			}},
 		},
-		Scope: func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
-		Build: func(in providers.Input[string], _ struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-			panicAtStage(in.Service, "build")
-			out := &stack.Stack{}
-			port := in.Service.Spec.Ports[0].Port
-			for ref, object := range in.Objects {
-				if port, given := object.Spec["port"].(int64); given {
-					object.Data = map[string][]byte{"port": {byte(port)}}
+		Annotations: set,
+		RequestFuncs: providers.RequestFuncs[string]{
+			Choose: chooseToy,
+			Reach:  func(providers.Input[string]) providers.Reach { return providers.Reach{} },
+			Select: func(providers.Input[string]) nodeports.Filter { return nodeports.Filter{} },
+			Refers: func(in providers.Input[string]) []providers.Reference {
+				if name := in.Service.Annotations[toyPort]; name != "" {
+					return []providers.Reference{{Kind: providers.Secret, Namespace: in.Service.Namespace, Name: name}}
 				}
-				if object.Data == nil {
-					return nil, annotations.Problems{{Severity: annotations.Error, Key: toyPort, Value: ref.Name, Message: object.Why}}, nil
+				if name := in.Service.Annotations[toyObject]; name != "" {
+					return []providers.Reference{{Kind: providers.KindOf("toy.example", "v1", "ports"), Namespace: in.Service.Namespace, Name: name}}
 				}
-				port = int32(object.Data["port"][0])
-			}
-			out.Put(stack.Resource{Key: toyKey(toyLB), Spec: toyBalancer{port}})
-			if in.Service.Annotations[seatKey] != "" {
-				if c.taken(in.Owner) {
-					return nil, annotations.Problems{{Key: seatKey, Message: "is taken", Taken: true}}, nil
-				}
-				out.Put(stack.Resource{Key: toyKey(toyPlace), Slot: "seat", Spec: toySeat{}})
-			}
-			out.Put(stack.Resource{Key: toyKey(toyIn), In: toyKey(toyLB), Spec: toyMembers{in.Backends.Nodes.Names()}})
-			if _, live := have.Get(toyKey(toyLB)); live && in.Service.Spec.LoadBalancerIP != "" {
-				return out, annotations.NotApplied(annotations.Problem{Key: "spec.loadBalancerIP", Message: "cannot change"}), nil
-			}
-			return out, nil, nil
+				return nil
+			},
 		},
-		MayWant: func(providers.Identity[string], stack.Resource) bool { return false },
-		Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-			toyLB:    {Role: diff.EntryPoint, Batch: batchToy},
-			toyPlace: {},
-			toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
-		}},
-		Status: func(in providers.Input[string], have *stack.Stack) status.Result {
-			panicAtStage(in.Service, "show")
-			if lb, ok := have.Get(toyKey(toyLB)); ok {
-				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
-			}
-			return status.Result{}
+		PlaceFuncs: providers.PlaceFuncs[string]{
+			OwnedScope: ownedScope,
+			Scope:      func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
+		},
+		StackFuncs: providers.StackFuncs[string, struct{}]{
+			Build: func(in providers.Input[string], _ struct{}, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+				panicAtStage(in.Service, "build")
+				out := &stack.Stack{}
+				port := in.Service.Spec.Ports[0].Port
+				for ref, object := range in.Objects {
+					if port, given := object.Spec["port"].(int64); given {
+						object.Data = map[string][]byte{"port": {byte(port)}}
+					}
+					if object.Data == nil {
+						return nil, annotations.Problems{{Severity: annotations.Error, Key: toyPort, Value: ref.Name, Message: object.Why}}, nil
+					}
+					port = int32(object.Data["port"][0])
+				}
+				out.Put(stack.Resource{Key: toyKey(toyLB), Spec: toyBalancer{port}})
+				if in.Service.Annotations[seatKey] != "" {
+					if c.taken(in.Owner) {
+						return nil, annotations.Problems{{Key: seatKey, Message: "is taken", Taken: true}}, nil
+					}
+					out.Put(stack.Resource{Key: toyKey(toyPlace), Slot: "seat", Spec: toySeat{}})
+				}
+				out.Put(stack.Resource{Key: toyKey(toyIn), In: toyKey(toyLB), Spec: toyMembers{in.Backends.Nodes.Names()}})
+				if _, live := have.Get(toyKey(toyLB)); live && in.Service.Spec.LoadBalancerIP != "" {
+					return out, annotations.NotApplied(annotations.Problem{Key: "spec.loadBalancerIP", Message: "cannot change"}), nil
+				}
+				return out, nil, nil
+			},
+			MayWant: func(providers.Identity[string], stack.Resource) bool { return false },
+			Status: func(in providers.Input[string], have *stack.Stack) status.Result {
+				panicAtStage(in.Service, "show")
+				if lb, ok := have.Get(toyKey(toyLB)); ok {
+					return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
+				}
+				return status.Result{}
+			},
 		},
 	}, "", "cluster", c)
 }

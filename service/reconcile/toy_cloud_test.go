@@ -50,25 +50,34 @@ func toyCloud() providers.Cloud[string, struct{}] {
 		panic(err) // the test's own declarations
 	}
 	return providers.Cloud[string, struct{}]{
-		Name: "toy", Annotations: set,
-		Choose: func(*corev1.Service) providers.Choice { return providers.Choice{Kind: "toy"} },
-		Select: func(in providers.Input[string]) nodeports.Filter {
-			if label := labelAnnotation.Get(in.Values); label != "" {
-				return nodeports.Filter{Selector: map[string]string{label: ""}}
-			}
-			return nodeports.Filter{}
+		Traits: providers.Traits{
+			Name:       "toy",
+			MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
+			Rules:      toyRules(),
 		},
-		OwnedScope: ownedScope,
-		Scope:      func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
-		Build:      buildToy,
-		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
-		MayWant:    func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
-		Rules:      toyRules(),
-		Status: func(_ providers.Input[string], have *stack.Stack) status.Result {
-			if lb, ok := have.Get(lbKey); ok {
-				return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
-			}
-			return status.Result{}
+		Annotations: set,
+		RequestFuncs: providers.RequestFuncs[string]{
+			Choose: func(*corev1.Service) providers.Choice { return providers.Choice{Kind: "toy"} },
+			Select: func(in providers.Input[string]) nodeports.Filter {
+				if label := labelAnnotation.Get(in.Values); label != "" {
+					return nodeports.Filter{Selector: map[string]string{label: ""}}
+				}
+				return nodeports.Filter{}
+			},
+		},
+		PlaceFuncs: providers.PlaceFuncs[string]{
+			OwnedScope: ownedScope,
+			Scope:      func(in providers.Input[string]) (providers.Scope, error) { return ownedScope(in.Identity), nil },
+		},
+		StackFuncs: providers.StackFuncs[string, struct{}]{
+			Build:   buildToy,
+			MayWant: func(_ providers.Identity[string], r stack.Resource) bool { return r.Key.Name == "health" },
+			Status: func(_ providers.Input[string], have *stack.Stack) status.Result {
+				if lb, ok := have.Get(lbKey); ok {
+					return status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname(lb.ID + ".toy.example")}}
+				}
+				return status.Result{}
+			},
 		},
 	}
 }

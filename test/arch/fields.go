@@ -20,7 +20,6 @@ func manyFields() map[string]int {
 		"annotations/rows.go Facts":              17,
 		"providers/aws/wire/read.go read":        39,
 		"providers/gce/model/build.go builder":   16,
-		"providers/provider.go Cloud":            39,
 		"service/memory.go remembered":           16,
 		"service/metrics/metrics.go Metrics":     17,
 		"stack/diff/compare.go comparison":       16,

@@ -6,28 +6,40 @@ import "github.com/berth-lb/berth/providers"
 // which it calls them for a Service.
 func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
-		Name:         "baidu",
-		Kinds:        []string{AppBLB},
-		Capabilities: Capabilities(),
-		Annotations:  Annotations(),
-		Config:       ReadConfig,
-		Choose:       Choose,
-		Reach:        Reach,
-		Select:       SelectNodes,
-		OwnedScope:   OwnedScope,
-		OnDelete:     OnDelete(),
-		BeforeDelete: BeforeDelete,
-		Scope:        Scope,
-		Build:        Build,
-		KeepServing:  KeepServing,
-		MatchFound:   MatchFound,
-		MayWant:      MayWant,
-		Rules:        Rules(),
-		Flows:        Flows,
-		Status:       Addresses,
-		Endpoints:    true,
-		EndpointsOf:  NeedsEndpoints,
-		PodsIn:       HasPods,
-		EachRead:     true,
+		Traits: providers.Traits{
+			Name:         "baidu",
+			Kinds:        []string{AppBLB},
+			Capabilities: Capabilities(),
+			OnDelete:     OnDelete(),
+			MatchFound:   MatchFound,
+			Rules:        Rules(),
+			Flows:        Flows,
+			EachRead:     true,
+		},
+		Annotations: Annotations(),
+		Setup: providers.Setup[Config]{
+			Config: ReadConfig,
+		},
+		RequestFuncs: providers.RequestFuncs[Config]{
+			Choose: Choose,
+			Reach:  Reach,
+			Select: SelectNodes,
+		},
+		PlaceFuncs: providers.PlaceFuncs[Config]{
+			OwnedScope: OwnedScope,
+			Scope:      Scope,
+		},
+		StackFuncs: providers.StackFuncs[Config, *Facts]{
+			BeforeDelete: BeforeDelete,
+			Build:        Build,
+			KeepServing:  KeepServing,
+			MayWant:      MayWant,
+			Status:       Addresses,
+		},
+		PodFuncs: providers.PodFuncs[Config]{
+			Endpoints:   true,
+			EndpointsOf: NeedsEndpoints,
+			PodsIn:      HasPods,
+		},
 	}
 }

@@ -10,30 +10,41 @@ import (
 // program calls, in the order in which it calls them for a Service.
 func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
-		Name:           "gce",
-		Kinds:          []string{TargetPool, NetLB, InternalIG, InternalNEG},
-		Capabilities:   kindCapabilities(),
-		Classes:        []string{classExternal, classInternal, classExternalLegacy, classInternalLegacy},
-		Annotations:    Annotations(),
-		Config:         ReadConfig,
-		Choose:         chooseKind,
-		Reach:          computeReach,
-		Select:         selectNodes,
-		OwnedScope:     OwnedScope,
-		FoundByName:    foundByName,
-		Scope:          Scope,
-		ScopeForCreate: scopeForCreate,
-		Build:          buildStack,
-		KeepServing:    keepServing,
-		MatchFound:     matchFound,
-		MayWant:        mayWant,
-		Rules:          Rules(),
-		Status:         statusOf,
-		Flows:          computeFlows,
-		Outputs:        claimedOutputs(),
-		Endpoints:      true,
-		EndpointsOf:    func(_ Config, svc *corev1.Service) bool { return podsMatter(svc) },
-
-		NamedMembers: true,
+		Traits: providers.Traits{
+			Name:         "gce",
+			Kinds:        []string{TargetPool, NetLB, InternalIG, InternalNEG},
+			Capabilities: kindCapabilities(),
+			Classes:      []string{classExternal, classInternal, classExternalLegacy, classInternalLegacy},
+			FoundByName:  foundByName,
+			MatchFound:   matchFound,
+			Rules:        Rules(),
+			Flows:        computeFlows,
+			Outputs:      claimedOutputs(),
+			NamedMembers: true,
+		},
+		Annotations: Annotations(),
+		Setup: providers.Setup[Config]{
+			Config: ReadConfig,
+		},
+		RequestFuncs: providers.RequestFuncs[Config]{
+			Choose: chooseKind,
+			Reach:  computeReach,
+			Select: selectNodes,
+		},
+		PlaceFuncs: providers.PlaceFuncs[Config]{
+			OwnedScope:     OwnedScope,
+			Scope:          Scope,
+			ScopeForCreate: scopeForCreate,
+		},
+		StackFuncs: providers.StackFuncs[Config, *Facts]{
+			Build:       buildStack,
+			KeepServing: keepServing,
+			MayWant:     mayWant,
+			Status:      statusOf,
+		},
+		PodFuncs: providers.PodFuncs[Config]{
+			Endpoints:   true,
+			EndpointsOf: func(_ Config, svc *corev1.Service) bool { return podsMatter(svc) },
+		},
 	}
 }

@@ -6,24 +6,34 @@ import "github.com/berth-lb/berth/providers"
 // order in which it calls them for a Service.
 func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
-		Name:         "ibm",
-		Kinds:        []string{ALB, NLB, PrivatePath},
-		Capabilities: Capabilities(),
-		Annotations:  Annotations(),
-		Config:       ReadConfig,
-		Choose:       Choose,
-		Reach:        Reach,
-		Select:       SelectNodes,
-		OwnedScope:   OwnedScope,
-		OnDelete:     OnDelete(),
-		Scope:        Scope,
-		Build:        Build,
-		KeepServing:  KeepServing,
-		MatchFound:   MatchFound,
-		MayWant:      MayWant,
-		Rules:        Rules(),
-		Flows:        Flows,
-		Status:       Addresses,
-		EachRead:     true,
+		Traits: providers.Traits{
+			Name:         "ibm",
+			Kinds:        []string{ALB, NLB, PrivatePath},
+			Capabilities: Capabilities(),
+			OnDelete:     OnDelete(),
+			MatchFound:   MatchFound,
+			Rules:        Rules(),
+			Flows:        Flows,
+			EachRead:     true,
+		},
+		Annotations: Annotations(),
+		Setup: providers.Setup[Config]{
+			Config: ReadConfig,
+		},
+		RequestFuncs: providers.RequestFuncs[Config]{
+			Choose: Choose,
+			Reach:  Reach,
+			Select: SelectNodes,
+		},
+		PlaceFuncs: providers.PlaceFuncs[Config]{
+			OwnedScope: OwnedScope,
+			Scope:      Scope,
+		},
+		StackFuncs: providers.StackFuncs[Config, *Facts]{
+			Build:       Build,
+			KeepServing: KeepServing,
+			MayWant:     MayWant,
+			Status:      Addresses,
+		},
 	}
 }

@@ -30,28 +30,40 @@ type Input = providers.Input[Config]
 // Cloud returns the provider without the session.
 func Cloud() providers.Cloud[Config, struct{}] {
 	return providers.Cloud[Config, struct{}]{
-		Name: "quay", Kinds: []string{Kind}, Capabilities: []providers.Capability{Capability()},
-		Annotations: Annotations(),
-		Config:      ReadConfig,
-		Choose:      func(*corev1.Service) providers.Choice { return providers.Choice{Kind: Kind} },
-		Reach: func(in Input) providers.Reach {
-			return providers.Reach{Kind: in.Kind, Size: providers.SizeOf(Capability(), in.Service)}
+		Traits: providers.Traits{
+			Name:         "quay",
+			Kinds:        []string{Kind},
+			Capabilities: []providers.Capability{Capability()},
+			FoundByName:  FoundByName,
+			// A found resource already has the key of the desired one: the key follows from the name.
+			MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
+			Rules:      Rules(),
+			Flows:      Flows,
+			Outputs:    providers.Outputs{Labels: []string{LabelID}},
 		},
-		Select:      func(Input) nodeports.Filter { return nodeports.Filter{} },
-		Refers:      Refers,
-		OwnedScope:  OwnedScope,
-		FoundByName: FoundByName,
-		Scope:       func(in Input) (providers.Scope, error) { return OwnedScope(in.Identity), nil },
-		Build:       Build,
-		KeepServing: KeepServing,
-		// A found resource already has the key of the desired one: the key follows from the name.
-		MatchFound: func(_, have *stack.Stack) *stack.Stack { return have },
-		// A Service that cannot be built may want any opening.
-		MayWant: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Ownership == stack.Shared },
-		Rules:   Rules(),
-		Flows:   Flows,
-		Status:  Addresses,
-		Outputs: providers.Outputs{Labels: []string{LabelID}},
+		Annotations: Annotations(),
+		Setup: providers.Setup[Config]{
+			Config: ReadConfig,
+		},
+		RequestFuncs: providers.RequestFuncs[Config]{
+			Choose: func(*corev1.Service) providers.Choice { return providers.Choice{Kind: Kind} },
+			Reach: func(in Input) providers.Reach {
+				return providers.Reach{Kind: in.Kind, Size: providers.SizeOf(Capability(), in.Service)}
+			},
+			Select: func(Input) nodeports.Filter { return nodeports.Filter{} },
+			Refers: Refers,
+		},
+		PlaceFuncs: providers.PlaceFuncs[Config]{
+			OwnedScope: OwnedScope,
+			Scope:      func(in Input) (providers.Scope, error) { return OwnedScope(in.Identity), nil },
+		},
+		StackFuncs: providers.StackFuncs[Config, struct{}]{
+			Build:       Build,
+			KeepServing: KeepServing,
+			// A Service that cannot be built may want any opening.
+			MayWant: func(_ providers.Identity[Config], r stack.Resource) bool { return r.Ownership == stack.Shared },
+			Status:  Addresses,
+		},
 	}
 }
 
