@@ -42,6 +42,11 @@ type remembered struct {
 	// gates are the pod conditions of the load balancer since the process started.
 	gates map[string]bool
 
+	attempts
+}
+
+// attempts are the runs of a Service since it was last in its desired state.
+type attempts struct {
 	failures int       // consecutive failures
 	plans    int       // consecutive plans that required another one
 	waits    time.Time // start of the wait; zero: none

@@ -25,21 +25,28 @@ type Metrics struct {
 	gauges  gauges
 	sources atomic.Pointer[Sources]
 
-	duration, plan, wait, latency, pacing   *prometheus.HistogramVec
-	steps, calls, throttles, lookups, drift *prometheus.CounterVec
-	panics, orphaned                        *prometheus.CounterVec
-	codes                                   *codes
+	histograms
+	counters
+	codes *codes
 }
+
+type histograms struct{ duration, plan, wait, latency, pacing *prometheus.HistogramVec }
+
+type counters struct{ steps, calls, throttles, lookups, drift, panics, orphaned *prometheus.CounterVec }
 
 // New makes the metrics of a cloud.
 func New(provider string, b Build, c clock.PassiveClock) *Metrics {
 	m := &Metrics{
-		clock:    c,
-		duration: reconcileDuration().histogram(provider), plan: planSteps().histogram(provider),
-		wait: queueWait().histogram(provider), latency: cloudDuration().histogram(provider), pacing: cloudWait().histogram(provider),
-		steps: stepsTotal().counter(provider), calls: cloudCalls().counter(provider), throttles: cloudThrottles().counter(provider),
-		lookups: knowledgeTotal().counter(provider), drift: driftChecks().counter(provider),
-		panics: panicsTotal().counter(provider), orphaned: orphanedGauge().counter(provider),
+		clock: c,
+		histograms: histograms{
+			duration: reconcileDuration().histogram(provider), plan: planSteps().histogram(provider),
+			wait: queueWait().histogram(provider), latency: cloudDuration().histogram(provider), pacing: cloudWait().histogram(provider),
+		},
+		counters: counters{
+			steps: stepsTotal().counter(provider), calls: cloudCalls().counter(provider), throttles: cloudThrottles().counter(provider),
+			lookups: knowledgeTotal().counter(provider), drift: driftChecks().counter(provider),
+			panics: panicsTotal().counter(provider), orphaned: orphanedGauge().counter(provider),
+		},
 		codes: &codes{seen: map[string]bool{}}, gauges: newGauges(provider),
 	}
 	info := buildInfo().gauge(provider)

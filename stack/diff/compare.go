@@ -65,11 +65,16 @@ type comparison struct {
 	// awaited are the steps that stand for found resources getting ready, by their place
 	// until they are sorted.
 	awaited map[stack.Key]int
-	places  *places     // of what is ordered
-	leaves  []departure // what leaves places that others take
+	ordering
 	// replaced are observed resources that a new one replaces under the same key:
 	// references to the key must be written again.
 	replaced map[stack.Key]bool
+}
+
+// ordering is what the order of the steps follows from.
+type ordering struct {
+	places *places     // of what is ordered
+	leaves []departure // what leaves places that others take
 }
 
 // resources are a stack by key, with the keys in order.

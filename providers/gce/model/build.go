@@ -70,18 +70,23 @@ type builder struct {
 	names Names
 	rules table
 
+	choices
+	nodes []member
+	tags  []string // of the nodes, for firewalls
+	ips   map[string]ipChoice
+
+	out      *stack.Stack
+	problems annotations.Problems
+}
+
+// choices are what the load balancer of a Service is, by its request and what exists.
+type choices struct {
 	scheme     string // EXTERNAL, INTERNAL
 	tier       string // of external load balancers
 	subnet     string // of internal load balancers, path with project
 	subnetIPv6 string // of external IPv6 rules, path with project
 	local      bool   // the traffic policy is Local, and its check can be asked
 	neg        bool   // endpoint groups, not instance groups
-	nodes      []member
-	tags       []string // of the nodes, for firewalls
-	ips        map[string]ipChoice
-
-	out      *stack.Stack
-	problems annotations.Problems
 }
 
 func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
@@ -91,7 +96,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	in = withEffectiveKind(in, have)
 	b := &builder{
 		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{Rules()},
-		scheme: SchemeInternal, neg: usesNEG(in, have), ips: map[string]ipChoice{},
+		choices: choices{scheme: SchemeInternal, neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
 		out: &stack.Stack{Owner: in.Owner},
 	}
 	if in.Kind == TargetPool || in.Kind == NetLB {
