@@ -8,16 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/diff"
-	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/service/edits"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
 // Difference is the comparison of two versions of manifests.
 type Difference struct {
-	diff.Document
+	edits.Document
 	Notes []string `json:"-"`
 }
 
@@ -48,7 +46,7 @@ func Diff(ctx context.Context, base string, in Input, by Checks) (Difference, er
 	if err != nil {
 		return Difference{}, err
 	}
-	return Difference{Document: diff.Compare(before.Version, after.Version), Notes: after.notes}, nil
+	return Difference{Document: edits.Compare(before.Version, after.Version), Notes: after.notes}, nil
 }
 
 // version is where one version of the manifests is.
@@ -99,13 +97,13 @@ func (v version) place(file string) string {
 
 // sides is a version that was read.
 type sides struct {
-	diff.Version
+	edits.Version
 	notes []string
 }
 
 // read reads and judges the Services of a version.
 func (v version) read(ctx context.Context, in Input, by Checks) (sides, error) {
-	out := sides{Version: diff.Version{Name: v.name}}
+	out := sides{Version: edits.Version{Name: v.name}}
 	if len(v.in.Files)+len(v.in.Sources) == 0 {
 		return out, nil
 	}
@@ -117,7 +115,7 @@ func (v version) read(ctx context.Context, in Input, by Checks) (sides, error) {
 	}
 	out.notes = world.Notes
 	for _, f := range world.Faults {
-		out.Faults = append(out.Faults, diff.Fault{Problem: diff.Problem{Problem: f.Problem, At: f.Position.String()}, Place: v.place(f.File)})
+		out.Faults = append(out.Faults, edits.Fault{Problem: edits.Problem{Problem: f.Problem, At: f.Position.String()}, Place: v.place(f.File)})
 	}
 	run := checking{by: by, world: world, admissions: map[string]*service.Admission{}, optional: map[string]int{}}
 	for _, item := range world.Items {
@@ -135,18 +133,16 @@ func (v version) read(ctx context.Context, in Input, by Checks) (sides, error) {
 }
 
 // side judges one Service.
-func (c *checking) side(item Item) (diff.Side, error) {
+func (c *checking) side(item Item) (edits.Side, error) {
 	checked, err := c.check(item)
 	if err != nil {
-		return diff.Side{}, err
+		return edits.Side{}, err
 	}
-	out := diff.Side{
-		Owner: stack.Owner{Namespace: item.Service.Namespace, Name: item.Service.Name}, Service: item.withoutMadeUp(), Provider: checked.Provider, Left: checked.Left,
-		Declared: func(string) (annotations.Row, bool) { return annotations.Row{}, false },
-		At:       func(where string) string { return item.at.positionOf(where).String() },
-	}
+	out := edits.NewSide(item.withoutMadeUp())
+	out.Provider, out.Left = checked.Provider, checked.Left
+	out.At = func(where string) string { return item.at.positionOf(where).String() }
 	for _, f := range checked.Problems {
-		out.Problems = append(out.Problems, diff.Problem{Problem: f.Problem, At: f.Position.String()})
+		out.Problems = append(out.Problems, edits.Problem{Problem: f.Problem, At: f.Position.String()})
 	}
 	cloud, known := c.cloudOf(item)
 	switch {
@@ -156,8 +152,7 @@ func (c *checking) side(item Item) (diff.Side, error) {
 			return out, err
 		}
 		judged := service.JudgeFields(item.Service, item.Owner(), cloud, admission)
-		out.Kind, out.Internet = judged.Kind, judged.Reach.Internet
-		out.Declared = cloud.Annotations.Row
+		out.ServeBy(checked.Provider, judged.Kind, judged.Reach.Internet, cloud.Annotations)
 	case item.Service.Spec.Type != "LoadBalancer":
 		out.Left = fmt.Sprintf("it is of type %s", item.Service.Spec.Type)
 	}
@@ -171,13 +166,13 @@ func (Difference) Formats() []string { return []string{"human", "markdown", "jso
 func (d Difference) Render(format string, _ plan.Options) (string, error) {
 	switch format {
 	case "human":
-		lines := strings.Split(diff.Human(d.Document), "\n")
+		lines := strings.Split(edits.Human(d.Document), "\n")
 		for i := range lines {
 			lines[i] = escapeControls(lines[i])
 		}
 		return strings.Join(lines, "\n"), nil
 	case "markdown":
-		return diff.Markdown(d.Document), nil
+		return edits.Markdown(d.Document), nil
 	case "json":
 		return encodeJSON(d)
 	}

@@ -8,13 +8,11 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/diff"
+	"github.com/berth-lb/berth/service/edits"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/webhook"
-	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
@@ -86,13 +84,13 @@ func (j Judge) findings(before, after *corev1.Service) []finding {
 	if !j.serves(after) {
 		return nil
 	}
-	head := diff.Version{Services: []diff.Side{j.side(after)}}
-	base := diff.Version{}
+	head := edits.Version{Services: []edits.Side{j.side(after)}}
+	base := edits.Version{}
 	if before != nil && j.serves(before) {
-		base.Services = []diff.Side{j.side(before)}
+		base.Services = []edits.Side{j.side(before)}
 	}
 	var out []finding
-	for _, s := range diff.Compare(base, head).Services {
+	for _, s := range edits.Compare(base, head).Services {
 		for _, p := range s.Problems {
 			text := p.Code + " " + strings.TrimPrefix(p.Where+": "+p.Text, ": ")
 			out = append(out, finding{text, p.Severity == plan.Error})
@@ -107,13 +105,13 @@ func (j Judge) findings(before, after *corev1.Service) []finding {
 }
 
 // inPlaceOnly describes an edit that a live load balancer cannot take in place; empty: it can.
-func inPlaceOnly(e diff.Edit) string {
+func inPlaceOnly(e edits.Edit) string {
 	switch e.Impact {
-	case diff.Replaced:
+	case edits.Replaced:
 		return fmt.Sprintf("%s: the change replaces the load balancer, which interrupts traffic; the annotation %s=%s permits it", e.Where, status.AnnotationAllow, status.AllowReplace)
-	case diff.Ignored:
+	case edits.Ignored:
 		return fmt.Sprintf("%s: the change has no effect on the existing load balancer; create the Service again, or permit it with the annotation %s=%s", e.Where, status.AnnotationAllow, status.AllowReplace)
-	case diff.Forbidden:
+	case edits.Forbidden:
 		return fmt.Sprintf("%s: the existing load balancer cannot be changed, and stays as it is; create the Service again, or permit it with the annotation %s=%s", e.Where, status.AnnotationAllow, status.AllowReplace)
 	}
 	return ""
@@ -125,16 +123,13 @@ func (j Judge) serves(svc *corev1.Service) bool {
 }
 
 // side returns a Service with its judgement.
-func (j Judge) side(svc *corev1.Service) diff.Side {
+func (j Judge) side(svc *corev1.Service) edits.Side {
 	owner := reconcile.OwnerOf(svc)
 	judged := service.JudgeFields(svc, owner, j.Cloud, j.Admission)
-	out := diff.Side{
-		Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name}, Service: svc, Provider: j.Cloud.Name, Kind: judged.Kind, Internet: judged.Reach.Internet,
-		Declared: func(key string) (annotations.Row, bool) { return j.Cloud.Annotations.Row(key) },
-		At:       func(string) string { return "" },
-	}
+	out := edits.NewSide(svc)
+	out.ServeBy(j.Cloud.Name, judged.Kind, judged.Reach.Internet, j.Cloud.Annotations)
 	for _, p := range service.PublicProblems(judged.Problems) {
-		out.Problems = append(out.Problems, diff.Problem{Problem: p})
+		out.Problems = append(out.Problems, edits.Problem{Problem: p})
 	}
 	return out
 }

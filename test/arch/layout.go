@@ -157,12 +157,12 @@ func loopRows() []row {
 func toolRows() []row {
 	return []row{
 		{dir: "service/validate", others: []string{"k8s.io/"},
-			local:  []string{"annotations", "providers", "service", "service/diff", "service/reconcile", "service/webhook", "stack", "stack/plan", "status"},
+			local:  []string{"annotations", "providers", "service", "service/edits", "service/reconcile", "service/webhook", "stack", "stack/plan", "status"},
 			reason: "the webhook judges fields and annotations, and calls no cloud"},
 		{dir: "service/vap", others: []string{"k8s.io/"},
 			local:  []string{"annotations", "providers", "service", "service/policy", "stack", "status"},
 			reason: "what the API server can decide follows from the policy file and the verdicts of the clouds"},
-		{dir: "service/diff", others: []string{corev1}, pure: true, local: []string{"annotations", "stack", "stack/plan"},
+		{dir: "service/edits", others: []string{corev1}, pure: true, local: []string{"annotations", "stack", "stack/plan"},
 			reason: "what differs follows from two Services and the declarations of annotations"},
 		{dir: "service/graph", others: []string{corev1}, pure: true, local: []string{"stack", "stack/plan", "stack/traffic"},
 			reason: "the topology follows from stacks and flows"},
@@ -170,7 +170,7 @@ func toolRows() []row {
 			local:  []string{"annotations", "stack", "stack/plan"},
 			reason: "origins follow from building again without each input; it calls neither cloud nor cluster"},
 		{dir: "service/offline", others: []string{"k8s.io/", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3", "github.com/spf13/pflag", "github.com/google/uuid", "golang.org/x/sync/", multierror},
-			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/diff", "service/explain", "service/graph", "service/policy", "service/reconcile", "service/settings", "service/conditions", "service/vap"},
+			local:  []string{"annotations", "nodeports", "status", "stack", "stack/*", "providers", "providers/fault", "service", "service/edits", "service/explain", "service/graph", "service/policy", "service/reconcile", "service/settings", "service/conditions", "service/vap"},
 			reason: "what the command line does, with Services from files; it writes nothing but the deletion of orphans"},
 		{dir: "examples/*", others: []string{anything}, local: []string{"providers/plugin", "providers/plugin/*"},
 			reason: "an example uses what an external program would use"},

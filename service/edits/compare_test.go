@@ -1,4 +1,4 @@
-package diff_test
+package edits_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/service/diff"
+	"github.com/berth-lb/berth/service/edits"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -42,55 +42,55 @@ func declareKey(key string) (annotations.Row, bool) {
 }
 
 // newSide returns a Service of one version.
-func newSide(name, place string, change func(*corev1.Service)) diff.Side {
+func newSide(name, place string, change func(*corev1.Service)) edits.Side {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Annotations: map[string]string{}}}
 	svc.Spec.Type = corev1.ServiceTypeLoadBalancer
 	svc.Spec.Ports = []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
 	if change != nil {
 		change(svc)
 	}
-	return diff.Side{
+	return edits.Side{
 		Owner: stack.Owner{Namespace: "shop", Name: name}, Service: svc, Place: place, Provider: "toy", Kind: "lb", Declared: declareKey,
 		At: func(where string) string { return place + ":" + where },
 	}
 }
 
-func newVersion(name string, sides ...diff.Side) diff.Version {
-	return diff.Version{Name: name, Services: sides}
+func newVersion(name string, sides ...edits.Side) edits.Version {
+	return edits.Version{Name: name, Services: sides}
 }
 
 // TestImpactOfKeys: another value, and the removal, of annotations of every effect.
 func TestImpactOfKeys(t *testing.T) {
-	for key, want := range map[string][3]diff.Impact{ // added, changed, removed
-		"in-place":  {diff.InPlace, diff.InPlace, diff.InPlace},
-		"brief":     {diff.Brief, diff.Brief, diff.Brief},
-		"replaced":  {diff.Replaced, diff.Replaced, diff.Replaced},
-		"ignored":   {diff.Ignored, diff.Ignored, diff.Ignored},
-		"refused":   {diff.Forbidden, diff.Forbidden, diff.Forbidden},
-		"stays":     {diff.InPlace, diff.InPlace, diff.Ignored},
-		"secret":    {diff.InPlace, diff.InPlace, diff.InPlace},
-		"elsewhere": {diff.None, diff.None, diff.None},
+	for key, want := range map[string][3]edits.Impact{ // added, changed, removed
+		"in-place":  {edits.InPlace, edits.InPlace, edits.InPlace},
+		"brief":     {edits.Brief, edits.Brief, edits.Brief},
+		"replaced":  {edits.Replaced, edits.Replaced, edits.Replaced},
+		"ignored":   {edits.Ignored, edits.Ignored, edits.Ignored},
+		"refused":   {edits.Forbidden, edits.Forbidden, edits.Forbidden},
+		"stays":     {edits.InPlace, edits.InPlace, edits.Ignored},
+		"secret":    {edits.InPlace, edits.InPlace, edits.InPlace},
+		"elsewhere": {edits.None, edits.None, edits.None},
 		"reported":  {},
 		"unknown":   {},
 	} {
 		values := [][2]string{{"", "a"}, {"a", "b"}, {"b", ""}}
 		for i, v := range values {
-			with := func(value string) diff.Side {
+			with := func(value string) edits.Side {
 				return newSide("web", "a.yaml", func(svc *corev1.Service) {
 					if value != "" {
 						svc.Annotations[key] = value
 					}
 				})
 			}
-			doc := diff.Compare(newVersion("base", with(v[0])), newVersion("head", with(v[1])))
-			got := diff.Impact("")
+			doc := edits.Compare(newVersion("base", with(v[0])), newVersion("head", with(v[1])))
+			got := edits.Impact("")
 			if len(doc.Services) == 1 && len(doc.Services[0].Edits) == 1 {
 				got = doc.Services[0].Edits[0].Impact
 			}
 			if got != want[i] {
 				t.Errorf("%s from %q to %q: %q, want %q", key, v[0], v[1], got, want[i])
 			}
-			if text := diff.Human(doc) + diff.Markdown(doc); key == "secret" && (strings.Contains(text, `"a"`) || strings.Contains(text, "`a`")) {
+			if text := edits.Human(doc) + edits.Markdown(doc); key == "secret" && (strings.Contains(text, `"a"`) || strings.Contains(text, "`a`")) {
 				t.Errorf("a secret value is shown:\n%s", text)
 			}
 		}
@@ -99,11 +99,11 @@ func TestImpactOfKeys(t *testing.T) {
 
 // TestAnotherSpelling: a key that gets its other name does nothing.
 func TestAnotherSpelling(t *testing.T) {
-	with := func(key string) diff.Side {
+	with := func(key string) edits.Side {
 		return newSide("web", "a.yaml", func(svc *corev1.Service) { svc.Annotations[key] = "a" })
 	}
-	doc := diff.Compare(newVersion("base", with("old-spelling")), newVersion("head", with("in-place")))
-	if len(doc.Services) != 1 || doc.Services[0].Impact != diff.None {
+	doc := edits.Compare(newVersion("base", with("old-spelling")), newVersion("head", with("in-place")))
+	if len(doc.Services) != 1 || doc.Services[0].Impact != edits.None {
 		t.Errorf("got %+v", doc.Services)
 	}
 }
@@ -134,7 +134,7 @@ func TestImpactOfFields(t *testing.T) {
 		"name of a port": {func(s *corev1.ServiceSpec) { s.Ports[0].Name = "http" }, ""},
 		"external":       {func(s *corev1.ServiceSpec) { s.ExternalIPs = []string{"192.0.2.1"} }, ""},
 	} {
-		doc := diff.Compare(newVersion("base", newSide("web", "a.yaml", nil)), newVersion("head", newSide("web", "a.yaml", func(svc *corev1.Service) { tc.change(&svc.Spec) })))
+		doc := edits.Compare(newVersion("base", newSide("web", "a.yaml", nil)), newVersion("head", newSide("web", "a.yaml", func(svc *corev1.Service) { tc.change(&svc.Spec) })))
 		var got []string
 		for _, s := range doc.Services {
 			for _, e := range s.Edits {
@@ -152,8 +152,8 @@ func TestImpactOfFields(t *testing.T) {
 func TestPairs(t *testing.T) {
 	base := newVersion("base", newSide("web", "dev.yaml", nil), newSide("web", "prod.yaml", nil), newSide("api", "api.yaml", nil), newSide("old", "old.yaml", nil))
 	head := newVersion("head", newSide("web", "prod.yaml", func(svc *corev1.Service) { svc.Spec.Ports[0].Port = 81 }), newSide("web", "dev.yaml", nil), newSide("api", "new/api.yaml", nil))
-	head.Faults = []diff.Fault{{Place: "old.yaml", Problem: diff.Problem{Problem: plan.Problem{Text: "cut off"}}}}
-	doc := diff.Compare(base, head)
+	head.Faults = []edits.Fault{{Place: "old.yaml", Problem: edits.Problem{Problem: plan.Problem{Text: "cut off"}}}}
+	doc := edits.Compare(base, head)
 	var got []string
 	for _, s := range doc.Services {
 		got = append(got, fmt.Sprintf("%s %s", s.At, s.Impact))
@@ -165,12 +165,12 @@ func TestPairs(t *testing.T) {
 
 // TestMarkdownIsBounded: 3,000 Services fit, and what a user wrote stays text.
 func TestMarkdownIsBounded(t *testing.T) {
-	var sides []diff.Side
+	var sides []edits.Side
 	for i := range 3000 {
 		sides = append(sides, newSide(fmt.Sprintf("web-%d", i), "a.yaml", func(svc *corev1.Service) { svc.Annotations["in-place"] = "<script>|`x`\n## y" }))
 	}
 	for n, most := range map[int]int{3000: 60000, 3: 2000} {
-		text := diff.Markdown(diff.Compare(newVersion("base"), newVersion("head", sides[:n]...)))
+		text := edits.Markdown(edits.Compare(newVersion("base"), newVersion("head", sides[:n]...)))
 		if len(text) > most {
 			t.Errorf("%d Services: %d characters", n, len(text))
 		}
@@ -178,8 +178,8 @@ func TestMarkdownIsBounded(t *testing.T) {
 			t.Error("what is left out is not counted")
 		}
 	}
-	changed := diff.Compare(newVersion("base", newSide("web-0", "a.yaml", nil)), newVersion("head", sides[0]))
-	if text := diff.Markdown(changed); strings.Contains(text, "\n## y") || !strings.Contains(text, "`` <script>\\|`x` ## y ``") {
+	changed := edits.Compare(newVersion("base", newSide("web-0", "a.yaml", nil)), newVersion("head", sides[0]))
+	if text := edits.Markdown(changed); strings.Contains(text, "\n## y") || !strings.Contains(text, "`` <script>\\|`x` ## y ``") {
 		t.Errorf("a value is not shown as text:\n%s", text)
 	}
 }

@@ -1,4 +1,4 @@
-package diff
+package edits
 
 import (
 	"cmp"
@@ -53,6 +53,20 @@ type Side struct {
 	Declared func(key string) (annotations.Row, bool)
 	// At returns the position of a field or annotation as file:line:column.
 	At func(where string) string
+}
+
+// NewSide returns a Service without problems and positions, which no cloud is known to serve.
+func NewSide(svc *corev1.Service) Side {
+	return Side{
+		Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name}, Service: svc,
+		Declared: func(string) (annotations.Row, bool) { return annotations.Row{}, false },
+		At:       func(string) string { return "" },
+	}
+}
+
+// ServeBy sets the properties of a Service that follow from its cloud.
+func (s *Side) ServeBy(provider, kind string, internet bool, declared *annotations.Set) {
+	s.Provider, s.Kind, s.Internet, s.Declared = provider, kind, internet, declared.Row
 }
 
 // served reports whether a load balancer results from this version.
