@@ -115,12 +115,8 @@ func (k *keeper) renew(ctx context.Context, secret *corev1.Secret) (*corev1.Secr
 func (k *keeper) trust(ctx context.Context, trusted []byte) error {
 	registration := k.client.AdmissionregistrationV1()
 	if k.mutating != "" {
-		err := trustIn(ctx, registration.MutatingWebhookConfigurations(), k.mutating, trusted, func(c *admissionregistrationv1.MutatingWebhookConfiguration) []*admissionregistrationv1.WebhookClientConfig {
-			var out []*admissionregistrationv1.WebhookClientConfig
-			for i := range c.Webhooks {
-				out = append(out, &c.Webhooks[i].ClientConfig)
-			}
-			return out
+		err := trustIn(ctx, registration.MutatingWebhookConfigurations(), k.mutating, trusted, func(c *admissionregistrationv1.MutatingWebhookConfiguration) []*client {
+			return clientsOf(c.Webhooks, func(w *admissionregistrationv1.MutatingWebhook) *client { return &w.ClientConfig })
 		})
 		if err != nil {
 			return err
@@ -129,13 +125,21 @@ func (k *keeper) trust(ctx context.Context, trusted []byte) error {
 	if k.validating == "" {
 		return nil
 	}
-	return trustIn(ctx, registration.ValidatingWebhookConfigurations(), k.validating, trusted, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) []*admissionregistrationv1.WebhookClientConfig {
-		var out []*admissionregistrationv1.WebhookClientConfig
-		for i := range c.Webhooks {
-			out = append(out, &c.Webhooks[i].ClientConfig)
-		}
-		return out
+	return trustIn(ctx, registration.ValidatingWebhookConfigurations(), k.validating, trusted, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) []*client {
+		return clientsOf(c.Webhooks, func(w *admissionregistrationv1.ValidatingWebhook) *client { return &w.ClientConfig })
 	})
+}
+
+// client is how the API server calls a webhook.
+type client = admissionregistrationv1.WebhookClientConfig
+
+// clientsOf returns the client of each webhook of a configuration.
+func clientsOf[W any](webhooks []W, of func(*W) *client) []*client {
+	out := make([]*client, 0, len(webhooks))
+	for i := range webhooks {
+		out = append(out, of(&webhooks[i]))
+	}
+	return out
 }
 
 // configurations reads and writes the webhook configurations of one sort.
@@ -145,15 +149,15 @@ type configurations[T any] interface {
 }
 
 // trustIn writes the trusted certificates into each client of a configuration, if they differ.
-func trustIn[T interface{ DeepCopy() T }](ctx context.Context, all configurations[T], name string, trusted []byte, clients func(T) []*admissionregistrationv1.WebhookClientConfig) error {
+func trustIn[T interface{ DeepCopy() T }](ctx context.Context, all configurations[T], name string, trusted []byte, clients func(T) []*client) error {
 	configuration, err := all.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("webhook configuration %s: %w", name, err)
 	}
 	configuration, same := configuration.DeepCopy(), true
-	for _, client := range clients(configuration) {
-		same = same && bytes.Equal(client.CABundle, trusted)
-		client.CABundle = trusted
+	for _, c := range clients(configuration) {
+		same = same && bytes.Equal(c.CABundle, trusted)
+		c.CABundle = trusted
 	}
 	if same {
 		return nil
