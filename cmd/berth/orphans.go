@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service/offline"
 	"github.com/berth-lb/berth/service/settings"
 )
@@ -37,10 +36,8 @@ Exit codes:
 
 // orphansFlags are those of the verb.
 type orphansFlags struct {
+	setupFlags
 	input           offline.Input
-	target          offline.Target
-	provider        string
-	release         string
 	look            outputFlags
 	remove, certain bool
 }
@@ -58,37 +55,26 @@ func newOrphans() *cobra.Command {
 	f.look.register(cmd, offline.Report{}.Formats())
 	set := cmd.Flags()
 	f.input.RegisterConnection(set)
-	set.StringVar(&f.release, "release", "", "take provider, cloud configuration and all flags from this release of the chart, in the cluster")
-	set.StringVar(&f.provider, "provider", "", "cloud to look at: "+strings.Join(cloudNames(), ", "))
-	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
-	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
+	f.setupFlags.register(cmd, releaseHelp, "cloud to look at")
 	set.BoolVar(&f.remove, "delete", false, "delete them, after the plan was shown and confirmed")
 	set.BoolVar(&f.certain, "yes", false, "do not ask for the confirmation of --delete")
-	shareFlag(cmd, &f.target.Share)
 	cmd.MarkFlagsOneRequired("provider", "release")
-	cmd.MarkFlagsMutuallyExclusive("provider", "release")
-	completeFlags(cmd, map[string][]string{"provider": cloudNames(), "output": offline.Report{}.Formats()})
+	completeFlags(cmd, map[string][]string{"output": offline.Report{}.Formats()})
 	cmd.RunE = f.run
 	return cmd
 }
 
 func (f *orphansFlags) run(cmd *cobra.Command, _ []string) error {
-	err := f.look.legal(offline.Report{}.Formats())
-	if err != nil {
+	if err := f.look.legal(offline.Report{}.Formats()); err != nil {
 		return err
 	}
 	f.target.Settings = settings.Settings{DefaultClass: true, OnTakeover: "converge"}
-	if f.release != "" {
-		release, err := offline.ReadRelease(cmd.Context(), f.input, f.release)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = release.Close() }() // a remaining temporary folder does no harm
-		release.Share = f.target.Share
-		printNotes(cmd, release.Notes)
-		f.target, f.provider = release.Judging(), release.Provider
+	opened, err := f.read(cmd, f.input, (*offline.Release).Judging)
+	defer closeRelease(opened)
+	if opened != nil {
+		printNotes(cmd, opened.Notes)
 	}
-	if f.target.Cloud, err = all.Find(f.provider); err != nil {
+	if err != nil {
 		return err
 	}
 	found, err := offline.FindOrphans(cmd.Context(), f.input, f.target)

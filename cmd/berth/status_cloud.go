@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,24 +13,16 @@ import (
 
 // cloudFlags say which cloud is asked for the members of a Service; none is as well.
 type cloudFlags struct {
-	target            offline.Target
-	provider, release string
-	lease             string
-	opened            *offline.Release
-	controller        offline.Target // for what the conditions do not say
-	reads             bool           // the cloud is read
+	setupFlags
+	lease      string
+	opened     *offline.Release
+	controller offline.Target // for what the conditions do not say
+	reads      bool           // the cloud is read
 }
 
 func (f *cloudFlags) register(cmd *cobra.Command) {
-	set := cmd.Flags()
-	set.StringVar(&f.release, "release", "", "ask the cloud too, set up as this release of the chart in the cluster")
-	set.StringVar(&f.provider, "provider", "", "ask the cloud too: "+strings.Join(cloudNames(), ", "))
-	set.StringVar(&f.target.CloudConfig, "cloud-config", "", "the cloud configuration file of the controller")
-	set.StringVar(&f.target.ClusterName, "cluster-name", "kubernetes", "name of the cluster, as given to the controller")
-	set.StringVar(&f.lease, "lease", "", "Lease of the controller as NAMESPACE/NAME (default: that of the release, else "+offline.DefaultLease+")")
-	shareFlag(cmd, &f.target.Share)
-	cmd.MarkFlagsMutuallyExclusive("provider", "release")
-	completeFlags(cmd, map[string][]string{"provider": cloudNames()})
+	f.setupFlags.register(cmd, "ask the cloud too, set up as this release of the chart in the cluster", "ask the cloud too")
+	cmd.Flags().StringVar(&f.lease, "lease", "", "Lease of the controller as NAMESPACE/NAME (default: that of the release, else "+offline.DefaultLease+")")
 }
 
 func (f *cloudFlags) asked() bool { return f.provider != "" || f.release != "" }
@@ -52,17 +43,11 @@ func (f *cloudFlags) take(cmd *cobra.Command, in offline.Input) (err error) {
 		return errors.New("the cloud is asked for Services that are named alone; write svc/NAME")
 	}
 	f.target.Settings = settings.Settings{DefaultClass: true, OnTakeover: "converge"}
-	if f.release != "" {
-		if f.opened, err = offline.ReadRelease(cmd.Context(), in, f.release); err != nil {
-			return err
-		}
-		f.opened.Share = f.target.Share
-		f.target, f.provider, f.controller = f.opened.Judging(), f.opened.Provider, f.opened.Target
-	} else {
-		f.controller = f.target
+	f.opened, err = f.read(cmd, in, (*offline.Release).Judging)
+	if f.controller = f.target; f.opened != nil {
+		f.controller = f.opened.Target
+		f.controller.Cloud = f.target.Cloud
 	}
-	f.target.Cloud, err = all.Find(f.provider)
-	f.controller.Cloud = f.target.Cloud
 	return err
 }
 
@@ -72,11 +57,7 @@ func (f *cloudFlags) judge() offline.Judge {
 }
 
 // close removes what was written for a release.
-func (f *cloudFlags) close() {
-	if f.opened != nil {
-		_ = f.opened.Close() // a remaining temporary folder does no harm
-	}
-}
+func (f *cloudFlags) close() { closeRelease(f.opened) }
 
 func (f *cloudFlags) examine(cmd *cobra.Command, found *offline.Standings, in offline.Input) error {
 	if !f.reads {
