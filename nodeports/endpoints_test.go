@@ -75,7 +75,7 @@ func TestEndpointsOf(t *testing.T) {
 			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "b", draining), newEndpoint("10.0.0.3", "c", notReady), newEndpoint("10.0.0.4", "d", dying))},
 			want:   []Endpoint{expectedEndpoint("10.0.0.1", "a", 80, false)},
 		},
-		"terminating ones when nobody is ready": {
+		"terminating ones when none is ready": {
 			slices: []*discoveryv1.EndpointSlice{newSlice(v4, webPort(80), newEndpoint("10.0.0.2", "b", draining), newEndpoint("10.0.0.3", "c", notReady), newEndpoint("10.0.0.4", "d", dying), newEndpoint("10.0.0.5", "e", noServe))},
 			want:   []Endpoint{expectedEndpoint("10.0.0.2", "b", 80, true), expectedEndpoint("10.0.0.5", "e", 80, true)},
 		},

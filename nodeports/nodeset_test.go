@@ -71,7 +71,7 @@ func TestSelect(t *testing.T) {
 		"presence excludes":          {nodes: fleet, filter: Filter{ExcludeOnPresence: true}, want: "a b c d h", pending: "e", eligible: 7},
 		"everyone":                   {nodes: fleet, filter: Filter{Everyone: true}, want: "a b c d e f g h i j", eligible: 10},
 		"predicate":                  {nodes: fleet, filter: Filter{Also: []Predicate{{Name: "before c", Keep: func(n Node) bool { return n.Name < "c" }}}}, want: "a b", eligible: 7},
-		"leaves nobody":              {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": "red"}}, eligible: 7, emptied: true},
+		"leaves no node":             {nodes: fleet, filter: Filter{Selector: map[string]string{"pool": "red"}}, eligible: 7, emptied: true},
 		"none ready":                 {nodes: unready, filter: Filter{RequireReady: true}, pending: "c", eligible: 3, emptied: true},
 		"none ready, unknown taken":  {nodes: unready, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a", pending: "c", eligible: 3},
 		"some ready, unknown not":    {nodes: fleet, filter: Filter{RequireReady: true, UnknownIfNoneReady: true}, want: "a d h i", pending: "e", eligible: 7},
@@ -321,7 +321,7 @@ func TestCameBack(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if before.Equal(Select([]Node{machine("a", "1", "y"), machine("b", "2", "x"), machine("c", "3", "x"), machine("d", "", "")}, Filter{})) {
-		t.Error("a machine that started anew makes the same set")
+		t.Error("a machine that restarted makes the same set")
 	}
 }
 

@@ -142,7 +142,7 @@ func TestSourceRanges(t *testing.T) {
 		"field with blanks":      {field: []string{" 10.0.0.0/8 "}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
 		"sorted, masked, once":   {field: []string{"192.168.0.1/24", "10.0.0.0/8", "192.168.0.77/24", "10.0.0.0/16"}, want: parsePrefixes("10.0.0.0/8", "10.0.0.0/16", "192.168.0.0/24"), source: RangesFromSpec},
 		"mixed families":         {field: []string{"2001:db8::1/32", "10.0.0.0/8"}, want: parsePrefixes("10.0.0.0/8", "2001:db8::/32"), source: RangesFromSpec},
-		"masked to everybody":    {field: []string{"192.168.0.0/0"}, want: parsePrefixes("0.0.0.0/0"), source: RangesFromSpec},
+		"masked to all clients":  {field: []string{"192.168.0.0/0"}, want: parsePrefixes("0.0.0.0/0"), source: RangesFromSpec},
 		"leading zeros":          {field: []string{"010.000.0.0/8"}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
 		"mapped":                 {field: []string{"::ffff:10.1.0.0/104"}, want: parsePrefixes("10.0.0.0/8"), source: RangesFromSpec},
 		"mapped, short mask":     {field: []string{"::ffff:10.0.0.0/16"}, want: parsePrefixes("::/16"), source: RangesFromSpec},

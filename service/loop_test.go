@@ -93,7 +93,7 @@ func TestFollowingIsQuietForAWhile(t *testing.T) {
 			t.Errorf("when it lasts: %s", got)
 		}
 		if got := c.told(status.EventSyncFailed); got == 0 {
-			t.Error("when it lasts nobody is told")
+			t.Error("no event when it lasts")
 		}
 		c.cloud.answer(nil)
 		advanceTime(6 * time.Minute)

@@ -61,7 +61,7 @@ func TestObjectsAreInputs(t *testing.T) {
 		advanceTime(time.Second)
 		for _, a := range c.client.Actions() {
 			if a.GetResource() == secretsResource {
-				t.Fatalf("nobody names a Secret, and there is %s of them", a.GetVerb())
+				t.Fatalf("no Service names a Secret, and there is %s of them", a.GetVerb())
 			}
 		}
 		c.secret("other", 99)
@@ -79,7 +79,7 @@ func TestObjectsAreInputs(t *testing.T) {
 		c.secret("other", 98)
 		advanceTime(time.Minute)
 		if n := c.cloud.count() - before; n != 0 {
-			t.Errorf("a Secret that nobody names was worth %d writes", n)
+			t.Errorf("a Secret that no Service names was worth %d writes", n)
 		}
 		c.secret("tls", 45)
 		advanceTime(time.Second)

@@ -226,7 +226,7 @@ func TestPodsWaitForTheirLoadBalancer(t *testing.T) {
 		asked, written := w.cloud.asked, w.patches()
 		advanceTime(20 * time.Minute)
 		if w.cloud.asked != asked || w.patches() != written {
-			t.Errorf("nobody waits, and there were %d questions and %d patches", w.cloud.asked-asked, w.patches()-written)
+			t.Errorf("no pod waits, and there were %d questions and %d patches", w.cloud.asked-asked, w.patches()-written)
 		}
 		w.cloud.say(func() { delete(w.cloud.healthy, "10.0.0.1") })
 		w.pod("10.0.0.3", gate)
@@ -251,7 +251,7 @@ func TestGatesOfOthers(t *testing.T) {
 			t.Errorf("the gate of what is gone: %s", got)
 		}
 		if got := w.condition("10.0.0.1", foreign); got != "" {
-			t.Errorf("the gate of somebody else: %s", got)
+			t.Errorf("the gate of another controller: %s", got)
 		}
 	})
 }

@@ -343,7 +343,7 @@ func TestAHeartbeatIsNoChange(t *testing.T) {
 func TestStartupIsOverOnce(t *testing.T) {
 	var s startup
 	if s.expect([]string{"a", "b"}) {
-		t.Error("nobody to wait for")
+		t.Error("no Service waits")
 	}
 	got := []bool{s.planned("a"), s.planned("a"), s.planned("other"), s.planned("b"), s.planned("b")}
 	if diff := cmp.Diff([]bool{false, false, false, true, false}, got); diff != "" {
@@ -379,6 +379,6 @@ func TestQueueIsMeasured(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if _, oldest := q.depth(); oldest != 0 {
-		t.Errorf("nobody waits any more, got %s", oldest)
+		t.Errorf("no Service waits any more, got %s", oldest)
 	}
 }

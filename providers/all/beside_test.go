@@ -63,7 +63,7 @@ func TestKeysOfOthers(t *testing.T) {
 		"source range without its s":    {"gce", map[string]string{"service.beta.kubernetes.io/load-balancer-source-range": "10.0.0.0/8"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-source-range": unknown}, "load-balancer-source-ranges"},
 		"a key of ours that is none":    {"azure", map[string]string{"berth-lb.io/internal": "true"}, map[string]annotations.Code{"berth-lb.io/internal": unknown}, ""},
 		"our record":                    {"azure", map[string]string{"berth-lb.io/applied": "x;class="}, nil, ""},
-		"keys that are nobody's loads":  {"aws", map[string]string{"prometheus.io/scrape": "true", "kubectl.kubernetes.io/last-applied-configuration": "{}", "service.kubernetes.io/topology-mode": "Auto"}, nil, ""},
+		"keys of other programs":        {"aws", map[string]string{"prometheus.io/scrape": "true", "kubectl.kubernetes.io/last-applied-configuration": "{}", "service.kubernetes.io/topology-mode": "Auto"}, nil, ""},
 		"ranges, which all have":        {"azure", map[string]string{"service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

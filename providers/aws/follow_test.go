@@ -42,7 +42,7 @@ func TestFollowsNodesWithoutUnderstanding(t *testing.T) {
 				case e.Operation == "RegisterInstancesWithLoadBalancer" || e.Operation == "RegisterTargets":
 					registered++
 				case e.Write:
-					t.Errorf("%s although nobody knows what is wanted", e.Operation)
+					t.Errorf("%s although the desired state is unknown", e.Operation)
 				}
 			}
 			if want := map[string]int{"clb": 1, "nlb": 2}[c.Name]; registered != want {

@@ -94,7 +94,7 @@ func TestSharedTargetGroup(t *testing.T) {
 		a.subject.notes = berth.NewNotes(fake.NewClientset())
 		a.restart()
 		a.serve(a.pods(10, 13))
-		a.expect("note is lost, so nobody knows whose the old ones are", [2]int{8, 13}, [2]int{101, 106})
+		a.expect("note is lost, so the owner of the old ones is unknown", [2]int{8, 13}, [2]int{101, 106})
 		a.serve(a.pods(11, 13))
 		a.expect("what was registered since is known", [2]int{8, 10}, [2]int{11, 13}, [2]int{101, 106})
 	})

@@ -198,7 +198,7 @@ func TestTagsBesideAFullOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res := f.r.Run(t.Context(), d, f.gates); res.Err == nil {
-			t.Error("nobody is told of the one that is full")
+			t.Error("no warning for the one that is full")
 		}
 		for thing, tags := range f.tagsHere() {
 			if has := tags["team"] == "web"; has == strings.HasSuffix(thing, full) {

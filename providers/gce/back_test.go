@@ -69,7 +69,7 @@ func groupMembers(t *testing.T, api *raw.Service, project, zone string) []string
 // deleted. The groups it was in are listed once for each time it is recreated.
 func TestMachineComesBack(t *testing.T) {
 	for _, class := range []string{"l4-regional-external-legacy", "l4-regional-external", "l4-regional-internal-legacy", "l4-regional-internal"} {
-		for _, how := range []string{"started anew", "registered anew"} {
+		for _, how := range []string{"restarted", "registered again"} {
 			t.Run(class+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := slowCloud(t, 0)
@@ -91,7 +91,7 @@ func TestMachineComesBack(t *testing.T) {
 					for round := range 2 {
 						recreateMachine(t, n.cloud, api, "berth-demo", machine.Zone, machine.Name)
 						nodes[0].Status.NodeInfo.BootID += " again"
-						if how == "registered anew" {
+						if how == "registered again" {
 							nodes[0].UID += " again"
 						}
 						r.SetNodes(props.Project(nodes))

@@ -29,7 +29,7 @@ func TestGroupThatOthersUse(t *testing.T) {
 				r.SetNodes(props.Project(n.cloud.Seed.KubernetesNodes()[1:]))
 				reconcileFully(t, r, svc, reconcile.Job{})
 				if groupIn(t, api, zone) == "" {
-					t.Fatal("the group went from under the load balancer of somebody else")
+					t.Fatal("the group of another owner's load balancer was deleted")
 				}
 				r.SetNodes(props.Project(n.cloud.Seed.KubernetesNodes()[2:])) // worked on from memory
 				reconcileFully(t, r, svc, reconcile.Job{})

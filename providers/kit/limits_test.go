@@ -316,7 +316,7 @@ func TestJoint(t *testing.T) {
 		})
 	}
 	if got := kit.TurnOf(kit.WithJoint(t.Context(), nil)); got != (kit.Turn{}) {
-		t.Errorf("of nobody: %v", got)
+		t.Errorf("without an account: %v", got)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestYield(t *testing.T) {
 			synctest.Wait()
 		}
 		if d := yielded(user); d != 0 {
-			t.Errorf("waited %v for nobody", d)
+			t.Errorf("waited %v without another caller", d)
 		}
 		for range 4 {
 			call(nodes)

@@ -109,7 +109,7 @@ func calledAs(t *testing.T, wish []string) {
 	delete(plain.Annotations, accountKey)
 	runUntilDone(t, s, r, reconcile.Job{Service: plain})
 	if got := s.callers(""); !slices.Equal(got, []string{""}) {
-		t.Errorf("calls for a Service that names nobody were made by %q", got)
+		t.Errorf("calls for a Service that names no account were made by %q", got)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestServiceAccountGoesMeanwhile(t *testing.T) {
 		{"at once", 0, func() {}, 1, 1, true},
 		{"when there is another one", 0, func() { a.there, a.uid = []string{"balancers"}, "second" }, 2, 2, false},
 		{"while the API server is down", 6 * time.Minute, func() { a.down = true }, 2, 2, false},
-		{"when it has been made anew meanwhile", 0, func() { a.down, a.uid = false, "third" }, 4, 3, false},
+		{"when it was created again meanwhile", 0, func() { a.down, a.uid = false, "third" }, 4, 3, false},
 		{"when it is the same", 6 * time.Minute, func() {}, 5, 3, false},
 	} {
 		now = now.Add(c.after)

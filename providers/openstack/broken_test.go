@@ -45,7 +45,7 @@ func TestFailover(t *testing.T) {
 			w.breaks("UpdateListener", 1)
 			w.breaks("FailoverLoadBalancer", 1)
 			if res, err := w.once(svc, false); err != nil || res.Err == nil || res.Clean {
-				t.Fatalf("nobody has noticed: %v, %v", err, res.Err)
+				t.Fatalf("not noticed: %v, %v", err, res.Err)
 			}
 			if anew {
 				w.restart()
@@ -256,7 +256,7 @@ func TestSharedNotReplaced(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(messagesOf(res), func(line string) bool {
 			return strings.Contains(line, "would leave kube_service_kubernetes_shop_web-1 without one")
 		}) {
-			t.Errorf("nobody is told: %v, %v", err, messagesOf(res))
+			t.Errorf("no warning: %v, %v", err, messagesOf(res))
 		}
 		if d := cmp.Diff(was.Status, host.Status); d != "" {
 			t.Errorf("status (-before +after):\n%s", d)

@@ -56,7 +56,7 @@ func TestSharedPortOfClusters(t *testing.T) {
 	if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.Contains(l, "port 9001") && strings.Contains(l, "asked for by kube_service_kubernetes_shop_older")
 	}) {
-		t.Errorf("nobody is told who is older: %v, %v", err, lines)
+		t.Errorf("no message names the older one: %v, %v", err, lines)
 	}
 	for _, p := range ours.tables()["pools"] {
 		if name, _ := p["name"].(string); strings.Contains(name, "younger") && !strings.HasPrefix(name, "pool_1_") {
@@ -69,7 +69,7 @@ func TestSharedPortOfClusters(t *testing.T) {
 	ours.serve(older)
 	res, err = theirs.once(younger, false)
 	if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is taken`) }) {
-		t.Errorf("nobody is told: %v, %v", err, lines)
+		t.Errorf("no warning: %v, %v", err, lines)
 	}
 	for _, svc := range []*corev1.Service{host, older} {
 		ours.unchanged(svc)
@@ -100,7 +100,7 @@ func TestSharedPortOfTheDead(t *testing.T) {
 		"another port":              {"tcp-81 100 kube_service_theirs_shop_web", now, ""},
 		"its own":                   {"tcp-80 100 kube_service_ours_shop_web", now, ""},
 		"one that has got nowhere":  {"tcp-80 100 kube_service_theirs_shop_web", now.Add(-time.Hour), ""},
-		"a tag of somebody else's":  {"", now, ""},
+		"a tag of another owner":    {"", now, ""},
 		"a text that is no claim":   {"tcp-80 soon kube_service_theirs_shop_web", now, ""},
 		"a name that is cut by 255": {"tcp-80 100 " + strings.Repeat("x", 300), now, strings.Repeat("x", 255-len("berth-claim  tcp-80 100 ")-len(strconv.FormatInt(now.Unix(), 10)))},
 	} {

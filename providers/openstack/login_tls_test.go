@@ -56,7 +56,7 @@ func TestLoginsOverTLS(t *testing.T) {
 	for name, l := range map[string]struct{ keys, refused string }{
 		"a certificate to believe and one to show": {believed + shown, ""},
 		"no check of certificates":                 {"tls-insecure = true\n" + shown, ""},
-		"nobody to believe":                        {shown, "certificate"},
+		"no certificate to trust":                  {shown, "certificate"},
 		"nothing to show":                          {believed, "certificate"},
 		"a file without a certificate":             {"ca-file = " + nothing + "\n", "ca-file"},
 		"a certificate without its key":            {believed + "cert-file = " + cert + "\nkey-file = " + cert + "\n", "cert-file and key-file"},

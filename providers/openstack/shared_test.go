@@ -327,7 +327,7 @@ func TestSharedPortRace(t *testing.T) {
 			w.serve(older)
 			res, err := w.once(younger, false)
 			if lines := messagesOf(res); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, `"http (9001/TCP)" is `) }) {
-				t.Errorf("nobody is told: %v, %v", err, lines)
+				t.Errorf("no warning: %v, %v", err, lines)
 			}
 			w.unchanged(host)
 			w.release(older)

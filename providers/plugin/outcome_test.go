@@ -173,15 +173,15 @@ func TestLeftOn(t *testing.T) {
 		svc  *corev1.Service
 		want bool
 	}{
-		"a load balancer":                   {balancerOf("a", recorded), false},
-		"nothing":                           {balancerOf("a", plain, finalizer("example.com/hold")), false},
-		"the record":                        {balancerOf("a", plain, recorded), true},
-		"a condition":                       {balancerOf("a", plain, condition), true},
-		"an output":                         {balancerOf("a", plain, finalizer("example.com/v1")), true},
-		"the record, which goes with it":    {balancerOf("a", recorded, going), false},
-		"a finalizer, which it waits for":   {balancerOf("a", finalizer("example.com/v1"), going), true},
-		"the finalizer of the stock loop":   {balancerOf("a", plain, finalizer("service.kubernetes.io/load-balancer-cleanup")), false},
-		"a condition of somebody else only": {balancerOf("a", plain, func(svc *corev1.Service) { svc.Status.Conditions = []metav1.Condition{{Type: "Other"}} }), false},
+		"a load balancer":                        {balancerOf("a", recorded), false},
+		"nothing":                                {balancerOf("a", plain, finalizer("example.com/hold")), false},
+		"the record":                             {balancerOf("a", plain, recorded), true},
+		"a condition":                            {balancerOf("a", plain, condition), true},
+		"an output":                              {balancerOf("a", plain, finalizer("example.com/v1")), true},
+		"the record, which goes with it":         {balancerOf("a", recorded, going), false},
+		"a finalizer, which it waits for":        {balancerOf("a", finalizer("example.com/v1"), going), true},
+		"the finalizer of the stock loop":        {balancerOf("a", plain, finalizer("service.kubernetes.io/load-balancer-cleanup")), false},
+		"a condition of another controller only": {balancerOf("a", plain, func(svc *corev1.Service) { svc.Status.Conditions = []metav1.Condition{{Type: "Other"}} }), false},
 	} {
 		if got := leftOn(tc.svc, outputs); got != tc.want {
 			t.Errorf("%s: got %v", name, got)

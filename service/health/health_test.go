@@ -37,7 +37,7 @@ func TestAlive(t *testing.T) {
 		"a Service takes too long":     {func(h *Health, c *clocktesting.FakeClock) { h.Begin("a/b"); c.Step(stuck + time.Second) }, 0, "has been worked on for 15m1s"},
 		"others get on meanwhile":      {func(h *Health, c *clocktesting.FakeClock) { h.Begin("a/b"); c.Step(2 * stuck); h.Begin("a/c")() }, 0, ""},
 		"it ends after all":            {func(h *Health, c *clocktesting.FakeClock) { end := h.Begin("a/b"); c.Step(2 * stuck); end() }, 0, ""},
-		"nobody takes what waits":      {func(_ *Health, c *clocktesting.FakeClock) { c.Step(2 * stuck) }, 2 * stuck, "no worker has ended anything for 30m0s"},
+		"no worker takes what waits":   {func(_ *Health, c *clocktesting.FakeClock) { c.Step(2 * stuck) }, 2 * stuck, "no worker has ended anything for 30m0s"},
 		"the queue is long, but moves": {func(h *Health, c *clocktesting.FakeClock) { c.Step(2 * stuck); h.Begin("a/b")() }, 2 * stuck, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func TestWhoIsWoken(t *testing.T) {
 	}{
 		"an endpoint more":             {func() { e.updated(named, other) }, []string{"shop/web", "shop/web"}},
 		"a label more":                 {func() { e.updated(named, labelled) }, nil},
-		"a slice of nobody":            {func() { e.changed(unmatched) }, nil},
+		"a slice of no Service":        {func() { e.changed(unmatched) }, nil},
 		"a slice that went unseen":     {func() { e.changed(cache.DeletedFinalStateUnknown{Obj: named}) }, []string{"shop/web"}},
 		"a pod at the address":         {func() { e.moved(podAddresses(podAt("shop", "a", "n-1", "10.0.0.1", corev1.PodRunning))) }, []string{"shop/web"}},
 		"a pod of another namespace":   {func() { e.moved(podAddresses(podAt("bank", "a", "n-1", "10.0.0.1", corev1.PodRunning))) }, nil},

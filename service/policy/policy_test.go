@@ -88,8 +88,8 @@ func TestJudge(t *testing.T) {
 			`old.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
 		"a key per port": {namespace: "team-a", annotations: map[string]string{"toy.example/port-443-tls": "yes"}, reach: internal, want: []string{
 			`toy.example/port-443-tls: "yes" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/port-*"`}},
-		"a label":         {namespace: "team-a", labels: map[string]string{"toy.example/address": "web"}, reach: internal, want: []string{`toy.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
-		"a key of nobody": {namespace: "team-a", annotations: map[string]string{"toy.example/port": "yes"}, reach: internal},
+		"a label":           {namespace: "team-a", labels: map[string]string{"toy.example/address": "web"}, reach: internal, want: []string{`toy.example/address: "web" is refused by the policy, rule "tenants"; legal is a Service without "toy.example/address"`}},
+		"an undeclared key": {namespace: "team-a", annotations: map[string]string{"toy.example/port": "yes"}, reach: internal},
 		"all ports of the nodes": {namespace: "team-a", reach: opens, want: []string{
 			`toy.example/groups: "sg-1" is refused by the policy, rule "tenants": the nodes would let this security group in on all ports; legal is a load balancer whose security group is its own`}},
 		"all ports elsewhere": {namespace: "platform", reach: opens},

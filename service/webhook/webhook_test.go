@@ -106,12 +106,12 @@ func TestCertificates(t *testing.T) {
 	}
 	r.clock.Step(lifetime - renewBefore - time.Hour)
 	if !bytes.Equal(first, r.shows(a)) {
-		t.Error("it is made anew although it has long to go")
+		t.Error("it is renewed long before its end")
 	}
 	r.clock.Step(2 * time.Hour)
 	newer := r.shows(a)
 	if bytes.Equal(first, newer) {
-		t.Error("it is not made anew")
+		t.Error("it is not renewed")
 	}
 	for name, shown := range map[string][]byte{"the new one": newer, "that of the other replica": first} {
 		if err := r.trusts(shown, "hook.berth.svc"); err != nil {

@@ -90,7 +90,7 @@ func TestOrder(t *testing.T) {
 
 func TestReplacement(t *testing.T) {
 	runCompare(t, map[string]compareCase{
-		"referrers are pointed anew, then the old one goes": {
+		"referrers are updated, then the old one is deleted": {
 			want: desiredStack(withChanges(ownedResource(newKey("group", "80"), stack.Key{}, group{Port: 30081}))...), have: observedStack(wholeStack()...),
 			plan: []string{
 				"create group/80",
@@ -100,7 +100,7 @@ func TestReplacement(t *testing.T) {
 			},
 			rules: func(r *diff.Rules) { r.Edges[2].Same = false },
 		},
-		"what cannot be pointed anew is replaced too": {
+		"what cannot be updated is replaced too": {
 			want: desiredStack(ownedResource(newKey("a", ""), stack.Key{}, address{Name: "new"}), ownedResource(newKey("b", ""), stack.Key{}, listener{To: newRef("a", "")}), ownedResource(newKey("c", ""), stack.Key{}, listener{To: newRef("b", "")})),
 			have: observedStack(ownedResource(newKey("a", ""), stack.Key{}, address{Name: "old"}), ownedResource(newKey("b", ""), stack.Key{}, listener{To: newRef("a", "")}), ownedResource(newKey("c", ""), stack.Key{}, listener{To: newRef("b", "")})),
 			rules: func(r *diff.Rules) {
@@ -117,7 +117,7 @@ func TestReplacement(t *testing.T) {
 			want: desiredStack(withChanges(ownedResource(theLB, stack.Key{}, lb{Scheme: "private"}))...), have: observedStack(wholeStack()...),
 			plan: []string{"create lb", "create listener/80 <- create lb", "delete lb <- create lb, create listener/80"},
 		},
-		"a part that does not go with its parent is made anew": {
+		"a part that is not deleted with its parent is created again": {
 			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "private"}), ownedResource(newKey("loose", ""), theLB, address{})),
 			have: observedStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "public"}), ownedResource(newKey("loose", ""), theLB, address{})),
 			plan: []string{"create lb", "create loose <- create lb", "delete loose <- create loose", "delete lb <- create lb, create loose, delete loose"},
@@ -182,7 +182,7 @@ func TestSlots(t *testing.T) {
 			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{Scheme: "x"}), on80("udp")), have: observedStack(base, on80("tcp")),
 			plan: []string{"create lb", "create listener/udp <- create lb", "delete lb <- create lb, create listener/udp"},
 		},
-		"taken by somebody else's": {
+		"taken by another owner's": {
 			want: desiredStack(base, on80("udp")), have: clearProof(observedStack(base, on80("tcp")), newKey("listener", "tcp")),
 			plan: []string{"held create listener/udp: slot"},
 		},

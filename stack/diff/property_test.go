@@ -219,7 +219,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 		}
 		for _, res := range have.Resources {
 			if res.Proof == stack.None && !goesAlong(have, res, rules) && w.newest(res.Key) == nil {
-				t.Fatalf("seed %d: somebody else's %s is gone\nplan: %v", seed, res.Key, planLines(p))
+				t.Fatalf("seed %d: another owner's %s is deleted\nplan: %v", seed, res.Key, planLines(p))
 			}
 		}
 	}

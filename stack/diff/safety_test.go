@@ -20,7 +20,7 @@ func TestCounted(t *testing.T) {
 		"forgotten while others use": {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: ledgerWith(map[string][]string{"b": {"80"}}), plan: []string{"forget rule/80"}},
 		"or might use":               {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: unsure, plan: []string{"forget rule/80"}},
 		"another entry is no use":    {want: desiredStack(), have: observedStack(ruleFor("80")), ledger: ledgerWith(map[string][]string{"b": {"81"}}), plan: []string{"delete rule/80"}},
-		"held until everybody is known, and with it what it is the evidence of": {
+		"held until all Services are known, with what it is the evidence of": {
 			want: desiredStack(), have: observedStack(base, ruleFor("80")), ledger: ledger.New(),
 			plan: []string{"held delete rule/80: ledger", "held delete lb: needs delete rule/80"},
 		},
@@ -41,16 +41,16 @@ func TestCounted(t *testing.T) {
 			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Immutable: []string{"Allow"}} },
 			plan:   []string{"held create rule/80: needs delete rule/80", "held delete rule/80: ledger"},
 		},
-		"somebody else's rule that is as wanted is used": {
+		"another owner's rule that is as wanted is used": {
 			want: desiredStack(ruleFor("80")), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80")),
 		},
-		"somebody else's rule that differs is left alone": {
+		"another owner's rule that differs is left alone": {
 			want: desiredStack(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80")),
 			plan: []string{"held create rule/80: proof"},
 		},
-		"what is nobody's is removed by whoever finds it": {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), plan: []string{"delete rule/80"}},
-		"and is not forgotten while others use it":        {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), ledger: ledgerWith(map[string][]string{"b": {"80"}})},
-		"and stays when nobody wants it":                  {want: desiredStack(), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80"))},
+		"what has no owner is deleted by any run that finds it": {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), plan: []string{"delete rule/80"}},
+		"and is not forgotten while others use it":              {want: desiredStack(), have: markLeftover(observedStack(ruleFor("80"))), ledger: ledgerWith(map[string][]string{"b": {"80"}})},
+		"and is kept when no Service desires it":                {want: desiredStack(), have: clearProof(observedStack(ruleFor("80")), newKey("rule", "80"))},
 	})
 }
 
@@ -82,7 +82,7 @@ func TestForeign(t *testing.T) {
 		"never deleted, nor are its parts": {
 			want: desiredStack(), have: clearProof(observedStack(ownedResource(theLB, stack.Key{}, lb{})), theLB),
 		},
-		"parts of somebody else's are not ours, whatever proves them": {
+		"parts of another owner's are not ours, whatever proves them": {
 			want: desiredStack(ownedResource(theLB, stack.Key{}, lb{})),
 			have: clearProof(observedStack(ownedResource(theLB, stack.Key{}, lb{}), ownedResource(newKey("listener", "1"), theLB, listener{})), theLB),
 			plan: []string{"held create lb: proof"},
@@ -112,7 +112,7 @@ func TestKindSwitch(t *testing.T) {
 			want: desiredStack(base), have: observedStack(inMaking(base), old, ruleFor("80")),
 			plan: []string{"held update lb settle: busy", "held delete old-lb: needs update lb settle", "held delete rule/80: needs update lb settle"},
 		},
-		"nobody waits for what is not wanted": {
+		"no step waits for what is not desired": {
 			want: desiredStack(base), have: observedStack(base, inMaking(old)), plan: []string{"delete old-lb @1m0s"},
 		},
 		"a release waits for nothing": {want: desiredStack(), have: observedStack(old), plan: []string{"delete old-lb"}},

@@ -102,7 +102,7 @@ func TestFailed(t *testing.T) {
 			want: desiredStack(withChanges(ownedResource(theLB, stack.Key{}, lb{Scheme: "private"}))...), have: withState(stack.Failed, observedStack(wholeStack()...), theLB), rules: settlingLB,
 			plan: []string{"create lb", "create listener/80 <- create lb", "delete lb <- create lb, create listener/80"},
 		},
-		"made anew": {
+		"recreated": {
 			want: desiredStack(wholeStack()...), have: withState(stack.Failed, observedStack(wholeStack()...), newKey("group", "80")), rules: remade,
 			plan: []string{
 				"create group/80",

@@ -64,7 +64,7 @@ func (w *world) write(t *thing, field string, value any) error {
 			return fmt.Errorf("%s.%s refers to %s, which is not there", t.res.Key, field, r)
 		}
 		if used.res.Proof == stack.None {
-			return fmt.Errorf("%s.%s would use somebody else's %s", t.res.Key, field, r)
+			return fmt.Errorf("%s.%s would use another owner's %s", t.res.Key, field, r)
 		}
 		t.uses[field] = append(t.uses[field], used)
 	}
@@ -97,7 +97,7 @@ func (w *world) create(r stack.Resource, s plan.Step) error {
 	case t.parent == nil && !w.apart(r):
 		return fmt.Errorf("%s is made before %s", r.Key, r.In)
 	case t.parent != nil && t.parent.res.Proof == stack.None:
-		return fmt.Errorf("%s is made in somebody else's %s", r.Key, r.In)
+		return fmt.Errorf("%s is made in another owner's %s", r.Key, r.In)
 	case w.newest(r.Key) != nil && w.newest(r.Key).parent == t.parent && s.Reason != plan.Replaced:
 		return fmt.Errorf("%s is made twice", r.Key)
 	}
@@ -134,7 +134,7 @@ func (w *world) update(s plan.Step) error {
 		w.things = append(w.things, t)
 	}
 	if t.res.Proof == stack.None {
-		return fmt.Errorf("somebody else's %s is updated", s.ID.Key)
+		return fmt.Errorf("another owner's %s is updated", s.ID.Key)
 	}
 	t.res.Slot = s.Target.Slot
 	if err := w.place(t); err != nil {
@@ -174,7 +174,7 @@ func (w *world) delete(s plan.Step) error {
 	}
 	gone := map[*thing]bool{w.things[i]: true}
 	if w.things[i].res.Proof == stack.None {
-		return fmt.Errorf("somebody else's %s is deleted", s.ID.Key)
+		return fmt.Errorf("another owner's %s is deleted", s.ID.Key)
 	}
 	for _, t := range w.things {
 		within := w.rules.Kinds[t.res.Key.Kind].Within

@@ -45,7 +45,7 @@ func TestSplitting(t *testing.T) {
 		"never when unavailable":  {[]int{1}, failedOutcome(fault.Unavailable), 0, 1},
 		"never when denied":       {[]int{1}, failedOutcome(fault.Denied), 0, 1},
 		"never when it is a wait": {[]int{1}, failedOutcome(fault.Pending), 0, 1},
-		"nobody is bad":           {nil, failedOutcome(fault.Invalid), 100, 1},
+		"no member is rejected":   {nil, failedOutcome(fault.Invalid), 100, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps []plan.Step

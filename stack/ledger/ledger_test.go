@@ -167,7 +167,7 @@ func TestLastOneOut(t *testing.T) {
 	}
 	wg.Wait()
 	if len(alone) == 0 {
-		t.Error("everybody left and nobody saw that the entry is free")
+		t.Error("all users left and the entry does not count as free")
 	}
 }
 

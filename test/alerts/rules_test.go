@@ -117,9 +117,9 @@ func alertExamples() map[string][]example {
 	aws := []string{"provider=aws"}
 	return map[string][]example{
 		"BerthAbsent": {
-			{"nobody is there", f(oldest, "0x120"), 11 * time.Minute, []string{""}},
+			{"no replica runs", f(oldest, "0x120"), 11 * time.Minute, []string{""}},
 			{"not for long", f(oldest, "0x120"), 9 * time.Minute, nil},
-			{"somebody is there", f(build, "a", "v1"), time.Hour, nil},
+			{"a replica runs", f(build, "a", "v1"), time.Hour, nil},
 		},
 		"BerthNoLeader": {
 			{"two stand by", f(leading, "a", "0x120") + f(leading, "b", "0x120"), 6 * time.Minute, aws},

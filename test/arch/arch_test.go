@@ -71,7 +71,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		}
 		files[i] = string(body)
 	}
-	reportFindings(t, "a requirement is somebody else's code in our program: docs/dependencies.md says what for", Undocumented(files[0], files[1]))
+	reportFindings(t, "a requirement is foreign code in our program: docs/dependencies.md says what for", Undocumented(files[0], files[1]))
 }
 
 // TestRulesSee gives every rule something to find.
@@ -114,7 +114,7 @@ func TestImports(t *testing.T) {
 		"a simulator and the product":         {"test/sim/aws/x.go", Module + "/providers/aws", 1},
 		"a simulator and its neighbour":       {"test/sim/aws/elb/x.go", Module + "/test/sim/aws/query", 0},
 		"a test of the whole and the product": {"test/e2e/x.go", Module + "/service", 0},
-		"a folder that nobody has entered":    {"helpers/x.go", "fmt", 1},
+		"a folder without a row":              {"helpers/x.go", "fmt", 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

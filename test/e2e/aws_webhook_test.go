@@ -98,7 +98,7 @@ func TestWebhookInjectsGates(t *testing.T) {
 	}
 	w.must(controller.Stop(limit))
 	if got, err := k.wouldGet(); err != nil || len(got) > 0 {
-		t.Errorf("while nobody answers: %v, %v", got, err)
+		t.Errorf("while the webhook does not answer: %v, %v", got, err)
 	}
 	second := r.pod()
 	w.remove(*w.get("gated"))

@@ -53,14 +53,14 @@ func TestUnknownClass(t *testing.T) {
 	svc, err := w.updateStatus(svc)
 	w.must(err)
 	w.update("theirs", setPorts(80, 0, 443, 0), setAnnotation("connection-idle-timeout", "wrong"))
-	w.noWrites("a class of nobody", meter)
+	w.noWrites("a class without a controller", meter)
 	now := w.get("theirs")
 	if err := diffError("status", svc.Status, now.Status); err != nil {
 		t.Error(err)
 	}
 	w.finalizers("theirs")
 	if got := w.events("theirs"); len(got) > 0 {
-		t.Errorf("events on a Service of nobody: %q", got)
+		t.Errorf("events on a Service without a controller: %q", got)
 	}
 	w.remove(w.service("theirs"))
 	w.noWrites("its deletion", meter)
@@ -171,7 +171,7 @@ func TestClassChanges(t *testing.T) {
 	w.update("web", ofType(corev1.ServiceTypeClusterIP))
 	w.update("web", ofType(corev1.ServiceTypeLoadBalancer), setClass("example.com/other"))
 	w.controller(flags...)
-	w.eventually("the class has changed to one of nobody", func() error {
+	w.eventually("the class has changed to one without a controller", func() error {
 		return diffError("finalizers", []string(nil), w.get("web").Finalizers)
 	})
 	w.asBefore(before)

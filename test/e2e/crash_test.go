@@ -126,7 +126,7 @@ func TestChangedWhileDown(t *testing.T) {
 	name := nameOf(w.get("kept"))
 	for _, e := range w.written(since) {
 		if forbidWords(fmt.Sprint(e.Request), name) != nil {
-			t.Errorf("the restart wrote to a load balancer that nobody changed: %s %v", e.Operation, e.Request)
+			t.Errorf("the restart wrote to a load balancer that was not changed: %s %v", e.Operation, e.Request)
 		}
 	}
 	w.remove(kept, port, kind)

@@ -142,7 +142,7 @@ func TestTargetGroupLingers(t *testing.T) {
 	}
 	w.remove(svc)
 	if warned := w.warnings("web"); len(warned) > 0 {
-		t.Errorf("nobody can do anything: %q", warned)
+		t.Errorf("the user can do nothing: %q", warned)
 	}
 	w.asBefore(before)
 }

@@ -147,7 +147,7 @@ func (r *release) isWatched(p *harness.Process) {
 		return diffError("status", http.StatusOK, code)
 	})
 	if code, _ := ask("/metrics", ""); code != http.StatusForbidden && code != http.StatusUnauthorized {
-		w.t.Errorf("metrics for everybody: status %d", code)
+		w.t.Errorf("metrics without a token: status %d", code)
 	}
 	// What the API server says about a reader is remembered for a while, so its
 	// rights must be there at the first question.

@@ -50,7 +50,7 @@ func TestLeaderIsKilled(t *testing.T) {
 	leader := w.controller(electionFlags()...)
 	w.eventually("a leader", func() error {
 		if w.holder() == "" {
-			return errors.New("nobody holds the lease")
+			return errors.New("the lease has no holder")
 		}
 		return nil
 	})

@@ -98,7 +98,7 @@ func TestTraces(t *testing.T) {
 	calls, runs, unmatched := c.calls()
 	w.must(diffError("calls by traces and by the cloud", want, calls))
 	if runs < 2 || len(unmatched) > 0 {
-		t.Errorf("want the runs of a creation and a release, got %d; calls of nobody: %v", runs, unmatched)
+		t.Errorf("want the runs of a creation and a release, got %d; calls of no run: %v", runs, unmatched)
 	}
 }
 

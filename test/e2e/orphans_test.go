@@ -70,7 +70,7 @@ func (w *world) unjudged(alive corev1.Service) {
 	for _, args := range [][]string{{}, {"--delete", "--yes"}} {
 		out, code := w.berth("orphans", args...)
 		if code != plan.ExitUnjudged || strings.Contains(out, "belongs to a Service") {
-			w.t.Errorf("orphans %q beside Services that nobody can judge: exit code %d\n%s", args, code, out)
+			w.t.Errorf("orphans %q beside Services that cannot be judged: exit code %d\n%s", args, code, out)
 		}
 		for _, word := range append([]string{"2 Services", alive.Name + " is not accepted: ", held.Name + " spec.loadBalancerClass \"" + class}, m.words...) {
 			if !strings.Contains(strings.Join(strings.Fields(out), " "), word) {

@@ -26,7 +26,7 @@ func TestAnonymous(t *testing.T) {
 					continue // for probes, which show nothing
 				}
 				if status, _ := p.get(path); status != http.StatusForbidden && status != http.StatusUnauthorized {
-					t.Errorf("%s answers %d to somebody unknown", path, status)
+					t.Errorf("%s answers %d to an unknown user", path, status)
 				}
 			}
 		})
@@ -59,7 +59,7 @@ func TestReaders(t *testing.T) {
 	p.answers("/debug/pprof/goroutine?debug=1", http.StatusOK, "goroutine profile")
 	p.token = "nonsense"
 	if status, _ := p.get("/metrics"); status != http.StatusUnauthorized {
-		t.Errorf("a token that nobody has made gets %d", status)
+		t.Errorf("a token that was not issued gets %d", status)
 	}
 }
 

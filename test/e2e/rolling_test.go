@@ -228,7 +228,7 @@ func TestLostLease(t *testing.T) {
 	leader := w.controller(electionFlags()...)
 	w.eventually("a leader", func() error {
 		if w.holder() == "" {
-			return errors.New("nobody holds the lease")
+			return errors.New("the lease has no holder")
 		}
 		return nil
 	})

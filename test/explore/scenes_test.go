@@ -157,7 +157,7 @@ func scenesOfClouds() []scene {
 			Change("web", "more ports", MorePorts).Do(s.world)
 			time.Sleep(time.Hour)
 		}, says: []string{"Throttled"}},
-		{what: "an answer that nobody knows", cloud: "aws nlb", play: func(s *stage, plain Shape) {
+		{what: "an answer with an unknown code", cloud: "aws nlb", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			s.refuse(failForever("CreateListener", http.StatusTeapot, "Teapot", "short and stout"))
 			Change("web", "more ports", MorePorts).Do(s.world)
@@ -195,8 +195,8 @@ func scenesOfClouds() []scene {
 // scenesOfOthers are what others do.
 func scenesOfOthers() []scene {
 	return []scene{
-		{what: "somebody else's load balancer has the name", cloud: "aws classic", play: markForeign, says: []string{"NotOurs"}},
-		{what: "somebody else writes at the same time", cloud: "openstack", play: func(s *stage, plain Shape) {
+		{what: "another owner's load balancer has the name", cloud: "aws classic", play: markForeign, says: []string{"NotOurs"}},
+		{what: "another program writes at the same time", cloud: "openstack", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			s.refuse(sim.Fault{Kind: sim.FaultError, WritesOnly: true, Status: http.StatusConflict, Message: "Another operation is in progress."})
 			Change("web", "more ports", MorePorts).Do(s.world)
@@ -207,7 +207,7 @@ func scenesOfOthers() []scene {
 			s.beside(s.get("web"), reconcile.Job{Release: true})
 			time.Sleep(70 * time.Minute)
 		}, says: []string{"DriftFound"}},
-		{what: "somebody else's addresses", cloud: "aws classic", play: func(s *stage, plain Shape) {
+		{what: "another controller's addresses", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			for range 5 {
 				Change("web", "another address", func(svc *corev1.Service) {

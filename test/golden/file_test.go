@@ -17,7 +17,7 @@ func TestFile(t *testing.T) {
 	f.Check(t, "three", "b")
 	f.Check(t, "two", "")
 	if _, there := f.Part("four"); there || f.Comment != "Says what it is about.\n" {
-		t.Errorf("comment %q, a part that nobody wrote: %v", f.Comment, there)
+		t.Errorf("comment %q, a part that does not exist: %v", f.Comment, there)
 	}
 	defer func(was bool) { *update = was }(*update)
 	*update = true

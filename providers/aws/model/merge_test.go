@@ -74,7 +74,7 @@ func TestMergeShares(t *testing.T) {
 			steps: []plan.Step{ruleStep("a", plan.Delete, tcpPermission(1, "10.0.0.0/8")), ruleStep("b", plan.Create, tcpPermission(1, "10.0.0.0/8"))},
 		},
 		{
-			name:   "somebody has come that wants it",
+			name:   "another Service desires it by now",
 			found:  []Permission{tcpPermission(1, "10.0.0.0/8"), tcpPermission(2, "10.0.0.0/8")},
 			steps:  []plan.Step{ruleStep("a", plan.Delete, tcpPermission(1, "10.0.0.0/8")), ruleStep("a", plan.Delete, tcpPermission(2, "10.0.0.0/8"))},
 			claims: claims{"sg-nodes/tcp/1-1/10.0.0.0/8": true},

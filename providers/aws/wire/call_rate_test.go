@@ -50,7 +50,7 @@ func TestBounded(t *testing.T) {
 	cancel()
 	for range 2 * allowed {
 		if err := call(gone); !errors.Is(err, context.Canceled) || !fault.Is(err, fault.Unavailable) {
-			t.Errorf("a call that nobody waits for: got %v", err)
+			t.Errorf("a call without a waiting caller: got %v", err)
 		}
 	}
 	before := made.Load()

@@ -209,7 +209,7 @@ func TestForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			if deletes := r.calls()["elbv2.DeleteLoadBalancer"]; deletes > 0 {
-				t.Errorf("tags %v: somebody else's load balancer was deleted", tags)
+				t.Errorf("tags %v: another owner's load balancer was deleted", tags)
 			}
 		}
 	})
@@ -239,7 +239,7 @@ func TestOtherController(t *testing.T) {
 				t.Errorf("%s: got %+v, want a release that leaves the group", name, report.Results)
 			}
 			if deletes := r.calls()["ec2.DeleteSecurityGroup"]; deletes > 0 {
-				t.Errorf("%s: somebody else's group was deleted", name)
+				t.Errorf("%s: another owner's group was deleted", name)
 			}
 			rules, err := r.session.ec2.DescribeSecurityGroupRules(t.Context(), &ec2.DescribeSecurityGroupRulesInput{
 				Filters: []ec2types.Filter{{Name: awssdk.String("group-id"), Values: []string{r.seed.NodeGroup}}},
@@ -251,7 +251,7 @@ func TestOtherController(t *testing.T) {
 				return rule.ReferencedGroupInfo != nil && awssdk.ToString(rule.ReferencedGroupInfo.GroupId) == theirs
 			})
 			if !kept {
-				t.Errorf("%s: the rule that lets somebody else's group in was revoked", name)
+				t.Errorf("%s: the rule that admits another owner's group was revoked", name)
 			}
 		}
 		orphans, err := r.session.Orphans(t.Context(), providers.Live{})

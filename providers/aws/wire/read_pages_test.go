@@ -57,7 +57,7 @@ func TestReadByName(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", when, diff)
 			}
 		}
-		check("nobody has listed the account yet", answer{3, 1})
+		check("the account was not listed yet", answer{3, 1})
 		r.session.facts.classic.calls = 20 // as if there were thousands
 		check("all are there", answer{3, 1})
 		name := model.LoadBalancerName(ownerOf(1).UID)
@@ -67,7 +67,7 @@ func TestReadByName(t *testing.T) {
 		check("one was deleted by hand", answer{2, 4})
 		check("of which it is known", answer{2, 2})
 		r.arrive(ownerOf(1), r.classicWish(ownerOf(1)).stack())
-		check("it is made anew", answer{3, 1})
+		check("it is created again", answer{3, 1})
 		r.arrive(ownerOf(2), nil)
 		check("one was deleted by us", answer{2, 2})
 	})

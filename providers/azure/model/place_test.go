@@ -57,7 +57,7 @@ func TestNamespaceSelectors(t *testing.T) {
 		{"the Service's as well", map[string]string{"env": "prod"}, addLabel, "second third"},
 		{"the Service's alone", nil, addLabel, "kubernetes"},
 		{"the name as well", map[string]string{"env": "prod"}, func(s *corev1.Service) { addLabel(s); s.Namespace = "other" }, "second"},
-		{"one that takes nobody", map[string]string{"closed": ""}, nil, "kubernetes"},
+		{"one that takes no Service", map[string]string{"closed": ""}, nil, "kubernetes"},
 		{"what it names does not fit", map[string]string{"env": "test"}, namingBalancers("second"), ""},
 		{"of what it names", map[string]string{"env": "prod"}, namingBalancers("second,kubernetes"), "second"},
 	} {

@@ -163,7 +163,7 @@ func TestFactsComeFromMemory(t *testing.T) {
 		before := facts() // from a new read
 		// What uses a public IP counts only where no Service does, and that is a write of its own.
 		if d := cmp.Diff(before, again, cmpopts.IgnoreFields(model.FoundIP{}, "Attached")); d != "" {
-			t.Errorf("(-read anew +remembered):\n%s", d)
+			t.Errorf("(-read again +remembered):\n%s", d)
 		}
 		if !slices.ContainsFunc(again.Balancers, func(lb model.FoundBalancer) bool { return lb.Name == "kubernetes" && len(lb.Frontends) == 2 }) || len(again.PublicIPs) < 2 {
 			t.Errorf("what was written is not there: %+v", again)

@@ -70,7 +70,7 @@ func TestMachineWrittenOnce(t *testing.T) {
 		for i, svc := range svcs {
 			p := r.Draft(svc, false, found[i].Have, found[i].Facts)
 			if p.Empty() {
-				t.Fatal("the test is wrong: nobody lets the machine go")
+				t.Fatal("the test is wrong: the machine is not released")
 			}
 			if err := r.Engine.Run(t.Context(), p, found[i].Have, nil).Err(); err != nil {
 				t.Error(err)
@@ -88,7 +88,7 @@ func TestMachineWrittenOnce(t *testing.T) {
 			t.Error(err)
 		}
 		if n := r.writes("compute.VirtualMachineScaleSetVMs.CreateOrUpdate") - put; n != 1 {
-			t.Errorf("%d writes take out a machine that somebody has put back, want one", n)
+			t.Errorf("%d writes take out a machine that another writer has put back, want one", n)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func TestPublicIPHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ip := model.PublicIPOf(r.publicIP(svc)); ip.Attached == "" || len(ip.Services) > 0 {
-			t.Fatalf("held by %q, of %v; want it held and of nobody", ip.Attached, ip.Services)
+			t.Fatalf("held by %q, of %v; want it held and without Services", ip.Attached, ip.Services)
 		}
 		if left := r.Read(true, svc)[0].Have; slices.ContainsFunc(left.Resources, func(res stack.Resource) bool { return res.Key.Kind == model.KindPublicIP }) {
 			t.Errorf("the Service cannot go: %+v", left.Resources)

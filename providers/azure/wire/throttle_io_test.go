@@ -122,7 +122,7 @@ func TestOneFailsOthersGoOn(t *testing.T) {
 		want   fault.Meaning // of the fault; Internal: the problem is reported before any call
 	}{
 		{"public IP that is not there", model.Public, setValue("azure-pip-name", "nowhere"), nil, fault.Internal},
-		{"address of nobody", model.Public, setValue("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
+		{"address of no public IP", model.Public, setValue("azure-load-balancer-ipv4", "52.9.9.9"), nil, fault.Internal},
 		{"subnet that is not there", model.Internal, setValue("azure-load-balancer-internal-subnet", "nowhere"), nil, fault.Internal},
 		{"address outside of the subnet", model.Internal, setValue("azure-load-balancer-ipv4", "10.250.0.9"), nil, fault.Invalid},
 		{"port of a stranger", model.Internal, setValue("azure-load-balancer-ipv4", "10.240.200.10"), (*rig).foreignPort, fault.Internal},

@@ -92,7 +92,7 @@ func (s *strict) fits(spec Rule) error {
 		}
 	}
 	if !held {
-		return fmt.Errorf("rule %s: nobody holds %s", spec.Name, spec.IP)
+		return fmt.Errorf("rule %s: %s is not reserved", spec.Name, spec.IP)
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func (h *handOver) berthWorks(mark int, berth, official *harness.Process) {
 		}
 	}
 	if h.holder(mainLease) == "" {
-		t.Error("nobody leads the official program")
+		t.Error("the official program has no leader")
 	}
 }
 
@@ -271,7 +271,7 @@ func (h *handOver) held(what, lease string) {
 	h.T.Helper()
 	h.Eventually(what, func(context.Context) error {
 		if h.holder(lease) == "" {
-			return fmt.Errorf("nobody holds the lease %s", lease)
+			return fmt.Errorf("the lease %s has no holder", lease)
 		}
 		return nil
 	})
