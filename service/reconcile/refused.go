@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 // of the Service.
 const replaceAgain = time.Hour
 
-// refusedReplacements are replacements that delete first and were refused, so that the old
-// resource was restored.
+// refusedReplacements are replacements that delete first and were refused, they or what completes
+// them, so that the old resource was restored.
 type refusedReplacements struct {
 	mu  sync.Mutex
 	now func() time.Time
@@ -24,7 +25,7 @@ type refusedReplacements struct {
 
 type refusedReplacement struct {
 	asked  string // digest of the request
-	digest string // of the refused create
+	digest string // of the create
 	why    string
 	until  time.Time
 }
@@ -46,14 +47,36 @@ func (r *refusedReplacements) note(o stack.Owner, asked string, report engine.Re
 		if !res.IsRefused() {
 			continue
 		}
-		if r.of[o] == nil {
-			r.of[o] = map[stack.Key]refusedReplacement{}
-		}
-		r.of[o][res.Step.ID.Key] = refusedReplacement{asked: asked, digest: res.Step.Digest(), why: res.Outcome.Err.Error(), until: r.now().Add(replaceAgain)}
+		r.add(o, res.Step.ID.Key, refusedReplacement{asked: asked, digest: res.Step.Digest(), why: res.Outcome.Err.Error(), until: r.now().Add(replaceAgain)})
 	}
+	r.noteUndone(o, asked, report)
 	if len(r.of[o]) == 0 {
 		delete(r.of, o)
 	}
+}
+
+// noteUndone records the replacements that were undone, because what completes them was refused.
+func (r *refusedReplacements) noteUndone(o stack.Owner, asked string, report engine.Report) {
+	for _, res := range report.Results {
+		for _, pair := range report.Undone(res) {
+			at := slices.IndexFunc(report.Results, func(made engine.Result) bool { return made.Step.ID == pair.Create && made.State == engine.Done })
+			if at < 0 {
+				continue // noted already
+			}
+			why := res.Step.ID.String() + " is not possible"
+			if res.Outcome.Err != nil {
+				why = res.Outcome.Err.Error()
+			}
+			r.add(o, pair.Create.Key, refusedReplacement{asked: asked, digest: report.Results[at].Step.Digest(), why: why, until: r.now().Add(replaceAgain)})
+		}
+	}
+}
+
+func (r *refusedReplacements) add(o stack.Owner, k stack.Key, refused refusedReplacement) {
+	if r.of[o] == nil {
+		r.of[o] = map[stack.Key]refusedReplacement{}
+	}
+	r.of[o][k] = refused
 }
 
 func (r *refusedReplacements) drop(o stack.Owner) {

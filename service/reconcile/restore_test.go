@@ -14,29 +14,51 @@ import (
 )
 
 // TestRefusedReplacement: a listener that must be deleted to be replaced serves as before
-// when the new one is refused. The same replacement is not tried again for a while; another
-// one is tried at once.
+// when the new one is refused, or the rule without which it is of no use. The same replacement
+// is not tried again for a while; another one is tried at once.
 func TestRefusedReplacement(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refuses  func(plan.Step) bool
+		removals int // of listeners, in each try
+	}{
+		"the new listener": {func(s plan.Step) bool {
+			spec, is := s.Target.Spec.(listener)
+			return is && spec.To.ID == "" // the old one refers to the old pool
+		}, 1},
+		"what completes it": {func(s plan.Step) bool {
+			spec, is := s.Target.Spec.(rule)
+			return is && spec.Allow != allowPort(30080)
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) { checkRefusedReplacement(t, tc.refuses, tc.removals) })
+	}
+}
+
+func checkRefusedReplacement(t *testing.T, refuses func(plan.Step) bool, each int) {
+	t.Helper()
 	cloud, w := toyCloud(), newWorld()
-	rule := cloud.Rules.Kinds[kindListener]
-	rule.Immutable, rule.Replace, rule.Restore = []string{"To"}, diff.DeleteFirst, true
-	cloud.Rules.Kinds[kindListener] = rule
+	replaced, completes := cloud.Rules.Kinds[kindListener], cloud.Rules.Kinds[kindRule]
+	replaced.Immutable, replaced.Replace, replaced.Restore = []string{"To"}, diff.DeleteFirst, true
+	completes.Role = diff.Completes
+	cloud.Rules.Kinds[kindListener], cloud.Rules.Kinds[kindRule] = replaced, completes
+	cloud.Rules.Edges = append(cloud.Rules.Edges, diff.Edge{
+		First: diff.Match{Action: plan.Create, Kind: kindListener}, Then: diff.Match{Action: plan.Create, Kind: kindRule}, Reason: "the rule admits clients to an existing listener",
+	})
 	p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 	p.AllKnown()
 	p.settle(t, jobFor(newShop("a", one)))
 
 	removals := 0
-	refuseNew := func(s plan.Step) *plan.Outcome {
+	w.refuse = func(s plan.Step) *plan.Outcome {
 		if s.ID.Key.Kind == kindListener && s.ID.Action == plan.Delete {
 			removals++
 		}
-		if spec, is := s.Target.Spec.(listener); is && s.ID.Action == plan.Create && spec.To.ID == "" { // the old one refers to the old pool
-			o := plan.Failed(fault.New(fault.Quota, "no more listeners"))
+		if s.ID.Action == plan.Create && refuses(s) {
+			o := plan.Failed(fault.New(fault.Quota, "no more of them"))
 			return &o
 		}
 		return nil
 	}
-	w.refuse = refuseNew
 	serves := func(line string) {
 		t.Helper()
 		if !slices.Contains(w.show(t), line) {
@@ -62,14 +84,10 @@ func TestRefusedReplacement(t *testing.T) {
 		}
 	}
 	serves("a listener 80 to 30080")
-	if removals != 1 {
-		t.Errorf("the listener was deleted %d times, want once", removals)
-	}
+	checkEqual(t, each, removals)
 	try(30082)
 	serves("a listener 80 to 30080")
-	if removals != 2 {
-		t.Errorf("another replacement: the listener was deleted %d times, want twice", removals)
-	}
+	checkEqual(t, 2*each, removals) // another replacement
 	w.refuse = nil
 	p.clock.Step(time.Hour)
 	p.settle(t, jobFor(newShop("a", map[int32]int32{80: 30082})))

@@ -1,8 +1,6 @@
 package diff
 
 import (
-	"slices"
-
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -43,24 +41,49 @@ func (c *comparison) replacesOthers(kind stack.Kind) bool {
 
 // keepForRestore puts behind a new resource that may be refused everything that only the
 // old one needs: the deletion of what the old one refers to, and the narrowing of what
-// admits traffic. So the old one can serve again when it is restored.
+// admits traffic. So the old one can serve again when it is restored. What completes the new
+// resource may be refused as well, and undoes the replacement then.
 func (c *comparison) keepForRestore() {
 	for i := range c.steps {
 		s := c.steps[i]
 		if !s.Pair.Restore || s.ID != s.Pair.Create {
 			continue
 		}
-		before := plan.NewGraph(c.steps).Before([]int{i})
-		used := c.usedBy(c.have.byKey[s.Pair.Delete.Key])
+		graph := plan.NewGraph(c.steps)
+		before, used := graph.Before([]int{i}), c.usedBy(c.have.byKey[s.Pair.Delete.Key])
+		completing := c.completing(graph, i)
+		complete := graph.Before(completing)
+		for _, j := range completing {
+			c.steps[j].Undoes = append(c.steps[j].Undoes, s.Pair)
+		}
 		for j := range c.steps {
 			t := &c.steps[j]
 			rule := c.rules.Kinds[t.ID.Key.Kind]
 			needed := t.ID.Action == plan.Delete && used[t.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, *t)
-			if needed && j != i && !before[j] && t.ID != s.Pair.Delete && !slices.Contains(t.Needs, s.ID) {
-				t.Needs = append(t.Needs, s.ID)
+			if !needed || j == i || before[j] || t.ID == s.Pair.Delete {
+				continue
+			}
+			t.Needs = append(t.Needs, s.ID)
+			for _, k := range completing {
+				if k != j && !complete[j] {
+					t.Needs = append(t.Needs, c.steps[k].ID)
+				}
 			}
 		}
 	}
+}
+
+// completing returns the steps by which a resource that another step creates is complete, as far
+// as they wait for that step.
+func (c *comparison) completing(graph *plan.Graph, create int) []int {
+	var out []int
+	for i, s := range c.steps {
+		rule := c.rules.Kinds[s.ID.Key.Kind]
+		if rule.Role.Is(Completes) && isWrite(s) && rule.has(Widens, s) && graph.Before([]int{i})[create] {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // usedBy returns the keys of the found resources that one refers to, directly or through

@@ -23,17 +23,22 @@ func TestRestorable(t *testing.T) {
 	admits := func(ports ...int) stack.Resource {
 		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: ports})
 	}
+	door := func(ports ...int) stack.Resource {
+		return ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: ports})
+	}
 	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{
 		"rule":  {Role: diff.EntryPoint | diff.Port, Immutable: []string{"Protocol", "To"}, Replace: diff.DeleteFirst, Restore: true},
 		"inner": {Role: diff.EntryPoint | diff.Port, Replace: diff.DeleteFirst, Restore: true},
 		"pool":  {}, "check": {}, "part": {},
 		"wall": {Role: diff.Admits, Sets: map[string]diff.Set{"Ports": {}}},
+		"door": {Role: diff.Completes},
 	}}
-	rules.Edges = []diff.Edge{{First: diff.Match{Action: plan.Delete, Kind: "rule"}, Then: diff.Match{Action: plan.Create, Kind: "inner"}, Reason: "both have one name"}}
+	rules.Edges = []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "rule"}, Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"}, {First: diff.Match{Action: plan.Delete, Kind: "rule"}, Then: diff.Match{Action: plan.Create, Kind: "inner"}, Reason: "both have one name"}}
 	for name, tc := range map[string]struct {
 		want, have *stack.Stack
 		plan       []string
 		restore    bool
+		undoes     bool
 	}{
 		"pools, checks and admission stay until the new one exists": {
 			want: desiredStack(rule("UDP", "b"), pool("b"), checks("b"), admits(2)), have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), admits(1)),
@@ -44,6 +49,14 @@ func TestRestorable(t *testing.T) {
 				"update wall ports- <- create rule, delete rule, update wall ports+",
 			},
 			restore: true,
+		},
+		"what completes the new one is waited for as well": {
+			want: desiredStack(rule("UDP", "b"), pool("b"), checks("b"), door(2)), have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), door(1)),
+			plan: []string{
+				"create check/b", "create pool/b <- create check/b", "delete rule <- create pool/b", "create rule <- create pool/b, delete rule",
+				"update door <- create rule", "delete pool/a <- update door, create rule, delete rule", "delete check/a <- update door, delete pool/a, create rule",
+			},
+			restore: true, undoes: true,
 		},
 		"also under the key of another kind": {
 			want: desiredStack(ownedResource(newKey("inner", ""), stack.Key{}, listener{To: newRef("pool", "b")}), pool("b"), checks("b")), have: observedStack(rule("TCP", "a"), pool("a"), checks("a")),
@@ -63,6 +76,9 @@ func TestRestorable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := diff.Compare(tc.want, tc.have, rules, ledgerWith(nil))
 			for _, s := range p.Steps {
+				if undoes := s.ID.Key.Kind == "door" && tc.undoes; undoes != (len(s.Undoes) == 1) {
+					t.Errorf("%s undoes %v", s.ID, s.Undoes)
+				}
 				if creates := s.ID.Key.Kind == "rule" || s.ID.Key.Kind == "inner"; creates && s.ID.Action == plan.Create && s.Pair.Restore != tc.restore {
 					t.Errorf("restore: %v", s.Pair.Restore)
 				}

@@ -24,6 +24,10 @@ const (
 	Members
 	// Admits resources let traffic pass: a firewall, a rule of a security group.
 	Admits
+	// Completes resources are what a new entry point is of no use without, although they wait
+	// for it: a firewall that admits its clients only once it exists. Where one that a
+	// replacement needs is refused, the old entry point is restored.
+	Completes
 )
 
 // Is reports whether the role includes another one.

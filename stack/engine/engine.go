@@ -96,6 +96,7 @@ func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates 
 		if ctx.Err() == nil {
 			r.start()
 		}
+		r.startUndoing()
 		if len(r.calls) == 0 {
 			break
 		}

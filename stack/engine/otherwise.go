@@ -69,11 +69,11 @@ func (r *run) isReplaced(s plan.Step) bool {
 	return ok && r.results[at] != nil && r.results[at].State == Done
 }
 
-// countOtherwise returns how many updates may be performed in place of others.
-func countOtherwise(steps []plan.Step) int {
+// countRemedies returns how many calls may be made in place of steps that are not performed.
+func countRemedies(steps []plan.Step) int {
 	n := 0
 	for _, s := range steps {
-		n += len(s.Otherwise)
+		n += len(s.Otherwise) + 2*len(s.Undoes)
 	}
 	return n
 }

@@ -84,6 +84,8 @@ func (r Report) Err() error {
 		switch {
 		case res.State == Failed && r.isRestored(res.Step):
 			add(fmt.Errorf("%w; what it replaces was created again as it was before", res.Outcome.Err))
+		case res.State == Failed && len(r.Undone(res)) > 0:
+			add(fmt.Errorf("%w; the replacement that needs it was undone, and what existed before was created again", res.Outcome.Err))
 		case res.State == Failed:
 			add(res.Outcome.Err)
 		}

@@ -55,16 +55,21 @@ func (l *losses) learnStep(s plan.Step, have *stack.Stack) {
 		if !known {
 			l.owned[id.owner]++
 		}
-		lost := loss{resource: s.Target, ids: map[stack.Key]string{}}
-		for _, ref := range stack.Refs(s.Target.Spec) {
-			if used, exists := have.Get(ref.To); exists {
-				lost.ids[ref.To] = used.ID
-			}
-		}
-		l.lost[id] = lost
+		l.lost[id] = lossFrom(have, s.Target)
 	case known && s.ID.Action == plan.Create:
 		l.dropLoss(id)
 	}
+}
+
+// lossFrom returns the loss of a resource of an observed stack.
+func lossFrom(have *stack.Stack, r stack.Resource) loss {
+	lost := loss{resource: r, ids: map[stack.Key]string{}}
+	for _, ref := range stack.Refs(r.Spec) {
+		if used, exists := have.Get(ref.To); exists {
+			lost.ids[ref.To] = used.ID
+		}
+	}
+	return lost
 }
 
 func (l *losses) dropLoss(id lossID) {
@@ -113,23 +118,32 @@ func (r Result) IsRefused() bool {
 	}
 }
 
+// isRefused reports whether a step was refused, or cannot be tried because of a refusal.
+func (r *run) isRefused(i int, res Result) bool {
+	return res.IsRefused() || res.State == Skipped && r.causes[i] != nil && r.causes[i].IsRefused()
+}
+
 // restoreOld creates the old resource again where the new one, for which it was deleted, was
 // refused or cannot be tried because of a refusal. The call is made even if the run is
 // to end: nothing serves meanwhile.
 func (r *run) restoreOld(i int, res Result) {
-	refused := res.IsRefused() || res.State == Skipped && r.causes[i] != nil && r.causes[i].IsRefused()
-	if res.Step.ID.Action != plan.Create || !refused {
+	if res.Step.ID.Action != plan.Create || !r.isRefused(i, res) {
 		return
 	}
 	old, ok := r.engine.losses.lossOf(lossID{res.Step.ID.Owner, res.Step.ID.Key})
 	if !ok {
 		return
 	}
-	step := plan.Step{ID: res.Step.ID, Target: r.asBefore(old), Reason: plan.Missing, Why: "the new one was refused", Locks: res.Step.Locks, Batch: res.Step.Batch}
+	r.createAgain(res.Step, old, "the new one was refused")
+}
+
+// createAgain creates an old resource again in place of the one that a step creates.
+func (r *run) createAgain(create plan.Step, old loss, why string) {
+	step := plan.Step{ID: create.ID, Target: r.asBefore(old), Reason: plan.Missing, Why: why, Locks: create.Locks, Batch: create.Batch}
 	step.ID.Key = step.Target.Key
 	known := step // to the cloud it is a create like any other
 	known.ID.Part = partRestore
-	r.repair(res.Step.ID, step, known)
+	r.repair(create.ID, step, known)
 }
 
 // repair submits a step that the plan does not have, in place of one that was not performed.
@@ -189,6 +203,11 @@ func (r Report) isRestored(refused plan.Step) bool {
 	if refused.Pair.Restore {
 		again.Key = refused.Pair.Delete.Key
 	}
-	again.Part = partRestore
+	return r.createdAgain(again)
+}
+
+// createdAgain reports whether an old resource was created again.
+func (r Report) createdAgain(again plan.StepID) bool {
+	again.Action, again.Part = plan.Create, partRestore
 	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID == again && res.State == Done })
 }

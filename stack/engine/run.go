@@ -15,18 +15,17 @@ import (
 // run is the state of one Run; only its own goroutine uses it, except for
 // have, which batches of other owners' runs can read through the resolver.
 type run struct {
-	ctx       context.Context //nolint:containedctx // identifies the calls, and does not end them
-	engine    *Engine
-	steps     []plan.Step
-	graph     *plan.Graph
-	open      []int          // by node of the graph: number of incomplete needs
-	blocked   []*Result      // by node: the first of its needs that was not done
-	results   []*Result      // by step; nil: not ended
-	causes    []*Result      // by step that has not run: the original cause
-	ready     []int          // steps that can start, in the order of the plan
-	calls     map[string]int // steps in flight, by call
-	restores  []restore
-	instead   []restore // updates in place of steps that were not performed, not sent yet
+	ctx     context.Context //nolint:containedctx // identifies the calls, and does not end them
+	engine  *Engine
+	steps   []plan.Step
+	graph   *plan.Graph
+	open    []int          // by node of the graph: number of incomplete needs
+	blocked []*Result      // by node: the first of its needs that was not done
+	results []*Result      // by step; nil: not ended
+	causes  []*Result      // by step that has not run: the original cause
+	ready   []int          // steps that can start, in the order of the plan
+	calls   map[string]int // steps in flight, by call
+	repairs
 	completed chan completion
 
 	began *stack.Stack // the known state at the start
@@ -54,7 +53,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		results:   make([]*Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
-		completed: make(chan completion, 2*len(p.Steps)+countOtherwise(p.Steps)),
+		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps)),
 		began:     have,
 		have:      known,
 	}
@@ -235,6 +234,7 @@ func (r *run) conclude(i int, res Result) {
 	r.end(i, res)
 	r.restoreOld(i, res)
 	r.updateInstead(i, res)
+	r.undoReplacements(i, res)
 }
 
 // end records the result of a step, and updates the steps behind it.

@@ -142,15 +142,23 @@ type Step struct {
 	// Locks are names that one call at a time can hold, across kinds and owners, such
 	// as a load balancer that accepts one change at a time.
 	Locks []string
-	// Otherwise lists steps that are performed where this one is not. Updates write the
-	// backends of today, also where it waits for a gate or is blocked. Creates restore what was
-	// deleted before it, where it is refused.
-	Otherwise []Step
-	Batch     string // steps with equal batch keys are sent in one call, one such call at a time; empty: alone
-	Impact    Impact
+	Remedies
+	Batch  string // steps with equal batch keys are sent in one call, one such call at a time; empty: alone
+	Impact Impact
 	// Prepares reports that the step only prepares the steps that need it, such as a
 	// reservation for the time of a replacement: it is blocked when all of them are.
 	Prepares bool
+}
+
+// Remedies are what is performed where a step is not.
+type Remedies struct {
+	// Otherwise lists steps in place of this one. Updates write the backends of today, also
+	// where it waits for a gate or is blocked. Creates restore what was deleted before it,
+	// where it is refused.
+	Otherwise []Step
+	// Undoes lists the replacements that are of no use without the step. Where the cloud
+	// refuses it, their new resources are deleted and the old ones are created again.
+	Undoes []Pair
 }
 
 // Members returns what a step adds to and removes from its set field.

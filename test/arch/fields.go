@@ -20,7 +20,6 @@ func manyFields() map[string]int {
 		"annotations/rows.go Facts":              17,
 		"providers/aws/wire/read.go read":        39,
 		"stack/diff/rule.go Rule":                26,
-		"stack/engine/run.go run":                16,
 		"stack/plan/step.go Step":                16,
 	}
 }

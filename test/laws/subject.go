@@ -44,6 +44,8 @@ type Subject struct {
 	Neighbours [][2]string
 	// Known lists violations that exist today. Each must occur, so that the list shrinks.
 	Known []Known
+	// planned is called with each new plan; nil: nothing is.
+	planned func(*run, Move, *planned)
 }
 
 // Day says which nodes exist. On the second day one has been replaced by another.
@@ -93,7 +95,9 @@ type Known struct {
 	Beside string
 	// Neighbour is a step that another Service's run has performed; zero: none is needed.
 	Neighbour Match
-	Reason    string
+	// After is a step that the Service's own run has performed; zero: none is needed.
+	After  Match
+	Reason string
 }
 
 // Circumstance limits an exception to some of the runs in which its steps are refused.

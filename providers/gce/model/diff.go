@@ -116,9 +116,11 @@ func firewallRule() diff.Rule {
 }
 
 // clientFirewallRule writes clients, ports and address in a call of its own: it waits for the
-// forwarding rule, and the tags of new nodes do not.
+// forwarding rule, and the tags of new nodes do not. Where that call is refused, the old
+// forwarding rule is restored.
 func clientFirewallRule() diff.Rule {
 	r := firewallRule()
+	r.Role = diff.Completes
 	r.Parts = map[string]string{"Allowed": PartClients, "Sources": PartClients, "Destination": PartClients, "Description": PartClients}
 	return r
 }

@@ -19,6 +19,7 @@ var (
 		"restore: internal-forwarding-rule is not restored":                                            "web: ig -> ig here",
 		"role: external-forwarding-rule is no entry point":                                             "web: ig -> pool udp",
 		"role: internal-forwarding-rule is no entry point":                                             "web: ig -> pool udp",
+		"role: firewall is no completes":                                                               "web: pool -> pool ports",
 		"mechanism: no IP is held":                                                                     "web: pool -> pool ports",
 	}
 	seenNewer = map[string]string{
