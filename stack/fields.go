@@ -49,40 +49,48 @@ func With(spec Spec, field string, value any) Spec {
 // Refs lists the references in a value, wherever they are nested.
 func Refs(value any) []Ref {
 	var out []Ref
-	collectRefs(reflect.ValueOf(value), &out)
+	visitRefs(reflect.ValueOf(value), func(r Ref) bool {
+		out = append(out, r)
+		return true
+	})
 	return out
 }
 
-func collectRefs(v reflect.Value, out *[]Ref) {
-	if !v.IsValid() {
-		return
-	}
-	if v.Type() == reflect.TypeFor[Ref]() {
-		if r, ok := v.Interface().(Ref); ok && !r.IsZero() {
-			*out = append(*out, r)
-		}
-		return
-	}
+// hasRefs reports whether there is a reference in a value.
+func hasRefs(v reflect.Value) bool { return !visitRefs(v, func(Ref) bool { return false }) }
+
+// visitRefs calls a function with each reference in a value while it returns true, and reports
+// whether it always did.
+func visitRefs(v reflect.Value, visit func(Ref) bool) bool {
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Ref]() {
+			r, ok := v.Interface().(Ref)
+			return !ok || r.IsZero() || visit(r)
+		}
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				collectRefs(v.Field(i), out)
+			if f := v.Field(i); f.CanInterface() && !visitRefs(f, visit) { // an exported field
+				return false
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		if v.Type().Elem().Kind() == reflect.String {
-			return // there may be thousands
+			return true // there may be thousands
 		}
 		for i := range v.Len() {
-			collectRefs(v.Index(i), out)
+			if !visitRefs(v.Index(i), visit) {
+				return false
+			}
 		}
 	case reflect.Pointer, reflect.Interface:
-		collectRefs(v.Elem(), out)
+		return visitRefs(v.Elem(), visit)
 	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			collectRefs(v.MapIndex(k), out)
+		for _, value := range v.Seq2() {
+			if !visitRefs(value, visit) {
+				return false
+			}
 		}
 	default: // scalars hold no references
 	}
+	return true
 }

@@ -6,7 +6,7 @@ import "reflect"
 // returns for it.
 func Rebind(spec Spec, to func(Ref) Ref) Spec {
 	v := reflect.ValueOf(spec)
-	if len(Refs(spec)) == 0 {
+	if !hasRefs(v) {
 		return spec
 	}
 	return rebindValue(v, to).Interface()
@@ -19,7 +19,7 @@ func rebindValue(v reflect.Value, to func(Ref) Ref) reflect.Value {
 		}
 		return reflect.ValueOf(to(ref))
 	}
-	if len(Refs(v.Interface())) == 0 {
+	if !hasRefs(v) {
 		return v
 	}
 	switch v.Kind() {
