@@ -14,6 +14,7 @@ import (
 type Mutation struct {
 	Name  string
 	Apply func(*Subject)
+	rules bool // only the rules are changed
 }
 
 // MutationSet is what becomes of mutations of one subject.
@@ -25,6 +26,8 @@ type MutationSet struct {
 	Seen map[string]string
 	// Idle lists by name the ones that break no law, and says why.
 	Idle map[string]string
+	// plans are those of the rules as they are.
+	plans *plannings
 }
 
 // MutationsOf returns a mutation for the edges of each reason, for each role of a kind, and
@@ -32,7 +35,7 @@ type MutationSet struct {
 func MutationsOf(rules diff.Rules) []Mutation {
 	var out []Mutation
 	add := func(apply func(*diff.Rules), format string, args ...any) {
-		out = append(out, Mutation{Name: fmt.Sprintf(format, args...), Apply: func(s *Subject) { apply(&s.Rules) }})
+		out = append(out, Mutation{Name: fmt.Sprintf(format, args...), Apply: func(s *Subject) { apply(&s.Rules) }, rules: true})
 	}
 	seen := map[string]bool{}
 	for _, e := range rules.Edges {
@@ -53,7 +56,7 @@ func MutationsOf(rules diff.Rules) []Mutation {
 			}
 		}
 		rule := rules.Kinds[kind]
-		for role, name := range map[diff.Role]string{diff.EntryPoint: "entry point", diff.Port: "port", diff.Members: "members", diff.Admits: "admits"} {
+		for role, name := range map[diff.Role]string{diff.EntryPoint: "entry point", diff.Port: "port", diff.Members: "members", diff.Admits: "admits", diff.Completes: "completes"} {
 			if rule.Role.Is(role) {
 				add(change(func(r *diff.Rule) { r.Role &^= role }), "role: %s is no %s", kind, name)
 			}
@@ -88,7 +91,9 @@ func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in Check
 	all := append(MutationsOf(rules), more...)
 	seen, idle := 0, 0
-	for _, set := range sets {
+	for i := range sets {
+		set := &sets[i]
+		set.plans = &plannings{}
 		set.run(t, Mutation{Name: "nothing", Apply: func(*Subject) {}}, "", "it is the rules as they are")
 		seen, idle = seen+len(set.Seen), idle+len(set.Idle)
 	}
@@ -133,6 +138,13 @@ func (set MutationSet) sweep(m Mutation, move string) *sweep {
 	}
 	w := newSweep(s, bounds)
 	w.mutation = true
+	switch {
+	case set.plans.of == nil:
+		set.plans.record(s)
+		w.plans = set.plans
+	case m.rules && !set.plans.differ("", s):
+		w.skips = func(moves string) bool { return !set.plans.differ(moves, s) }
+	}
 	w.all()
 	return w
 }

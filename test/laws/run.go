@@ -48,8 +48,9 @@ type process struct {
 	engine *engine.Engine
 	known  map[stack.Owner]*stack.Stack
 	open   bool // gates
-	// entries are what the ledger has.
+	// entries are what the ledger has, and since when.
 	entries entries
+	since   [maxOwners]time.Time
 }
 
 // entries are what each Service wants and was found to have, as the ledger has it.
@@ -221,6 +222,9 @@ func (x *run) newPlan(m Move, have *stack.Stack) *planned {
 		out.have = x.subject.Match(want, have)
 	}
 	out.plan = diff.Compare(want, out.have, x.rules(m, out.have), x.process.ledger)
+	if x.subject.planned != nil {
+		x.subject.planned(x, m, out)
+	}
 	return out
 }
 
@@ -241,6 +245,7 @@ func (x *run) enter(o stack.Owner, since time.Time, next entry) {
 	at := &x.process.entries[indexOf(o)]
 	if at.want != next.want {
 		x.process.ledger.EnterSince(o, since, x.kept(next.want.Resources))
+		x.process.since[indexOf(o)] = since
 	}
 	if at.found != next.found {
 		x.hold(o, next.found)
@@ -258,7 +263,9 @@ func (x *run) rules(m Move, have *stack.Stack) diff.Rules {
 }
 
 // hold enters what admits traffic and was found with evidence of an owner.
-func (x *run) hold(o stack.Owner, have *stack.Stack) {
+func (x *run) hold(o stack.Owner, have *stack.Stack) { x.process.ledger.Hold(o, x.held(have)) }
+
+func (x *run) held(have *stack.Stack) []stack.Resource {
 	var found []stack.Resource
 	for _, r := range have.Resources {
 		evident := r.Proof == stack.Tag || r.Proof == stack.Description || r.Proof == stack.Derived
@@ -266,7 +273,7 @@ func (x *run) hold(o stack.Owner, have *stack.Stack) {
 			found = append(found, r)
 		}
 	}
-	x.process.ledger.Hold(o, found)
+	return found
 }
 
 // have returns what the process knows of a Service. Shared resources are always read.

@@ -42,6 +42,8 @@ type sweep struct {
 	moved    string            // names these moves
 	known    []map[string]bool // by exception: the moves in which it occurred
 	mutation bool              // ends at the first violation
+	plans    *plannings        // of all runs; nil: they are not recorded
+	skips    func(moves string) bool
 }
 
 // Check runs all moves, deletions and shared moves of a subject with refusals, and fails
@@ -104,6 +106,12 @@ func (w *sweep) all() {
 		w.coverage.AllMoves += len(list)
 		w.coverage.Moves += len(picked)
 		for _, moves := range picked {
+			if w.skips != nil && w.skips(describe(moves)) {
+				continue
+			}
+			if w.plans != nil {
+				w.plans.at = describe(moves)
+			}
 			if w.move(moves); w.done() {
 				return
 			}
@@ -169,12 +177,22 @@ func (w *sweep) start(moves []Move) *World {
 		return w.origin
 	}
 	if w.starts[key] == nil {
-		x := &run{subject: w.subject, world: NewWorld(w.subject), scenario: Scenario{Moves: before, Open: true}, day: Before}
-		x.perform()
-		w.starts[key] = x.world.origin() // without what was computed on the way
+		w.startFrom(before, key)
 	}
 	w.origin, w.moved = w.starts[key].origin(), all
 	return w.origin
+}
+
+// startFrom reaches the state before some moves from an empty cloud.
+func (w *sweep) startFrom(before []Move, key string) {
+	if w.plans != nil {
+		at := w.plans.at
+		w.plans.at = ""
+		defer func() { w.plans.at = at }()
+	}
+	x := &run{subject: w.subject, world: NewWorld(w.subject), scenario: Scenario{Moves: before, Open: true}, day: Before}
+	x.perform()
+	w.starts[key] = x.world.origin() // without what was computed on the way
 }
 
 // run performs a scenario.
@@ -330,7 +348,8 @@ func (s *Subject) isKnown(v Violation) int {
 			return false
 		}
 		byNeighbour := func(step plan.Step) bool { return step.ID.Owner != m.Owner && k.Neighbour.matches(step.ID) }
-		if k.Neighbour != (Match{}) && !slices.ContainsFunc(v.Steps, byNeighbour) {
+		byItself := func(step plan.Step) bool { return step.ID.Owner == m.Owner && k.After.matches(step.ID) }
+		if k.Neighbour != (Match{}) && !slices.ContainsFunc(v.Steps, byNeighbour) || k.After != (Match{}) && !slices.ContainsFunc(v.Steps, byItself) {
 			return false
 		}
 		for _, want := range k.Refused {

@@ -92,7 +92,7 @@ func (w *World) digest() uint64 {
 	for i, o := range w.objects {
 		if o.digest == 0 {
 			hashed := *o
-			hashed.digest = maphash.String(seed, fmt.Sprintf("%v %#v", o.owner, o.r))
+			hashed.digest = hashOf(seed, o.owner, o.r)
 			o = &hashed
 			w.objects[i] = o
 		}
@@ -105,7 +105,7 @@ func (w *World) digest() uint64 {
 		sum += maphash.String(seed, name) * uint64(n)
 	}
 	for o, v := range w.status {
-		sum += maphash.String(seed, fmt.Sprintf("%v %#v", o, v))
+		sum += hashOf(seed, o, v)
 	}
 	return sum
 }
