@@ -12,6 +12,8 @@ type Bag struct {
 	values  map[Declaration]map[instance]entry
 	refused map[Declaration]bool
 	doubts  []Origin
+	// unlimited are limits of the clients that have no effect.
+	unlimited []Origin
 }
 
 // instance tells the uses of a per-port key apart; other keys use the zero one.
@@ -60,6 +62,15 @@ func (b *Bag) Doubts() []Origin {
 		return nil
 	}
 	return slices.Clone(b.doubts)
+}
+
+// Unlimited lists the keys that limit the clients and whose value is not legal: it is ignored or
+// replaced by another one.
+func (b *Bag) Unlimited() []Origin {
+	if b == nil {
+		return nil
+	}
+	return slices.Clone(b.unlimited)
 }
 
 // Origins lists the origin of each value of the user, sorted by key.

@@ -40,6 +40,7 @@ const (
 	CodeDefaulted   Code = "BRT211" // a bad value that counts as another one
 	CodeNote        Code = "BRT212" // a value has less effect than it says
 	CodeLacking     Code = "BRT213" // a key has no effect without another one
+	CodeUnlimited   Code = "BRT214" // a limit of the clients that has no effect
 )
 
 // Codes of what the controller's own settings say.

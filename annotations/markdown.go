@@ -258,6 +258,9 @@ func listRemarks(r Row) []string {
 	case ToAccounts:
 		out = append(out, "Admits clients of other accounts.")
 	}
+	if r.Limits {
+		out = append(out, "Limits the clients. Without effect (misspelt, on a kind that does not read it, or with a value that is not legal) it is refused: no load balancer is created, and a live one is kept.")
+	}
 	if r.OnDelete {
 		out = append(out, "Also read while the Service is deleted; a bad value then means what destroys least.")
 	}

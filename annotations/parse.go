@@ -241,7 +241,7 @@ func (r *parsing) take(d *declaration, f *form, u use, at instance) {
 		r.bag.put(d.handle, at, d.entry(value, origin))
 		return
 	}
-	r.takeBad(d, f, at, origin, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: messageOf(err, d, u)})
+	r.takeBad(d, f, u, at, origin, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: messageOf(err, d, u)})
 }
 
 // messageOf returns what is wrong with a value, without a secret one.
@@ -256,9 +256,12 @@ func messageOf(err error, d *declaration, u use) string {
 }
 
 // takeBad does with a value that is not legal what the form says.
-func (r *parsing) takeBad(d *declaration, f *form, at instance, origin Origin, p Problem) {
+func (r *parsing) takeBad(d *declaration, f *form, u use, at instance, origin Origin, p Problem) {
 	if d.exposes == ToInternet && f.bad != Refuse {
 		r.bag.doubts = append(r.bag.doubts, origin)
+	}
+	if d.limitsClients(u.raw) && f.bad != Refuse {
+		r.bag.unlimited = append(r.bag.unlimited, origin)
 	}
 	switch {
 	case r.releasing || f.bad == UseFallback:

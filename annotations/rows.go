@@ -23,7 +23,8 @@ type Row struct {
 	Secret   bool     `json:"secret"`
 	Writer   Writer   `json:"writer"`
 	Exposes  Exposure `json:"exposes,omitempty"`
-	Names    []string `json:"names,omitempty"` // things that the value names, or nothing
+	Limits   bool     `json:"limits,omitempty"` // it limits the clients
+	Names    []string `json:"names,omitempty"`  // things that the value names, or nothing
 	Example  string   `json:"example,omitempty"`
 	Variants []Facts  `json:"variants,omitempty"`
 }
@@ -124,6 +125,7 @@ func (s *Set) row(ds []*declaration) Row {
 			r.Example = d.example
 		}
 		for i := range d.forms {
+			r.Limits = r.Limits || d.forms[i].facts.open != nil
 			r.Variants = append(r.Variants, s.facts(ds, d, &d.forms[i]))
 		}
 	}

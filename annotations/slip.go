@@ -160,16 +160,21 @@ func (s *Set) ReadElsewhere(key string) bool {
 // that the user may have meant by a key that no declaration is for. It is more generous than
 // hints: the domain of a distinctive name may be any. They are sorted by distance.
 func (s *Set) MayMean(key, kind string) []string {
+	return s.mayMean(key, kind, (*declaration).decides)
+}
+
+// mayMean is MayMean for the annotations that a condition selects.
+func (s *Set) mayMean(key, kind string, selects func(*declaration) bool) []string {
 	if s.Knows(key) {
 		return nil
 	}
 	var out []string
 	written, hint := spellingOf(key), ""
-	if slices.ContainsFunc(s.declarations, func(d *declaration) bool { return d.decides() && s.isNear(key, d) }) {
+	if slices.ContainsFunc(s.declarations, func(d *declaration) bool { return selects(d) && s.isNear(key, d) }) {
 		hint = s.hintFor(key, kind)
 	}
 	for _, d := range s.declarations {
-		if !d.decides() {
+		if !selects(d) {
 			continue
 		}
 		named := written.name == d.spelling.name || written.words == d.spelling.words

@@ -24,6 +24,8 @@ type facts struct {
 	values     []string
 	min, max   *int64
 	trimmed    bool // blanks around the text do not count
+	// open reports whether a value admits all clients; nil: the key does not limit clients.
+	open func(raw string) bool
 }
 
 // Legal is a noun phrase for the legal values.

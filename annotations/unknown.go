@@ -10,17 +10,22 @@ import (
 // keys.
 func (s *Set) unknownKeys(kind string, src Source) Problems {
 	var out Problems
-	add := func(key string, place Place) {
-		if p := s.unknownKey(key, kind, place, len(out) < mostHints); p.Message != "" {
-			p.Key, p.Severity = key, Warning
+	add := func(key, raw string, place Place) {
+		p := s.limitWithoutEffect(key, raw, kind, place, src)
+		if p.Message == "" {
+			p = s.unknownKey(key, kind, place, len(out) < mostHints)
+			p.Severity = Warning
+		}
+		if p.Message != "" {
+			p.Key = key
 			out = append(out, p)
 		}
 	}
 	for _, key := range sortedKeys(src.Annotations) {
-		add(key, ServiceAnnotation)
+		add(key, src.Annotations[key], ServiceAnnotation)
 	}
 	for _, key := range sortedKeys(src.Labels) {
-		add(key, ServiceLabel)
+		add(key, src.Labels[key], ServiceLabel)
 	}
 	return out
 }

@@ -100,13 +100,14 @@ func internalElsewhere() map[string][]string {
 }
 
 // refuseExposure refuses a Service that requests an internal load balancer only with
-// annotations of other clouds, or with misspelt ones, if this one would be public.
+// annotations of other clouds, or with misspelt ones, if this one would be public. It refuses
+// limits of the clients that would be ignored.
 func refuseExposure(r Request, own Entry, others []Entry) annotations.Problems {
+	out := refuseUnlimited(r, own)
 	reach := own.Reach(r)
 	if !reach.Internet {
-		return nil
+		return out
 	}
-	var out annotations.Problems
 	add := func(key, value, cloud string) {
 		if own.Annotations.Works(key, r.Kind) {
 			return // this cloud reads it, and decided otherwise
@@ -132,6 +133,7 @@ func refuseExposure(r Request, own Entry, others []Entry) annotations.Problems {
 			r.Kind, reach.Scheme.Key, reach.Internal)})
 	}
 	out = append(out, reportDoubts(r, own, reach)...)
+	out = append(out, reportMisplaced(r, own, reach)...)
 	for _, p := range reportMisspelt(r, own, reach) {
 		if !slices.ContainsFunc(out, func(q annotations.Problem) bool { return q.Key == p.Key }) {
 			out = append(out, p)
@@ -158,6 +160,45 @@ func reportDoubts(r Request, own Entry, reach Reach) annotations.Problems {
 		out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: o.Key, Value: o.Raw, Message: fmt.Sprintf(
 			"is not legal, so the load balancer would be open to the internet; for an internal one set %s: %q, for a public one remove the annotation",
 			o.Key, internalValue(own, o.Key, reach))})
+	}
+	return out
+}
+
+// refuseUnlimited refuses a new load balancer where a key that limits the clients has a value that
+// is not legal: the official controllers ignore it. A live load balancer is kept as it is.
+func refuseUnlimited(r Request, own Entry) annotations.Problems {
+	if r.Service == nil || len(r.Service.Status.LoadBalancer.Ingress) > 0 {
+		return nil
+	}
+	var out annotations.Problems
+	for _, o := range r.Values.Unlimited() {
+		row, _ := own.Annotations.Row(o.Key)
+		out = append(out, annotations.Problem{
+			Code: annotations.CodeUnlimited, Key: o.Key, Value: o.Raw, Legal: row.For(r.Kind).Legal,
+			Message: "is not legal on " + r.Kind + " and would be ignored, so clients that the annotation excludes would be admitted",
+		})
+	}
+	return out
+}
+
+// reportMisplaced refuses a Service whose request for an internal load balancer is a label.
+func reportMisplaced(r Request, own Entry, reach Reach) annotations.Problems {
+	var out annotations.Problems
+	for _, key := range slices.Sorted(maps.Keys(r.Service.Labels)) {
+		row, known := own.Annotations.Row(key)
+		if _, said := r.Service.Annotations[key]; said || !known || row.Exposes != annotations.ToInternet || row.On != annotations.ServiceAnnotation {
+			continue
+		}
+		svc := r.Service.DeepCopy()
+		if svc.Annotations == nil {
+			svc.Annotations = map[string]string{}
+		}
+		svc.Annotations[key] = svc.Labels[key]
+		if asksInside(own, r, svc, key) {
+			out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: svc.Labels[key], Message: fmt.Sprintf(
+				"asks for an internal load balancer and has no effect as a label, so this one would be open to the internet; write the annotation %s: %q, or remove the label if that is meant",
+				reach.Scheme.Key, reach.Internal)})
+		}
 	}
 	return out
 }

@@ -45,10 +45,11 @@ func keyCases(seed simalibaba.Seed) []account.KeyCase {
 func TestEveryKeyWorks(t *testing.T) {
 	opt := withUsers(6)
 	opt.Clock = account.StillClock()
-	onAlibaba().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Kind: model.CLB, Cases: keyCases(onAlibaba().Start(t, opt).Cloud.Seed), Elsewhere: map[string]string{
-		"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "external-ip-type": "TestElasticAddress", "backend-ip-version": "TestPodsOfIPv6", "graceful-shutdown": "TestGraceful",
-		"ignore-weight-update": "TestIgnoreWeights", "type": "TestElsewhere", "tunnel-type": "TestElsewhere",
-	}})
+	onAlibaba().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Kind: model.CLB, Cases: keyCases(onAlibaba().Start(t, opt).Cloud.Seed),
+		Refused: []account.KeyCase{{"security-group-ids", "sg-bp1abc", nil}, {"ipv6-address-type", "intranet", nil}}, Elsewhere: map[string]string{
+			"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "external-ip-type": "TestElasticAddress", "backend-ip-version": "TestPodsOfIPv6", "graceful-shutdown": "TestGraceful",
+			"ignore-weight-update": "TestIgnoreWeights", "type": "TestElsewhere", "tunnel-type": "TestElsewhere",
+		}})
 }
 
 // TestKeysAlone: a key without what it needs changes the desired stack, or is reported.

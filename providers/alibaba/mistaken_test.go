@@ -13,12 +13,14 @@ import (
 // TestDeclared: each declaration says what the value names, and has a source.
 func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
 
-// TestMisspelt: a misspelt wish for an intranet load balancer opens no new one, and a live one is
-// left as it is.
+// TestMisspelt: a misspelt wish for an intranet load balancer, or a limit of the clients that has no
+// effect, opens no new one, and a live one is left as it is.
 func TestMisspelt(t *testing.T) {
 	cloud, plain := providers.EntryOf(alibaba.Cloud()), props.Service("plain", nil)
 	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"addres-type", "intranet")
 	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"address-type", "Intranet")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"security-group-ids", "sg-bp1abc") // of another kind
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"acl-ids", "acl-bp1ut10zzvh8jy1pxxxx")
 }
 
 // TestNamesRefused: a policy that allows no names refuses every key that names something.

@@ -299,10 +299,11 @@ func netKeyCases(seed simalibaba.Seed) []account.KeyCase {
 func TestEveryNetKeyWorks(t *testing.T) {
 	opt := withUsers(6)
 	opt.Clock = account.StillClock()
-	onNet().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Kind: model.NLB, Cases: netKeyCases(onNet().Start(t, opt).Cloud.Seed), Elsewhere: map[string]string{
-		"preserve-lb-on-delete": "TestNetPreserved", "remove-unscheduled-backend": "TestCordoned", "ignore-weight-update": "TestIgnoreWeights", "graceful-shutdown": "TestGraceful", "backend-ip-version": "TestNetFamilies",
-		"listener-port-range": "TestNetPortRange", "type": "TestNetChoice", "tunnel-type": "TestElsewhere",
-	}})
+	onNet().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Kind: model.NLB, Cases: netKeyCases(onNet().Start(t, opt).Cloud.Seed),
+		Refused: []account.KeyCase{{"acl-status", "on", nil}, {"acl-id", "acl-bp1ut10zzvh8jy1pxxxx", nil}, {"acl-type", "white", nil}}, Elsewhere: map[string]string{
+			"preserve-lb-on-delete": "TestNetPreserved", "remove-unscheduled-backend": "TestCordoned", "ignore-weight-update": "TestIgnoreWeights", "graceful-shutdown": "TestGraceful", "backend-ip-version": "TestNetFamilies",
+			"listener-port-range": "TestNetPortRange", "type": "TestNetChoice", "tunnel-type": "TestElsewhere",
+		}})
 }
 
 // TestNetKeysAlone: a key without what it needs changes the desired stack, or is reported.

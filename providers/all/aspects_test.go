@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
@@ -71,8 +73,7 @@ func TestWritersAreDeclared(t *testing.T) {
 // TestExposingKeysAreDeclared: a key decides whether the internet reaches the load balancer only
 // if its declaration says so, or if it chooses another kind of load balancer.
 func TestExposingKeysAreDeclared(t *testing.T) {
-	reaches := func(cloud providers.Entry, given map[string]string) (kind string, open, valid bool) {
-		svc := serviceWith(given)
+	reaches := func(cloud providers.Entry, svc *corev1.Service) (kind string, open, valid bool) {
 		kind = cloud.Choose(svc).Kind
 		bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
 		return kind, cloud.Reach(providers.Request{Service: svc, Kind: kind, Values: bag}).Internet, !problems.Errors()
@@ -81,15 +82,15 @@ func TestExposingKeysAreDeclared(t *testing.T) {
 		tried := 0
 		for _, r := range userRows(cloud) {
 			key := strings.NewReplacer("<PORT>", "80", "{port}", "80", "<PROTOCOL>", "TCP").Replace(r.Key)
-			for _, given := range annotationsFor(cloud.Name) {
+			for _, given := range servicesFor(cloud.Name) {
 				kind, open, _ := reaches(cloud, given)
 				for _, value := range append(slices.Clone(r.Values), r.Example) {
 					other, opens, valid := reaches(cloud, withKey(given, key, value))
-					if _, set := given[key]; set || !valid || kind != other {
+					if _, set := given.Annotations[key]; set || !valid || kind != other {
 						continue
 					}
 					if tried++; opens != open && r.Exposes != annotations.ToInternet {
-						t.Errorf("%s %v: %s: %q makes the internet reach it: %t; the declaration does not say so", cloud.Name, given, r.Key, value, opens)
+						t.Errorf("%s %v: %s: %q makes the internet reach it: %t; the declaration does not say so", cloud.Name, given.Annotations, r.Key, value, opens)
 					}
 				}
 			}

@@ -38,7 +38,7 @@ const (
 // TestKeysOfOthers: no key that looks as if it were for a load balancer is passed
 // over in silence, and none that asks for an internal one ends in a public one.
 func TestKeysOfOthers(t *testing.T) {
-	exposed, other, unknown := annotations.CodeExposed, annotations.CodeOtherCloud, annotations.CodeUnknown
+	exposed, unlimited, other, unknown := annotations.CodeExposed, annotations.CodeUnlimited, annotations.CodeOtherCloud, annotations.CodeUnknown
 	for name, tc := range map[string]struct {
 		cloud string
 		keys  map[string]string
@@ -60,7 +60,7 @@ func TestKeysOfOthers(t *testing.T) {
 		"misspelt and says no":          {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-interal": "false"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-load-balancer-interal": unknown}, "did you mean " + awsInternal},
 		"misspelt beside the right one": {"aws", map[string]string{"service.beta.kubernetes.io/aws-load-balancer-interal": "true", awsInternal: "true"}, map[string]annotations.Code{"service.beta.kubernetes.io/aws-load-balancer-interal": unknown}, "did you mean " + awsInternal},
 		"google's misspelt":             {"gce", map[string]string{"networking.gke.io/load-balancer-typ": "Internal"}, map[string]annotations.Code{"networking.gke.io/load-balancer-typ": exposed}, gceInternal},
-		"source range without its s":    {"gce", map[string]string{"service.beta.kubernetes.io/load-balancer-source-range": "10.0.0.0/8"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-source-range": unknown}, "load-balancer-source-ranges"},
+		"source range without its s":    {"gce", map[string]string{"service.beta.kubernetes.io/load-balancer-source-range": "10.0.0.0/8"}, map[string]annotations.Code{"service.beta.kubernetes.io/load-balancer-source-range": unlimited}, "load-balancer-source-ranges"},
 		"a key of ours that is none":    {"azure", map[string]string{"berth-lb.io/internal": "true"}, map[string]annotations.Code{"berth-lb.io/internal": unknown}, ""},
 		"our record":                    {"azure", map[string]string{"berth-lb.io/applied": "x;class="}, nil, ""},
 		"keys of other programs":        {"aws", map[string]string{"prometheus.io/scrape": "true", "kubectl.kubernetes.io/last-applied-configuration": "{}", "service.kubernetes.io/topology-mode": "Auto"}, nil, ""},
@@ -75,7 +75,7 @@ func TestKeysOfOthers(t *testing.T) {
 				if tc.want[p.Key] != annotations.CodeOf(p) || !strings.Contains(p.String(), tc.text) {
 					t.Errorf("got %s %s, want %s and %q", annotations.CodeOf(p), p, tc.want[p.Key], tc.text)
 				}
-				if (annotations.CodeOf(p) == exposed) != (p.Severity == annotations.Error) {
+				if code := annotations.CodeOf(p); (code == exposed || code == unlimited) != (p.Severity == annotations.Error) {
 					t.Errorf("%s has severity %s", p, p.Severity)
 				}
 			}

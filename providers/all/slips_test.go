@@ -1,7 +1,6 @@
 package all_test
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -66,22 +65,29 @@ func userKeys(set *annotations.Set, deciding bool) map[string]string {
 	return out
 }
 
-// annotationsFor lists for each kind of a cloud the annotations that ask for it.
-func annotationsFor(cloud string) []map[string]string {
+// servicesFor lists for each kind of a cloud a Service that asks for it.
+func servicesFor(cloud string) []*corev1.Service {
+	plain := serviceWith(nil)
 	switch cloud {
+	case "alibaba":
+		const prefix = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+		network := serviceWith(map[string]string{prefix + "zone-maps": "cn-hangzhou-k:vsw-1,cn-hangzhou-j:vsw-2"})
+		class := "alibabacloud.com/nlb"
+		network.Spec.LoadBalancerClass = &class
+		return []*corev1.Service{plain, network, withKey(withKey(network, prefix+"address-type", "intranet"), prefix+"ip-version", "DualStack")}
 	case "aws":
-		return []map[string]string{{}, {"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"}, {"service.beta.kubernetes.io/aws-load-balancer-type": "external", "service.beta.kubernetes.io/aws-load-balancer-scheme": ""}}
+		return []*corev1.Service{plain, serviceWith(map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"}),
+			serviceWith(map[string]string{"service.beta.kubernetes.io/aws-load-balancer-type": "external", "service.beta.kubernetes.io/aws-load-balancer-scheme": ""})}
 	case "oci":
-		return []map[string]string{{}, {"oci.oraclecloud.com/load-balancer-type": "nlb"}}
+		return []*corev1.Service{plain, serviceWith(map[string]string{"oci.oraclecloud.com/load-balancer-type": "nlb"})}
 	case "gce":
-		return []map[string]string{{}, {"cloud.google.com/l4-rbs": "enabled"}}
+		return []*corev1.Service{plain, serviceWith(map[string]string{"cloud.google.com/l4-rbs": "enabled"})}
 	}
-	return []map[string]string{{}}
+	return []*corev1.Service{plain}
 }
 
-// judgeAs returns whether the internet would reach a new Service, and its problems.
-func judgeAs(cloud providers.Entry, given map[string]string) (open bool, problems annotations.Problems) {
-	svc := serviceWith(given)
+// judgeNew returns whether the internet would reach a new Service, and its problems.
+func judgeNew(cloud providers.Entry, svc *corev1.Service) (open bool, problems annotations.Problems) {
 	kind := cloud.Choose(svc).Kind
 	bag, problems := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
 	request := providers.Request{Service: svc, Kind: kind, Values: bag}
@@ -95,56 +101,66 @@ func serviceWith(given map[string]string) *corev1.Service {
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
 }
 
-// withKey returns the annotations and one more.
-func withKey(given map[string]string, key, value string) map[string]string {
-	out := maps.Clone(given)
-	out[key] = value
+// withKey returns the Service with one more annotation.
+func withKey(svc *corev1.Service, key, value string) *corev1.Service {
+	out := svc.DeepCopy()
+	if out.Annotations == nil {
+		out.Annotations = map[string]string{}
+	}
+	out.Annotations[key] = value
 	return out
 }
 
-// keysOfClients returns the keys that choose the clients of a public load balancer; with none of
-// their values it is internal.
-func keysOfClients() map[string]bool {
-	const prefix = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
-	return map[string]bool{prefix + "acl-status": true, prefix + "acl-id": true, prefix + "acl-type": true, prefix + "security-group-ids": true, prefix + "ipv6-address-type": true}
+// insideValues returns the values of a key that may ask for an internal load balancer.
+func insideValues(cloud providers.Entry, key, example string) []string {
+	row, _ := cloud.Annotations.Row(key)
+	if row.Limits {
+		return row.Values
+	}
+	return []string{example}
 }
 
 // TestSlipsOfInternal verifies that no single slip in a key, or its value, that asks for an
 // internal load balancer opens a new one to the internet.
 func TestSlipsOfInternal(t *testing.T) {
-	clients := keysOfClients()
 	for _, cloud := range all.List() {
 		keys := userKeys(cloud.Annotations, true)
 		if len(keys) == 0 {
 			t.Errorf("%s: no key decides whether the internet is admitted", cloud.Name)
 		}
-		for key, value := range keys {
+		for key, example := range keys {
 			tried := 0
-			for _, kind := range annotationsFor(cloud.Name) {
-				asked := withKey(kind, key, value)
-				if !cloud.Annotations.Works(key, cloud.Choose(serviceWith(asked)).Kind) {
-					continue // see TestInternalOfOtherKinds
-				}
-				if open, _ := judgeAs(cloud, asked); open {
-					continue // another key decides
-				}
-				tried++
-				for _, slip := range keyEdits(key) {
-					if open, problems := judgeAs(cloud, withKey(kind, slip, value)); open {
-						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, slip, value, problems.Strings())
-					}
-				}
-				for _, slip := range valueEdits(value) {
-					if open, problems := judgeAs(cloud, withKey(kind, key, slip)); open {
-						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, key, slip, problems.Strings())
-					}
+			for _, svc := range servicesFor(cloud.Name) {
+				for _, value := range insideValues(cloud, key, example) {
+					tried += trySlips(t, cloud, svc, key, value)
 				}
 			}
-			if (tried == 0) != clients[key] {
-				t.Errorf("%s: %s: a Service with %q was internal in %d kinds", cloud.Name, key, value, tried)
+			if tried == 0 {
+				t.Errorf("%s: %s: a Service with %q was internal in no kind", cloud.Name, key, example)
 			}
 		}
 	}
+}
+
+// trySlips tries the slips of one key and its value on a Service. It returns 0 if the kind does not
+// read the key, or another key decides.
+func trySlips(t *testing.T, cloud providers.Entry, svc *corev1.Service, key, value string) int {
+	t.Helper()
+	asked := withKey(svc, key, value)
+	if open, _ := judgeNew(cloud, asked); open || !cloud.Annotations.Works(key, cloud.Choose(asked).Kind) {
+		return 0
+	}
+	for _, slip := range keyEdits(key) {
+		if open, problems := judgeNew(cloud, withKey(svc, slip, value)); open {
+			t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, svc.Annotations, slip, value, problems.Strings())
+		}
+	}
+	for _, slip := range valueEdits(value) {
+		if open, problems := judgeNew(cloud, withKey(svc, key, slip)); open {
+			t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, svc.Annotations, key, slip, problems.Strings())
+		}
+	}
+	return 1
 }
 
 // TestInternalOfOtherKinds verifies that a key which asks for an internal load balancer of one kind,
@@ -153,24 +169,23 @@ func TestInternalOfOtherKinds(t *testing.T) {
 	tried := 0
 	for _, cloud := range all.List() {
 		for key, value := range userKeys(cloud.Annotations, true) {
-			if keysOfClients()[key] {
-				continue
+			if cloud.Annotations.Limits(key, "intranet") {
+				value = "intranet"
 			}
-			for _, kind := range annotationsFor(cloud.Name) {
-				svc := serviceWith(withKey(kind, key, value))
-				if cloud.Annotations.Works(key, cloud.Choose(svc).Kind) {
+			for _, svc := range servicesFor(cloud.Name) {
+				if cloud.Annotations.Works(key, cloud.Choose(withKey(svc, key, value)).Kind) {
 					continue
 				}
 				tried++
 				for _, slip := range append(keyEdits(key), key) {
-					if open, problems := judgeAs(cloud, withKey(kind, slip, value)); open {
-						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, kind, slip, value, problems.Strings())
+					if open, problems := judgeNew(cloud, withKey(svc, slip, value)); open {
+						t.Errorf("%s %v: %s: %q is open; %q", cloud.Name, svc.Annotations, slip, value, problems.Strings())
 					}
 				}
 			}
 		}
 	}
-	if tried < 2 {
+	if tried < 3 {
 		t.Errorf("%d keys of another kind were tried", tried)
 	}
 }

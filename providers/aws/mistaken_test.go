@@ -90,4 +90,5 @@ func TestMisspelt(t *testing.T) {
 	cloud := providers.EntryOf(aws.Cloud())
 	props.Misspelt(t, newSubject(""), cloud, serviceCase("clb", nil, nil), prefix+"aws-load-balancer-interal", "true")
 	props.Misspelt(t, newSubject(""), cloud, serviceCase("nlb", map[string]string{"aws-load-balancer-type": "nlb"}, nil), prefix+"aws-load-balancer-scheme", "internal ")
+	props.Misspelt(t, newSubject(""), cloud, serviceCase("clb", nil, nil), prefix+"aws-load-balancer-security-group-prefix-lists", prefixList) // of another kind
 }

@@ -48,4 +48,5 @@ func TestMisspelt(t *testing.T) {
 	cloud, start := providers.EntryOf(azure.Cloud()), newSubject(simazure.SeedOptions{Nodes: 3, DualStack: true})
 	props.Misspelt(t, start, cloud, serviceCase("public", nil, nil), "azure-load-balancer-internal", "true")
 	props.Misspelt(t, start, cloud, serviceCase("public", nil, nil), prefix+"load-balancer-internal", "yes")
+	props.Misspelt(t, start, cloud, serviceCase("public", nil, nil), prefix+"allowed-ip-range", "10.0.0.0/8")
 }

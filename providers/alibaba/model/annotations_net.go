@@ -76,14 +76,14 @@ var (
 			Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Removal: annotations.Stays, Source: sourceNet, Doc: "Zones of a live load balancer that are not listed stay.",
 		}},
 	}
-	securityKey = annotations.Exposing(&annotations.Key[string]{
+	securityKey = annotations.Limiting(&annotations.Key[string]{
 		Name: prefix + "security-group-ids", Aliases: []string{oldPrefix + "security-group-ids"}, Names: annotations.NamesBy(annotations.ThingSecurityGroup, SplitIDs), Group: groupNLB, Example: "sg-bp1abc,sg-bp1def",
 		Doc: "Security groups of the load balancer. An empty value removes all.",
 		Forms: []annotations.Form[string]{{
 			Kinds: []string{NLB}, Type: annotations.Custom("groups", "ids of security groups, separated by commas, or an empty text", parseList), DefaultDoc: "those of a live load balancer stay", Empty: annotations.EmptyParsed,
 			Change: annotations.InPlace, Removal: annotations.Stays, Source: sourceNet,
 		}},
-	}, annotations.ToInternet)
+	}, "")
 	packageKey = &annotations.Key[string]{
 		Name: prefix + "bandwidth-package-id", Aliases: []string{oldPrefix + "bandwidth-package-id"}, Names: annotations.NamesThe(annotations.ThingAddress), Group: groupNLB, Example: "cbwp-bp1vevu8h3ieh",
 		Doc: "Common bandwidth package of a public load balancer. An empty value detaches it.",
@@ -92,11 +92,11 @@ var (
 			Change: annotations.InPlace, Removal: annotations.Stays, Source: sourceNet,
 		}},
 	}
-	ipv6TypeKey = annotations.Exposing(annotations.Needing(annotations.Staying(onNetwork(&annotations.Key[string]{
+	ipv6TypeKey = annotations.Limiting(annotations.Exposing(annotations.Needing(annotations.Staying(onNetwork(&annotations.Key[string]{
 		Name: prefix + "ipv6-address-type", Aliases: []string{oldPrefix + "ipv6-address-type"}, EmptyHides: true, Names: annotations.NamesNothing(), Group: groupNLB, Example: internet,
 		Doc:   "Whether the IPv6 address of a load balancer with both families is public.",
 		Forms: []annotations.Form[string]{{Type: annotations.EnumFold(internet, intranet), DefaultDoc: intranet, Empty: annotations.EmptyAbsent, Change: annotations.InPlace}},
-	})), annotations.Need{ipVersionKey.Is(netDualStack)}), annotations.ToInternet)
+	})), annotations.Need{ipVersionKey.Is(netDualStack)}), annotations.ToInternet), internet)
 	crossZoneKey = switchKey("cross-zone-enabled", "Sends traffic to backends of other zones.", cloudChooses)
 
 	caKey         = switchKey("cacert", "Switches mutual authentication of TCPSSL listeners on.", off)
@@ -140,7 +140,7 @@ func onProxy(k *annotations.Key[string]) *annotations.Key[string] {
 
 // networkKeys are the keys that only network load balancers have.
 func networkKeys() []annotations.Declaration {
-	out := []annotations.Declaration{zonesKey, securityKey, packageKey, ipv6TypeKey, crossZoneKey, moreCertsKey, rangesKey, groupTypeKey}
+	out := []annotations.Declaration{zonesKey, securityKey, packageKey, ipv6TypeKey, crossZoneKey, moreCertsKey, rangesKey, groupTypeKey, onNetwork(annotations.SourceRanges(groupNLB, sourceNet))}
 	for _, s := range slices.Concat(netListenerSettings(), netGroupSettings()) {
 		if !slices.ContainsFunc(listenerSettings(), func(other setting) bool { return other.key == s.key }) {
 			out = append(out, s.key)

@@ -10,15 +10,15 @@ import (
 var (
 	// rangesKey is declared for the docs: nodeports.SourceRanges reads it, since
 	// the field of the Service wins over it and then not even a bad value counts.
-	rangesKey = &annotations.Key[string]{
+	rangesKey = annotations.Limiting(&annotations.Key[string]{
 		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8,192.0.2.0/24",
 		Doc: "Clients that may connect; spec.loadBalancerSourceRanges wins over it.",
 		Forms: []annotations.Form[string]{{
 			Type: annotations.String().Legally("a comma separated list of IPv4 CIDRs"), Empty: annotations.EmptyAbsent,
 			DefaultDoc: "0.0.0.0/0", Source: "kubernetes/cloud-provider:service/helpers/helper.go",
 		}},
-	}
-	groupsKey = &annotations.Key[[]string]{
+	}, "0.0.0.0/0")
+	groupsKey = annotations.Limiting(&annotations.Key[[]string]{
 		Name: lbPrefix + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c,sg-3d4e5f",
 		Doc: "Security groups of the load balancer, instead of one of its own; their rules are the user's.",
 		Forms: []annotations.Form[[]string]{
@@ -30,7 +30,7 @@ var (
 				DefaultDoc: "a group of its own and the one that all load balancers send from",
 				Doc:        "Groups by id or by the tag Name. Not heard if the load balancer was made without groups, because AWS cannot add the first one later."},
 		},
-	}
+	}, "")
 	extraGroupsKey = &annotations.Key[[]string]{
 		Name: lbPrefix + "extra-security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c",
 		Doc: "Security groups of the load balancer besides its own.",

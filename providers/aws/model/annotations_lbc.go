@@ -46,9 +46,9 @@ var (
 	natPrefixesKey = lbcKey(annotations.NamesBy(annotations.ThingAddressPrefix, namedPrefixes), groupSubnets, lbPrefix+"source-nat-ipv6-prefixes", "IPv6 prefixes to send from, one for each subnet, in the order of the subnets.", "auto_assigned,auto_assigned", annotations.Form[[]string]{
 		Type: annotations.ListOf(natPrefix()), DefaultDoc: "AWS assigns prefixes",
 	})
-	prefixListsKey = lbcKey(annotations.NamesThe(annotations.ThingPrefixList), groupAccess, lbPrefix+"security-group-prefix-lists", "Prefix lists of clients that may connect.", "pl-0a1b2c", annotations.Form[[]string]{
+	prefixListsKey = annotations.Limiting(lbcKey(annotations.NamesThe(annotations.ThingPrefixList), groupAccess, lbPrefix+"security-group-prefix-lists", "Prefix lists of clients that may connect.", "pl-0a1b2c", annotations.Form[[]string]{
 		Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.ID("pl-")), Doc: "With the key, even an empty one, no other client is let in unless source ranges say so.",
-	})
+	}))
 	icmpKey = lbcKey(annotations.NamesNothing(), groupAccess, lbPrefix+"enable-icmp-for-path-mtu-discovery", "Lets in the ICMP messages by which clients learn the path MTU.", "on", annotations.Form[string]{
 		Type: annotations.String().Legally(`"on"; any other text is off`), Default: "off", Doc: "For source ranges, not for prefix lists.",
 	})

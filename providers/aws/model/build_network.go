@@ -112,7 +112,7 @@ func (b *builder) networkGroups(exists bool, old []stack.Ref) []stack.Ref {
 	managed := b.in.Config.GroupMode == groupModeManaged
 	said = said && len(listed) > 0
 	if said && !managed {
-		b.report(warnAbout(from, "is heard for Network Load Balancers only with NLBSecurityGroupMode=Managed in the cloud config", "")...)
+		b.report(b.unheardGroups(from, exists)...)
 	}
 	switch {
 	case exists && len(old) == 0:
@@ -134,6 +134,16 @@ func (b *builder) networkGroups(exists bool, old []stack.Ref) []stack.Ref {
 	}
 	b.keepGroups(old)
 	return old
+}
+
+// unheardGroups reports groups that the configuration ignores. A new load balancer would admit
+// clients that they exclude, so it is refused.
+func (b *builder) unheardGroups(from annotations.Origin, exists bool) annotations.Problems {
+	const text = "is heard for Network Load Balancers only with NLBSecurityGroupMode=Managed in the cloud config"
+	if exists {
+		return warnAbout(from, text, "")
+	}
+	return refuseValue(from, text+", so clients that the groups exclude would be admitted", "no such annotation, spec.loadBalancerSourceRanges, or that mode")
 }
 
 // keepGroups wants the groups of a load balancer under which the mode was switched off.

@@ -14,7 +14,7 @@ import (
 
 // Keys for the security group.
 var (
-	serviceTagsKey = &annotations.Key[[]string]{
+	serviceTagsKey = annotations.Limiting(&annotations.Key[[]string]{
 		Name: azurePrefix + "allowed-service-tags", Names: annotations.NamesNothing(), Group: groupAccess, Example: "AzureCloud,AzureFrontDoor.Backend",
 		Doc: "Azure service tags whose addresses may connect; others may not.",
 		Forms: []annotations.Form[[]string]{{
@@ -22,32 +22,32 @@ var (
 			DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
 			Doc: "What cannot be a tag, and an empty value, is refused; the official controller hands it to Azure, which refuses the security group, or closes the Service with it.",
 		}},
-	}
-	allowedRangesKey = &annotations.Key[[]netip.Prefix]{
+	})
+	allowedRangesKey = annotations.Limiting(&annotations.Key[[]netip.Prefix]{
 		Name: azurePrefix + "allowed-ip-ranges", Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8,2001:db8::/32",
 		Doc: "Addresses that may connect; kube-proxy lets others pass.",
 		Forms: []annotations.Form[[]netip.Prefix]{{
 			Type: strictRanges(), DefaultDoc: "public Services are open to the Internet", Source: cpaAccess,
 			Doc: "Entries that are no ranges, and an empty value, are refused, and the existing rules stay; the official controller denies all clients with them.",
 		}},
-	}
-	rangesKey = &annotations.Key[[]netip.Prefix]{
+	}, "0.0.0.0/0", "::/0")
+	rangesKey = annotations.Limiting(&annotations.Key[[]netip.Prefix]{
 		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAccess, Example: "10.0.0.0/8",
 		Doc: "Addresses that may connect, together with those of " + azurePrefix + "allowed-ip-ranges.",
 		Forms: []annotations.Form[[]netip.Prefix]{{
 			Type: strictRanges(), Source: cpaAccess, Doc: "kube-proxy reads it as well.",
 		}},
-	}
-	denyAllKey = annotations.Needing(&annotations.Key[bool]{
+	}, "0.0.0.0/0", "::/0")
+	denyAllKey = annotations.Limiting(annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "deny-all-except-load-balancer-source-ranges", Group: groupAccess, Example: "true",
 		Doc:   "Denies all other clients, including the virtual network, while ranges are given.",
 		Forms: boolForm("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
-	}, annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()})
-	noAccessKey = annotations.Needing(&annotations.Key[bool]{
+	}, annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()}), "false", "")
+	noAccessKey = annotations.Limiting(annotations.Needing(&annotations.Key[bool]{
 		Name: azurePrefix + "disable-load-balancer-nsg-rule", Group: groupAccess, Example: "true",
 		Doc:   "Writes nothing for the Service into the network security group.",
 		Forms: boolForm(cpaHelpers),
-	}, annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()})
+	}, annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()}), "false", "")
 	sharedRuleKey = &annotations.Key[bool]{
 		Name: azurePrefix + "shared-securityrule", Group: groupAccess, Example: "true", Doc: "Shares security rules between Services.",
 		Forms: []annotations.Form[bool]{{

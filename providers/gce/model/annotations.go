@@ -158,7 +158,7 @@ var (
 			Empty: annotations.EmptyAbsent, Source: gceAnnotations,
 		}},
 	}
-	rangesKey = &annotations.Key[string]{
+	rangesKey = annotations.Limiting(&annotations.Key[string]{
 		Name: corev1.AnnotationLoadBalancerSourceRangesKey, Names: annotations.NamesNothing(), Group: groupAddress, Example: "203.0.113.0/24,2001:db8::/32",
 		Doc: "Ranges of clients that may connect.",
 		Forms: []annotations.Form[string]{{
@@ -166,7 +166,7 @@ var (
 			Doc:    "spec.loadBalancerSourceRanges wins. An IP family of which no range is named is closed.",
 			Source: "kubernetes/cloud-provider:service/helpers/helper.go",
 		}},
-	}
+	}, "0.0.0.0/0", "::/0")
 )
 
 func addressKeys() []annotations.Declaration {

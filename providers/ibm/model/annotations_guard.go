@@ -8,7 +8,7 @@ import (
 
 // Keys of security groups and of private DNS.
 var (
-	groupsKey = &annotations.Key[[]string]{
+	groupsKey = annotations.Limiting(&annotations.Key[[]string]{
 		Name: prefix + "vpc-security-group", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: "r010-5e2c1f7a-3d9b-4f0e-8a6c-1b2d3e4f5a6b",
 		Doc: "Security groups of the load balancer, each by its id or name. They replace all others; their rules are the user's.",
 		Forms: []annotations.Form[[]string]{
@@ -20,7 +20,7 @@ var (
 			},
 			{Kinds: []string{PrivatePath}, Type: annotations.Forbidden[[]string]("private path load balancers have no security groups"), Source: sourceManaged},
 		},
-	}
+	})
 	dnsInstanceKey = dnsKey("vpc-private-dns-instance-crn", annotations.NamesThe(annotations.ThingHostname), "DNS instance in which a private load balancer is registered, by its CRN.",
 		"crn:v1:bluemix:public:dns-svcs:global:a/1234:5678::")
 	dnsZoneKey = dnsKey("vpc-private-dns-zone-id", annotations.NamesThe(annotations.ThingHostname), "Zone of the DNS instance, by its id.", "example.com:2d0f862b-67cc-41f3-b6a2-59860d0aa90e")
@@ -40,7 +40,7 @@ func dnsKey(name string, names annotations.Names, doc, example string) *annotati
 }
 
 func guardKeys() []annotations.Declaration {
-	return []annotations.Declaration{groupsKey, dnsInstanceKey, dnsZoneKey}
+	return []annotations.Declaration{groupsKey, dnsInstanceKey, dnsZoneKey, annotations.SourceRanges(groupGuard, sourceManaged)}
 }
 
 // checkDNS refuses one of the keys of private DNS without the other.

@@ -111,6 +111,10 @@ func parseRuleSets(raw string) (RuleSets, error) {
 	return out, nil
 }
 
+// admitsAll reports whether rule sets limit no clients. Rules of access control have an action of
+// their own. Source: Load Balancer API reference, AllowRule.
+func admitsAll(raw string) bool { return !strings.Contains(raw, `"ALLOW"`) }
+
 // Tags are the tags that a load balancer gets on creation.
 type (
 	freeformTags map[string]string

@@ -92,14 +92,14 @@ var (
 	policyKey    = choiceKey(prefix+"loadbalancer-policy", LB, groupTraffic, "How backends are chosen.", "ROUND_ROBIN", "ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH")
 	netPolicyKey = choiceKey(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
 	preserveKey  = annotations.Needing(flagKey(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})
-	ruleSetsKey  = &annotations.Key[RuleSets]{
+	ruleSetsKey  = annotations.LimitingUnless(&annotations.Key[RuleSets]{
 		Name: prefix + "oci-load-balancer-rule-sets", Names: annotations.NamesNothing(), Group: groupTraffic, Example: `{"headers": {"items": [{"action": "ADD_HTTP_REQUEST_HEADER", "header": "x-from", "value": "lb"}]}}`,
 		Doc: "Rule sets of the load balancer, which hold for all listeners.",
 		Forms: []annotations.Form[RuleSets]{{
 			Kinds: kindList(LB), Type: annotations.Custom("rule sets", "a JSON object of rule sets by name, each {\"items\": [...]} in the words of the API", parseRuleSets), DefaultDoc: "rule sets are left alone", Removal: annotations.Stays, Source: source,
 			Doc: "Present and empty it removes all rule sets.",
 		}},
-	}
+	}, admitsAll)
 )
 
 // longestIdle is the greatest idle timeout, in seconds.
@@ -141,26 +141,29 @@ const (
 	modeFrontend = "Frontend"
 	modeNone     = "None"
 	modeGroup    = "NSG"
+
+	ruleModeLists    = "SL-All"
+	ruleModeFrontend = "SL-Frontend"
 )
 
 // Keys of security rules.
 var (
-	listModeKey = &annotations.Key[string]{
+	listModeKey = annotations.Limiting(&annotations.Key[string]{
 		Name: oldPrefix + "security-list-management-mode", Group: groupGuard, Example: modeNone,
 		Doc: "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.",
 		Forms: []annotations.Form[string]{{
 			Kinds: kindList(LB), Type: annotations.Enum(modeAll, modeFrontend, modeNone), Or: []string{"loadBalancer.securityListManagementMode"}, Empty: annotations.EmptyAbsent, DefaultDoc: modeAll, Fallback: modeAll, Bad: annotations.UseFallback, Source: source,
 		}},
-	}
-	netListModeKey = choiceKey(netPrefix+"security-list-management-mode", NLB, groupGuard, "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.", modeNone, modeAll, modeFrontend, modeNone)
-	ruleModeKey    = &annotations.Key[string]{
+	}, modeAll, modeFrontend)
+	netListModeKey = annotations.Limiting(choiceKey(netPrefix+"security-list-management-mode", NLB, groupGuard, "Which security lists get rules for the Service: of the load balancer's and the nodes' subnets, of the load balancer's, or none.", modeNone, modeAll, modeFrontend, modeNone), modeAll, modeFrontend)
+	ruleModeKey    = annotations.Limiting(&annotations.Key[string]{
 		Name: prefix + "security-rule-management-mode", Group: groupGuard, Example: modeGroup,
 		Doc: "Where rules for the Service are kept: in security lists, in a network security group of its own, or nowhere.",
 		Forms: []annotations.Form[string]{{
-			Type: annotations.EnumFold("SL-All", "SL-Frontend", modeGroup, modeNone), DefaultDoc: "the security-list-management-mode", Source: source,
+			Type: annotations.EnumFold(ruleModeLists, ruleModeFrontend, modeGroup, modeNone), DefaultDoc: "the security-list-management-mode", Source: source,
 			Doc: "It wins over the security-list-management-mode.",
 		}},
-	}
+	}, ruleModeLists, ruleModeFrontend, modeGroup)
 	backendGroupsKey = &annotations.Key[[]string]{
 		Name: prefix + "oci-backend-network-security-group", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: exampleGroup,
 		Doc: "Network security groups of the nodes, which get rules that let the load balancer in.",

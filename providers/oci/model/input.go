@@ -75,9 +75,9 @@ func subnetsAsked(in Input) (first, second string) {
 // (getRuleManagementMode, getSecurityListManagementMode).
 func ruleMode(in Input) string {
 	switch ruleModeKey.Get(in.Values) {
-	case "SL-All":
+	case ruleModeLists:
 		return modeAll
-	case "SL-Frontend":
+	case ruleModeFrontend:
 		return modeFrontend
 	case modeGroup:
 		return modeGroup

@@ -10,12 +10,12 @@ import (
 
 // Keys of security.
 var (
-	groupsKey = &annotations.Key[[]string]{
+	groupsKey = annotations.Limiting(&annotations.Key[[]string]{
 		Name: cloud + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: "sg-6p9q0abc,sg-1d4f5xyz",
 		Doc: "Security groups of the load balancer, in the order of their priority. They replace all others.",
 		Forms: formOf(annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id of a security group")),
 			annotations.InPlace, "not changed", sourceDoc),
-	}
+	})
 	passKey       = switchKey(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", "not changed, which is false for a new load balancer", annotations.InPlace, sourceDoc)
 	protectionKey = &annotations.Key[bool]{
 		Name: cloud + "modification-protection", Group: groupGuard, Example: "false", Doc: "Protects the load balancer from changes in the console.",

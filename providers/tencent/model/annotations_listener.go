@@ -112,10 +112,17 @@ func hasCertificates(p PortSpec) bool {
 	return true
 }
 
-// checkPlace refuses a private load balancer of the open controller's key without a subnet.
+// checkPlace refuses a private load balancer of the open controller's key without a subnet, and a
+// subnet without a request for a private one.
 func checkPlace(_ string, b *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
-	if openTypeKey.Get(b) != private || openSubnetKey.Get(b) != "" || subnetKey.Get(b) != "" || b.Refused(openSubnetKey) {
-		return nil
+	switch _, _, said := openTypeKey.Lookup(b); {
+	case subnetKey.Get(b) != "" || b.Refused(openSubnetKey, openTypeKey, subnetKey):
+	case openTypeKey.Get(b) == private && openSubnetKey.Get(b) == "":
+		return annotations.Problems{openTypeKey.Refusal(b, "needs a subnet", openSubnetKey.Name+" with the id of a subnet")}
+	case !said && openSubnetKey.Get(b) != "" && existedKey.Get(b) == "":
+		p := openSubnetKey.Refusal(b, "is the subnet of an internal load balancer, and this one would be open to the internet", openTypeKey.Name+": "+private+", or no such annotation")
+		p.Code = annotations.CodeExposed
+		return annotations.Problems{p}
 	}
-	return annotations.Problems{openTypeKey.Refusal(b, "needs a subnet", openSubnetKey.Name+" with the id of a subnet")}
+	return nil
 }
