@@ -91,7 +91,7 @@ func programmedReasons() []ReasonDoc {
 		{ReasonLocked, t, false, "A lock or a deletion protection in the cloud forbids the change; the message names it."},
 		{ReasonOrganizationPolicy, t, false, "A policy of the cloud organisation forbids the change; the message names it."},
 		{ReasonThrottled, t, false, "The cloud asks for fewer calls; work continues as soon as it allows."},
-		{ReasonConflict, t, false, "Another program changes the same cloud object at the same time; it is read again."},
+		{ReasonConflict, t, false, "Another program changes the same cloud object at the same time, or a resource of the name exists already; it is read again."},
 		{ReasonInUse, t, false, "Something in the cloud still uses what is to be deleted; the message names it."},
 		{ReasonCloudUnavailable, t, false, "The cloud does not answer, or answers with a fault of its own."},
 		{ReasonCloudError, t, false, "A call failed for a reason that has no name here; the message is the cloud's."},

@@ -123,6 +123,8 @@ func remedyOf(err error) string {
 	switch limit := fault.LimitOf(err).String(); {
 	case text != "":
 		return "; " + text
+	case fault.Is(err, fault.Exists):
+		return "; a resource of this name exists that is not the Service's: rename or delete it; the controller retries"
 	case fault.Is(err, fault.Quota) && limit != "":
 		return "; raise " + limit + " or delete unused resources; the controller retries"
 	}
@@ -142,6 +144,8 @@ func suggestRemedy(reason status.Reason) string {
 		status.ReasonHeldByPolicy:     "undo the change, or allow it in the flag --policy of the controller",
 		status.ReasonSlotTaken:        "the controller retries when it is free; until then use another port or address",
 		status.ReasonNotOurs:          "rename or delete the existing resource, if it is not needed",
+		status.ReasonConflict:         "the controller reads the resource again and retries; if this persists, another program changes it as well",
+		status.ReasonInUse:            "the controller retries; if this persists, remove what uses the resource",
 	}[reason]
 	if text == "" {
 		return ""
@@ -166,6 +170,7 @@ func ReasonFor(err error) status.Reason {
 		fault.Throttled:   status.ReasonThrottled,
 		fault.Conflict:    status.ReasonConflict,
 		fault.Exists:      status.ReasonConflict,
+		fault.InUse:       status.ReasonInUse,
 		fault.Pending:     status.ReasonPending,
 		fault.Unavailable: status.ReasonCloudUnavailable,
 		fault.Ambiguous:   status.ReasonCloudUnavailable,

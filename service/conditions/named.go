@@ -24,7 +24,7 @@ func failedRun(result reconcile.Result) status.Condition {
 	case status.ReasonRefused:
 		plain.Message = text + "; change " + keys + ", or the cloud resource that it names"
 	case status.ReasonConflict:
-		plain.Message = text + "; the value is from " + keys
+		plain.Message = text + "; the value is from " + keys + ": change it, or the cloud resource that it names; the controller retries"
 	}
 	return plain
 }
