@@ -124,7 +124,7 @@ func remedyOf(err error) string {
 	case text != "":
 		return "; " + text
 	case fault.Is(err, fault.Exists):
-		return "; a resource of this name exists that is not the Service's: rename or delete it; the controller retries"
+		return "; a resource that is not the Service's has this name or address: choose another one, or free it; the controller retries"
 	case fault.Is(err, fault.Quota) && limit != "":
 		return "; raise " + limit + " or delete unused resources; the controller retries"
 	}

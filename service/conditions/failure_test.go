@@ -43,8 +43,8 @@ func TestRemedyByCause(t *testing.T) {
 		"known quota":   {newLimited(fault.Limit{Name: "rules", Most: "60", Used: "58"}), status.ReasonQuotaExceeded, "; raise the quota rules (limit 60, in use 58) or delete", "this limit"},
 		"only a figure": {newLimited(fault.Limit{Most: "60"}), status.ReasonQuotaExceeded, "; raise this quota (limit 60) or delete", "in use"},
 		"full subnet":   {newRefusal(fault.Quota, fault.Addresses, "SubnetIsFull"), status.ReasonQuotaExceeded, "free addresses of this subnet", "raise"},
-		"other writer":  {newRefusal(fault.Conflict, fault.Unspecified, "stale"), status.ReasonConflict, "reads the resource again and retries", "rename"},
-		"name in use":   {newRefusal(fault.Exists, fault.Unspecified, "AlreadyExists"), status.ReasonConflict, "rename or delete it", "reads"},
+		"other writer":  {newRefusal(fault.Conflict, fault.Unspecified, "stale"), status.ReasonConflict, "reads the resource again and retries", "choose"},
+		"name in use":   {newRefusal(fault.Exists, fault.Unspecified, "AlreadyExists"), status.ReasonConflict, "choose another one, or free it", "reads"},
 		"in use":        {newRefusal(fault.InUse, fault.Unspecified, "used by nic-1"), status.ReasonInUse, "remove what uses the resource", "log"},
 		"full resource": {newRefusal(fault.Quota, fault.Full, "1500 rules"), status.ReasonQuotaExceeded, "cannot be raised", "cloud account"},
 	} {
