@@ -28,7 +28,7 @@ func keyCases(seed simtencent.Seed) []account.KeyCase {
 	subnet := seed.Subnets[1].ID
 	private := []string{opened + "type", "private", opened + "type-internal-subnet-id", seed.Subnets[0].ID}
 	return []account.KeyCase{
-		{kube + "qcloud-loadbalancer-internal-subnetid", subnet, nil}, {opened + "type", "private", private[2:]}, {opened + "type-internal-subnet-id", subnet, private}, {opened + "name", "shop", nil},
+		{kube + "qcloud-loadbalancer-internal-subnetid", subnet, nil}, {opened + "type", "private", append([]string{opened + "type", "public"}, private[2:]...)}, {opened + "type-internal-subnet-id", subnet, private}, {opened + "name", "shop", nil},
 		{kube + "qcloud-loadbalancer-internet-charge-type", "BANDWIDTH_POSTPAID_BY_HOUR", nil}, {kube + "qcloud-loadbalancer-internet-max-bandwidth-out", "20", nil},
 		{extensive, `{"Vip":"1.1.1.1"}`, nil}, {extensive, `{"AddressIPVersion":"IPV6"}`, nil}, {extensive, fullChain(subnet), []string{direct, "true"}},
 		{cloud + "snat-pro-info", `{"snatIps":[{"subnetId":"` + subnet + `"}]}`, nil},

@@ -24,6 +24,7 @@ func TestRefused(t *testing.T) {
 		"a subnet of a public one":        {withKey(extensive, `{"SubnetId":"subnet-1"}`), nil, "has a SubnetId"},
 		"a subnet that is no id":          {withKey(kube+"qcloud-loadbalancer-internal-subnetid", "96194"), nil, "is not an id that begins with subnet-"},
 		"private without a subnet":        {withKey(opened+"type", "private"), nil, "needs a subnet"},
+		"a subnet without private":        {withKey(opened+"type-internal-subnet-id", "subnet-k57djpow"), nil, "open to the internet"},
 		"a classic one":                   {withKey(kube+"loadbalance-type", "yunapi_clb"), nil, "does not create any more"},
 		"a load balancer that is missing": {withKey(kube+"tke-existed-lbid", "lb-none"), nil, "is not found in the region"},
 		"another region":                  {withKey(cloud+"cross-region-id", "ap-chongqing"), nil, "is not served yet"},
