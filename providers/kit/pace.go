@@ -11,6 +11,7 @@ const gentle = 4
 type pace struct {
 	declared time.Duration // 0: not declared
 	each     bool          // a question is about one resource
+	page     int           // so many resources are in one question; 0: all
 	rest     time.Duration // least pause between two questions
 	first    time.Duration // least age of a change at its first question
 
@@ -47,6 +48,9 @@ func (p *pace) spacing() time.Duration {
 	}
 	return min(max(p.usual/4, p.rest), widest)
 }
+
+// patience returns how long a question is put off until it is about a whole page.
+func (p *pace) patience() time.Duration { return min(max(p.usual/4, p.rest), widest) }
 
 // again returns the pause after a question about a change of an age that has not ended. It
 // grows with the age beyond the usual duration, and has a bound, so that a change of any

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -50,6 +51,14 @@ func NewSettling(ask func(context.Context, []string) (map[string]string, error),
 // resource: combined polls would cost the same. It returns w.
 func (w *Settling) OneByOne() *Settling {
 	w.pace.each = true
+	return w
+}
+
+// InPages polls resources that may have settled, where one call asks for n of them. A poll is put off
+// until a page is full, by a quarter of the usual duration at most; its last page is filled with
+// resources that are due next. It returns w.
+func (w *Settling) InPages(n int) *Settling {
+	w.pace.page = n
 	return w
 }
 
@@ -143,18 +152,44 @@ func (w *Settling) next() (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running = len(w.waiting) > 0
-	var due time.Time
-	for _, all := range w.waiting {
-		for _, one := range all {
-			if due.IsZero() || one.due.Before(due) {
-				due = one.due
-			}
-		}
+	if !w.running {
+		return 0, false
 	}
-	if soon := w.asked.Add(w.pace.spacing()); due.Before(soon) && len(w.waiting) > 1 && !w.pace.each {
+	list := w.byDue()
+	due := list[0].due
+	if n := w.pace.page; n > 0 {
+		if full, late := list[min(n, len(list))-1].due, due.Add(w.pace.patience()); full.Before(late) {
+			due = full
+		} else {
+			due = late
+		}
+	} else if soon := w.asked.Add(w.pace.spacing()); due.Before(soon) && len(list) > 1 && !w.pace.each {
 		due = soon // with one poll for several of them
 	}
-	return time.Until(due), w.running
+	return time.Until(due), true
+}
+
+// dueResource is a resource with the time from which it may have settled.
+type dueResource struct {
+	id  string
+	due time.Time
+}
+
+// byDue returns the resources that are waited for, the one that is due first at the front. The lock is
+// held.
+func (w *Settling) byDue() []dueResource {
+	out := make([]dueResource, 0, len(w.waiting))
+	for id, all := range w.waiting {
+		one := dueResource{id, all[0].due}
+		for _, other := range all[1:] {
+			if other.due.Before(one.due) {
+				one.due = other.due
+			}
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b dueResource) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
+	return out
 }
 
 // left returns the resources to poll.
@@ -162,11 +197,17 @@ func (w *Settling) left() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = time.Now()
-	ids := make([]string, 0, len(w.waiting))
-	for id, all := range w.waiting {
-		if !w.pace.each || slices.ContainsFunc(all, func(one *settleWaiter) bool { return !one.due.After(w.asked) }) {
-			ids = append(ids, id)
-		}
+	list := w.byDue()
+	due := slices.IndexFunc(list, func(r dueResource) bool { return r.due.After(w.asked) })
+	switch n := w.pace.page; {
+	case due < 0, n == 0 && !w.pace.each:
+		due = len(list)
+	case n > 0:
+		due = min((due+n-1)/n*n, len(list))
+	}
+	ids := make([]string, 0, due)
+	for _, r := range list[:due] {
+		ids = append(ids, r.id)
 	}
 	return ids
 }

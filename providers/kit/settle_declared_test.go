@@ -1,8 +1,11 @@
 package kit_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -160,5 +163,29 @@ func TestSettlingQuicker(t *testing.T) {
 				t.Errorf("%v: %d questions about three changes", takes, things.questions)
 			}
 		})
+	}
+}
+
+// TestSettlingInPages: where one call asks for twenty resources, three hundred that begin one after the other need
+// few more calls than pages. The end of one is noticed within a quarter of a change, and the pause after an early question.
+func TestSettlingInPages(t *testing.T) {
+	const takes, balancers, page = 3 * time.Second, 300, 20
+	got := settleAll(t, func(s *slow) *kit.Settling {
+		ask := func(ctx context.Context, ids []string) (map[string]string, error) {
+			out := map[string]string{}
+			for some := range slices.Chunk(ids, page) {
+				found, err := s.ask(ctx, some)
+				if err != nil {
+					return nil, err
+				}
+				maps.Copy(out, found)
+			}
+			return out, nil
+		}
+		return kit.NewSettling(ask, func(state string) bool { return state == "busy" }).Usually(takes).InPages(page)
+	}, takes, 20*time.Second, balancers, 1)
+	t.Logf("%.2f questions a change, noticed up to %v late", got.perChange, got.late)
+	if got.perChange > 0.1 || got.late > takes*2/5 {
+		t.Errorf("%.2f questions a change, noticed up to %v late", got.perChange, got.late)
 	}
 }
