@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -245,23 +244,4 @@ func TestWrongKey(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") || strings.Contains(err.Error(), "otherwise") {
 		t.Errorf("error %v", err)
 	}
-}
-
-// TestThrottled: at the rates of the cloud many Services are served, and none fails.
-func TestThrottled(t *testing.T) {
-	virtual.Test(t, func(t *testing.T) {
-		s := onAlibaba().Subject(t, withNodes(3))
-		if err := s.Sim.Cloud.Limit(); err != nil {
-			t.Fatal(err)
-		}
-		var many []props.Case
-		for i := range 40 {
-			c := props.Service("web", nil)
-			c.Service.Name, c.Service.UID = "web-"+string(rune('a'+i/26))+string(rune('a'+i%26)), account.UID(i)
-			many = append(many, c)
-		}
-		began := time.Now()
-		props.Together(t, s, many)
-		t.Logf("40 Services in %s of virtual time", time.Since(began))
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -97,22 +98,36 @@ func (c Cloud[O, S]) Calls(t *testing.T, opt O, goals Goals, counts func(e sim.E
 	for _, n := range []int{1, 10, 100} {
 		virtual.Run(t, fmt.Sprint(n), func(t *testing.T) {
 			w := c.Begin(t, opt)
-			life := Life{Control: w.Control(), Process: w.Process, Nodes: w.Machines, Counts: counts, Work: func(svc *corev1.Service, release bool) {
-				if release {
-					w.Release(svc)
-				} else {
-					w.Serve(svc)
-				}
-			}}
-			for i := range n {
-				life.Services = append(life.Services, c.complete(Numbered(i, nil)))
-			}
+			life := c.lifeOf(w, n)
+			life.Counts = counts
 			life.Run(func(p Phase) {
 				goals.Check(t, n, p, w.Control().Journal.Counts())
 				w.refusedNothing(p.Name)
 			})
 		})
 	}
+}
+
+// lifeOf returns the life of a number of Services in an account. The process has the settings of the program:
+// reads that end releases gather for as long.
+func (c Cloud[O, S]) lifeOf(w *World[S], n int) Life {
+	w.Helper()
+	w.Process = reconcile.New(w.Open(w.TB), reconcile.Options{})
+	w.Process.SetNodes(w.Machines)
+	w.Process.AllKnown()
+	life := Life{Control: w.Control(), Process: w.Process, Nodes: w.Machines, Work: func(svc *corev1.Service, release bool) {
+		if release {
+			w.Release(svc)
+		} else {
+			w.Serve(svc)
+		}
+	}}
+	for i := range n {
+		svc := c.complete(Numbered(i, nil))
+		svc.CreationTimestamp = metav1.Now() // the process has seen all of its life
+		life.Services = append(life.Services, svc)
+	}
+	return life
 }
 
 // refusedNothing fails the test if a call since the last reset of the journal was refused.
