@@ -42,9 +42,12 @@ func (p *parts) isTaken(k stack.Key) bool {
 
 // read reads listeners, server groups, and what listeners refer to.
 func (p *parts) read() error {
-	listeners, err := p.session.listenersOf(p.ctx, p.balancer)
-	if err != nil {
-		return err
+	var listeners []listenerDoc
+	if wants(p.scope, model.KindListener, model.KindDomain, model.KindList) {
+		var err error
+		if listeners, err = p.session.listenersOf(p.ctx, p.balancer); err != nil {
+			return err
+		}
 	}
 	p.used, p.secure, p.keys = map[string]bool{}, map[int32]bool{}, map[string]stack.Key{}
 	for _, l := range listeners {

@@ -11,13 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/berth-lb/berth/providers/fault"
-	"github.com/berth-lb/berth/providers/kit"
 )
 
 // pagesOf returns all items of a list of the NLB API.
@@ -114,81 +112,6 @@ func isReadAction(action string) bool {
 	return strings.HasPrefix(action, "List") || strings.HasPrefix(action, "Get")
 }
 
-// network is what a session remembers of network load balancers.
-type network struct {
-	jobs    *kit.Settling // of the NLB API
-	active  *kit.Settling // load balancers that are being created
-	netMu   sync.Mutex
-	netSeen map[string]netDoc // load balancers that were waited for
-}
-
-// jobsAtOnce is how many jobs one call asks for. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/nlb.
-const jobsAtOnce = 20
-
-// usualJob is how long jobs usually take, and usualCreation how long a load balancer is being created.
-const (
-	usualJob      = 3 * time.Second
-	usualCreation = 10 * time.Second
-)
-
-// States of jobs and load balancers.
-const (
-	jobProcessing = "Processing"
-	jobFailed     = "Failed"
-	jobGone       = ""
-	netActive     = "Active"
-	netPending    = "Provisioning"
-	netFailed     = "CreateFailed"
-)
-
-// jobStates returns the states of jobs, by calls that ask for many. One that is not listed has ended.
-func (s *Session) jobStates(ctx context.Context, ids []string) (map[string]string, error) {
-	out := map[string]string{}
-	var failed error
-	for some := range slices.Chunk(ids, jobsAtOnce) {
-		params := url.Values{}
-		addList(params, "JobIds", some)
-		found, err := pagesOf[jobDoc](ctx, s, actListJobs, "Jobs", params)
-		if err != nil {
-			failed = err
-			continue
-		}
-		for _, id := range some {
-			out[id] = jobGone
-		}
-		for _, d := range found {
-			out[d.ID] = d.Status
-			if d.Status == jobFailed {
-				out[d.ID] = strings.TrimSpace(jobFailed + " " + d.Code + " " + d.Message)
-			}
-		}
-	}
-	return out, failed
-}
-
-type jobDoc struct {
-	ID      string `json:"Id"`
-	Status  string `json:"Status"`
-	Code    string `json:"ErrorCode"`
-	Message string `json:"ErrorMessage"`
-}
-
-// finishJob waits for a job. The error is Ambiguous where the end was not seen or was a failure, so that the
-// state is read again.
-func (s *Session) finishJob(ctx context.Context, id string) error {
-	if id == "" {
-		return nil
-	}
-	state, err := s.jobs.Wait(ctx, id)
-	switch {
-	case err != nil:
-		return &fault.Fault{Meaning: fault.Ambiguous, Text: "stopped before the job " + id + " had ended", Err: err}
-	case strings.HasPrefix(state, jobFailed):
-		return fault.New(fault.Ambiguous, "the job %s has failed: %s", id, strings.TrimSpace(strings.TrimPrefix(state, jobFailed)))
-	}
-	return nil
-}
-
 // netStates returns the states of load balancers, and keeps them for the creations that wait.
 func (s *Session) netStates(ctx context.Context, ids []string) (map[string]string, error) {
 	out := map[string]string{}
@@ -250,7 +173,7 @@ func (s *Session) changeNet(ctx context.Context, lock, action string, params url
 			if !fault.Is(refusal, fault.Pending) {
 				return refusal
 			}
-			if strings.HasPrefix(lock, "nlb-") {
+			if strings.HasPrefix(lock, netPrefix) {
 				if _, err := s.active.Wait(ctx, lock); err != nil {
 					return refusal
 				}
@@ -258,10 +181,15 @@ func (s *Session) changeNet(ctx context.Context, lock, action string, params url
 			}
 			return nil
 		},
-		func() error { return s.finishJob(ctx, job) })
+		func() error {
+			if action == actDeleteNet || action == actDeleteServerGroup {
+				return s.finishDeletion(ctx, job, lock)
+			}
+			return s.finishJob(ctx, job)
+		})
 }
 
-// maxParams is how many additional certificates one call takes.
+// certificatesAtOnce is how many additional certificates one call takes.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/nlbv2/listeners.go.
 const certificatesAtOnce = 15
 

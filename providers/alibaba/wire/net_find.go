@@ -42,21 +42,27 @@ type netLists struct {
 	more      map[string][]string // additional certificates, by listener
 }
 
+// listOf returns the list that shows the resources of a kind.
+func listOf(k stack.Kind) string {
+	return map[stack.Kind]string{model.KindNetBalancer: listNets, model.KindServerGroup: listServerGroups, model.KindSecurityGroup: listSecurityGroups}[k]
+}
+
 // lists returns the lists that scopes need. One that is denied is empty, unless a Service of the kind is served:
 // an account without the right has created none.
 func (n *netLists) lists(ctx context.Context, s *Session, scopes []providers.Scope) []kit.List {
 	var named []string
 	needs, served := map[stack.Kind]bool{}, false
 	for _, sc := range scopes {
+		asks := listsFor(sc)
 		for _, l := range sc.Own {
-			needs[l.Kind] = true
+			needs[l.Kind] = needs[l.Kind] || asks[listOf(l.Kind)]
 			served = served || l.Kind == model.KindNetBalancer && l.By == model.ByServed && l.Value == model.NLB
 			if l.Kind == model.KindServerGroup && l.By == model.ByID {
 				named = append(named, strings.Fields(l.Value)[0])
 			}
 		}
 	}
-	tags := url.Values{"Tag.1.Key": {model.TagCluster}, "Tag.1.Value": {s.config.ClusterID}}
+	tags := s.clusterTag()
 	var out []kit.List
 	add := func(kind stack.Kind, name string, run func() error) {
 		if needs[kind] {
@@ -77,6 +83,7 @@ func (n *netLists) lists(ctx context.Context, s *Session, scopes []providers.Sco
 		if n.groups, err = pagesOf[netGroupDoc](ctx, s, actListServerGroups, "ServerGroups", tags); err != nil {
 			return err
 		}
+		s.noteListed(groupPrefix, len(n.groups))
 		for some := range slices.Chunk(distinctTexts(named), idsNet) {
 			params := url.Values{}
 			addList(params, "ServerGroupIds", some)
@@ -111,7 +118,9 @@ func (n *netLists) details(ctx context.Context, s *Session, finders []*finder) [
 			continue
 		}
 		for _, r := range f.out.Of(model.KindNetBalancer) {
-			ids = append(ids, r.ID)
+			if wants(f.scope, model.KindNetListener) {
+				ids = append(ids, r.ID)
+			}
 		}
 		for _, d := range n.groups {
 			if f.isOfGroup(d) {
@@ -119,7 +128,9 @@ func (n *netLists) details(ctx context.Context, s *Session, finders []*finder) [
 			}
 		}
 		for _, r := range f.out.Of(model.KindSecurityGroup) {
-			security = append(security, r.ID)
+			if wants(f.scope, model.KindSecurityGroup) {
+				security = append(security, r.ID)
+			}
 		}
 	}
 	var out []kit.Detail
@@ -261,7 +272,7 @@ func (f *finder) isOwnNet(d netListenerDoc) bool {
 // putServerGroup adds a server group of the Service, or one that it names.
 func (f *finder) putServerGroup(d netGroupDoc, servers []netServerDoc, beside bool, keys map[string]stack.Key) {
 	r := stack.Resource{ID: d.ID, Proof: stack.Tag}
-	if d.Status == "Creating" || d.Status == "Deleting" {
+	if d.Status == "Creating" || d.Status == statusDeleting {
 		r.State = stack.Pending
 	}
 	for _, g := range f.netGroups {
@@ -316,7 +327,7 @@ func (f *finder) putNetListener(d netListenerDoc, in stack.Key, keys map[string]
 	if in.Name != "" {
 		r.Key.Name = in.Name + "/" + r.Key.Name
 	}
-	if d.Status == "Provisioning" || d.Status == "Configuring" || d.Status == "Deleting" {
+	if d.Status == "Provisioning" || d.Status == "Configuring" || d.Status == statusDeleting {
 		r.State = stack.Pending
 	}
 	spec := netListenerSpec(d, group)

@@ -25,14 +25,11 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	asks := make([]map[string]bool, len(scopes))
 	needed := false
 	for i, scope := range scopes {
-		asks[i] = map[string]bool{listBalancers: len(scope.Own) > 0}
-		needed = needed || len(scope.Own) > 0
+		asks[i] = listsFor(scope)
+		needed = needed || asks[i][listBalancers]
 	}
 	net := &netLists{}
 	lists := net.lists(ctx, s, scopes)
-	for i, scope := range scopes {
-		asks[i][listNets], asks[i][listServerGroups], asks[i][listSecurityGroups] = len(scope.Own) > 0, len(scope.Own) > 0, len(scope.Own) > 0
-	}
 	if needed {
 		lists = append(lists, kit.List{Name: listBalancers, Run: func() (err error) {
 			balancers, err = s.allBalancers(ctx)
@@ -71,6 +68,26 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		}
 	}
 	return out
+}
+
+// listsFor returns the lists that a scope needs. A read of some kinds needs those that show them, and what they
+// are found by: the security group of a served Service is one that its load balancer has joined.
+func listsFor(scope providers.Scope) map[string]bool {
+	if len(scope.Own) == 0 {
+		return nil
+	}
+	served := slices.ContainsFunc(scope.Own, func(l providers.Lookup) bool { return l.By == model.ByServed })
+	return map[string]bool{
+		listBalancers:      wants(scope, model.KindBalancer, model.KindAttributes, model.KindGroup, model.KindListener, model.KindDomain, model.KindPublic, model.KindList),
+		listNets:           wants(scope, model.KindNetBalancer, model.KindNetAttributes, model.KindNetListener, model.KindServerGroup),
+		listServerGroups:   wants(scope, model.KindServerGroup, model.KindNetListener),
+		listSecurityGroups: wants(scope, model.KindSecurityGroup) || served && wants(scope, model.KindNetBalancer),
+	}
+}
+
+// wants reports whether a scope asks for resources of one of some kinds.
+func wants(scope providers.Scope, kinds ...stack.Kind) bool {
+	return len(scope.Only) == 0 || slices.ContainsFunc(kinds, func(k stack.Kind) bool { return slices.Contains(scope.Only, k) })
 }
 
 // pageSize is the most load balancers of a page, and pageListeners the most listeners.

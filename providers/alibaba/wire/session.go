@@ -80,18 +80,32 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	l := login{client: &http.Client{Transport: kit.Transport(), Timeout: callTimeout}, metadata: metadataServer(), sts: s.bases[model.APIToken], now: s.now}
 	s.identity = identityOf(c, l)
 	s.client = &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})}
-	var buckets []kit.Bucket
-	for _, action := range allActions() {
-		buckets = append(buckets, kit.Bucket{Name: action}) // refusals slow the calls of an action down
-	}
-	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: buckets, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
+	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: bucketsOf(allActions()), Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
 	// The answer to a token that was used before names the same load balancer, so none is refused.
 	s.lists = kit.NewKnown[string, model.List](listAge, listAge/2, nil)
 	s.interfaces = kit.NewKnown[string, string](interfaceAge, interfaceMissing, nil)
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return fault.Is(err, fault.Exists) })
-	s.jobs = kit.NewSettling(s.jobStates, func(state string) bool { return state == jobProcessing }).Usually(usualJob)
-	s.active, s.netSeen = kit.NewSettling(s.netStates, func(state string) bool { return state == netPending || state == "Configuring" }).Usually(usualCreation), map[string]netDoc{}
+	s.removed, s.listed = map[string]string{}, map[string]int{}
+	s.jobs = kit.NewSettling(s.jobStates, func(state string) bool { return state == jobProcessing }).Usually(usualJob).InPages(jobsAtOnce)
+	s.active, s.netSeen = kit.NewSettling(s.netStates, func(state string) bool { return state == netPending || state == "Configuring" }).Usually(usualCreation).InPages(idsNet), map[string]netDoc{}
 	return s, c, nil
+}
+
+// actionRate is how many calls of one action of SLB and NLB a second and at once are made.
+const actionRate = 15
+
+// bucketsOf returns the rates of actions: the cloud counts each one. Where none is known, refusals slow the calls
+// of the action down.
+func bucketsOf(actions []string) []kit.Bucket {
+	var out []kit.Bucket
+	for _, action := range actions {
+		b := kit.Bucket{Name: action}
+		if api, _, _ := strings.Cut(action, "."); api == model.APIBalancer || api == model.APINet {
+			b.Rate, b.Burst = actionRate, actionRate
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // envSTS is the host of STS, as the webhook of ACK sets it.
@@ -165,6 +179,7 @@ const (
 	actDeleteGroup    = "slb.DeleteVServerGroup"
 	actStartListener  = "slb.StartLoadBalancerListener"
 	actDeleteListener = "slb.DeleteLoadBalancerListener"
+	actGetHealth      = "slb.DescribeHealthStatus"
 	actGetList        = "slb.DescribeAccessControlListAttribute"
 	actListDomains    = "slb.DescribeDomainExtensions"
 	actCreateDomain   = "slb.CreateDomainExtension"
@@ -177,6 +192,7 @@ const (
 	actListNetListeners   = "nlb.ListListeners"
 	actListServerGroups   = "nlb.ListServerGroups"
 	actListNetServers     = "nlb.ListServerGroupServers"
+	actGetNetHealth       = "nlb.GetListenerHealthStatus"
 	actListCertificates   = "nlb.ListListenerCertificates"
 	actListJobs           = "nlb.ListAsynJobs"
 	actCreateNet          = "nlb.CreateLoadBalancer"
@@ -217,7 +233,7 @@ const (
 // netActions returns the actions of network load balancers and their security groups.
 func netActions() []string {
 	return []string{
-		actListNets, actListNetListeners, actListServerGroups, actListNetServers, actListCertificates, actListJobs, actCreateNet, actDeleteNet, actProtectNet, actSetNet, actSetNetAddress,
+		actListNets, actListNetListeners, actListServerGroups, actListNetServers, actGetNetHealth, actListCertificates, actListJobs, actCreateNet, actDeleteNet, actProtectNet, actSetNet, actSetNetAddress,
 		actSetNetZones, actEnableIPv6, actDisableIPv6, actJoinSecurity, actLeaveSecurity, actAttachPackage, actDetachPackage, actNetTag, actNetUntag, actCreateServerGroup, actSetServerGroup,
 		actDeleteServerGroup, actAddNetServers, actRemoveNetServers, actSetNetServers, actCreateNetListener, actSetNetListener, actStartNetListener, actDeleteNetListener, actAddCertificates,
 		actRemoveCertificates, actListSecurity, actGetSecurity, actCreateSecurity, actDeleteSecurity, actSetSecurity, actAddRules, actRemoveRules,
@@ -229,7 +245,7 @@ func allActions() []string {
 	out := append(netActions(), []string{
 		actListBalancers, actListListeners, actListGroups, actGetGroup, actCreateBalancer, actDeleteBalancer, actSetName, actSetCharge, actSetSize, actSetInternet, actSetDelete,
 		actSetModify, actTag, actUntag, actCreateGroup, actAddServers, actRemoveServers, actSetServers, actDeleteGroup, actStartListener, actDeleteListener,
-		actGetList, actListDomains, actCreateDomain, actSetDomain, actDeleteDomain, actListAddresses, actListInterfaces,
+		actGetHealth, actGetList, actListDomains, actCreateDomain, actSetDomain, actDeleteDomain, actListAddresses, actListInterfaces,
 	}...)
 	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
 		out = append(out, actCreateListener(protocol), actSetListener(protocol))

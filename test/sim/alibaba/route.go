@@ -51,6 +51,7 @@ func allRoutes() []route {
 		writeRoute("RemoveVServerGroupBackendServers", ofGroup(removeServers)),
 		writeRoute("SetVServerGroupAttribute", ofGroup(setServers)),
 		writeRoute("DeleteVServerGroup", ofGroup(deleteGroup)),
+		readRoute("DescribeHealthStatus", readsOf(getHealth)),
 		readRoute("DescribeAccessControlListAttribute", getList),
 		readRoute("DescribeServerCertificates", listCertificates),
 		readRoute("DescribeDomainExtensions", readsOf(listDomains)),
@@ -155,6 +156,7 @@ func netRoutes() []route {
 	out := []route{
 		routeOf(apiNLB, "ListLoadBalancers", listNets), routeOf(apiNLB, "GetLoadBalancerAttribute", getNet), routeOf(apiNLB, "ListListeners", listNetListeners), routeOf(apiNLB, "ListServerGroups", listServerGroups),
 		routeOf(apiNLB, "ListServerGroupServers", listNetServers), routeOf(apiNLB, "ListListenerCertificates", listNetCertificates), routeOf(apiNLB, "ListAsynJobs", listJobs), routeOf(apiNLB, "GetJobStatus", getJob),
+		routeOf(apiNLB, "GetListenerHealthStatus", getNetHealth),
 		routeOf(apiECS, "DescribeSecurityGroups", listSecurityGroups), routeOf(apiECS, "DescribeSecurityGroupAttribute", getSecurityGroup),
 	}
 	for action, run := range map[string]func(*visit) (any, error){
