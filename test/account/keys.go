@@ -134,20 +134,22 @@ func stateText[S Simulator](t *testing.T, w *World[S]) string {
 // KeysAlone fails if a key without its companions is ignored silently. Values of the cases are
 // tried too; the test completes Keys, Values and Effect where they are not set.
 func (c Cloud[O, S]) KeysAlone(t *testing.T, opt O, list []KeyCase, alone cases.Alone) {
-	s := c.Subject(t, opt)
-	process := props.Process(t, s.Open(t), s.Nodes())
-	values := map[string][]string{}
-	for _, k := range list {
-		values[c.Prefix+k.Key] = slices.Clip(append(values[c.Prefix+k.Key], k.Value))
-	}
-	maps.Copy(values, alone.Values)
-	alone.Keys, alone.Values = c.Entry.Annotations, values
-	alone.Effect = func(t testing.TB, svc *corev1.Service) cases.Effect {
-		d, err := process.Draft(t.Context(), reconcile.Job{Service: svc})
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, func(t *testing.T) {
+		s := c.Subject(t, opt)
+		process := props.Process(t, s.Open(t), s.Nodes())
+		values := map[string][]string{}
+		for _, k := range list {
+			values[c.Prefix+k.Key] = slices.Clip(append(values[c.Prefix+k.Key], k.Value))
 		}
-		return cases.Effect{Want: d.Want, Problems: d.Problems}
-	}
-	alone.Run(t)
+		maps.Copy(values, alone.Values)
+		alone.Keys, alone.Values = c.Entry.Annotations, values
+		alone.Effect = func(t testing.TB, svc *corev1.Service) cases.Effect {
+			d, err := process.Draft(t.Context(), reconcile.Job{Service: svc})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cases.Effect{Want: d.Want, Problems: d.Problems}
+		}
+		alone.Run(t)
+	})
 }
