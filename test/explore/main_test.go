@@ -330,6 +330,7 @@ func listClouds() map[string]cloudCase {
 		"gce ilb":     {onGoogle, class("l4-regional-internal"), class("l4-regional-internal", global)},
 		"ibm":         {onIBM, nil, annotated("service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type", "private")},
 		"alibaba":     {onAlibaba, nil, annotated("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", "intranet")},
+		"alibaba nlb": {onAlibaba, alibabaNet, func(svc *corev1.Service) { alibabaNet(svc); svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }},
 		"oci":         {onOracle, managed(""), managed("nlb")},
 		"quay named":  {byNames, nil, annotated("quay.example/internal", "true")},
 		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/providers/ibm"
@@ -43,15 +45,20 @@ func onIBM(t testing.TB) Subject {
 	}
 }
 
+// alibabaAccount are the options of the account of Alibaba Cloud.
+func alibabaAccount() simalibaba.Options {
+	return simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}}
+}
+
 // onAlibaba is an account of Alibaba Cloud, whose calls are named by their action and what it
 // is about.
 func onAlibaba(t testing.TB) Subject {
-	cloud, err := simalibaba.New(simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 3}})
+	cloud, err := simalibaba.New(alibabaAccount())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Subject{
-		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: alibaba.Cloud().Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			return openCloud(ctx, alibaba.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
@@ -67,6 +74,20 @@ func onAlibaba(t testing.TB) Subject {
 		},
 		Throttled: sim.Fault{Status: http.StatusBadRequest, Code: "Throttling.User"},
 	}
+}
+
+// alibabaNet gives a Service a network load balancer, in two of the vSwitches of the account.
+func alibabaNet(svc *corev1.Service) {
+	cloud, err := simalibaba.New(alibabaAccount())
+	if err != nil {
+		panic(err) // the options are valid
+	}
+	var zones []string
+	for _, v := range cloud.Seed.VSwitches[:2] {
+		zones = append(zones, v.Zone+":"+v.ID)
+	}
+	svc.Spec.LoadBalancerClass = &alibaba.Cloud().Classes[0]
+	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
 }
 
 // onTencent is an account of Tencent Cloud, whose calls are named by their action and the load balancer.
