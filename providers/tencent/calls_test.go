@@ -9,6 +9,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/test/account"
+	"github.com/berth-lb/berth/test/sim"
 	simtencent "github.com/berth-lb/berth/test/sim/tencent"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -51,6 +52,40 @@ func TestDeletionsArePaced(t *testing.T) {
 		}
 		if took := time.Since(began); took < 15*time.Minute || took > 20*time.Minute {
 			t.Errorf("%d deletions took %s, and 29 in five minutes are 15 minutes", many, took)
+		}
+	})
+}
+
+// TestLoad: at the documented rate of 15 calls of an action in a second, a hundred Services that are created at
+// once take at most 1.3 times as long as their calls need, and less than 2 % of the calls are refused.
+func TestLoad(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		opt := withNodes(4)
+		opt.Limits = simtencent.Limits{LoadBalancers: 200}
+		w := beginWorld(t, opt)
+		rate := sim.Bucket{Name: "action", Per: sim.PerOperation, Capacity: 15, Refill: 15}
+		if err := w.Control().Throttle.Set(rate); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var wg sync.WaitGroup
+		for n := range 100 {
+			wg.Go(func() { w.Serve(account.Numbered(n, nil)) })
+		}
+		wg.Wait()
+		took, refused := time.Since(began), 0
+		var calls []sim.Call
+		for _, e := range w.Control().Journal.Entries() {
+			calls = append(calls, e.Call())
+			if e.Code != "" {
+				refused++
+			}
+		}
+		rate.Capacity, rate.Refill = rate.Capacity*kit.DefaultShare, rate.Refill*kit.DefaultShare
+		ideal := sim.Ideal([]sim.Bucket{rate}, calls)
+		t.Logf("100 Services in %s, ideal %s, %d calls, %d refused", took, ideal, len(calls), refused)
+		if took > ideal*13/10 || refused*50 > len(calls) {
+			t.Errorf("100 Services took %s, want at most 1.3 times %s; %d of %d calls were refused", took, ideal, refused, len(calls))
 		}
 	})
 }
