@@ -24,7 +24,7 @@ func keyCases(seed simbaidu.Seed) []account.KeyCase {
 // silentKeys change nothing in the cloud of a plain Service: other tests show their effects.
 func silentKeys() map[string]string {
 	return map[string]string{
-		lb + "id": "TestExisting", lb + "exist-id": "TestExisting", lb + "reserve-lb": "TestReserved", kube + "cce-blb-type": "the only legal value is the default",
+		lb + "id": "TestExisting", lb + "exist-id": "TestExisting", lb + "reserve-lb": "TestReserved", kube + "cce-blb-type": "TestKindOfExisting",
 		lb + "health-check-string": "TestUDP", eip + "reservation-length": "TestPrepaid",
 	}
 }
@@ -34,7 +34,7 @@ func TestEveryKeyWorks(t *testing.T) {
 	opt := withNodes(6)
 	opt.Clock = account.StillClock()
 	elsewhere := silentKeys()
-	elsewhere[lb+"cce-add-id"], elsewhere[lb+"cce-add-eip"] = "written by controllers", "written by controllers"
+	elsewhere[lb+"cce-add-id"], elsewhere[lb+"cce-add-eip"] = "TestTakeOver", "TestCopied"
 	elsewhere[corev1.AnnotationLoadBalancerSourceRangesKey] = "TestRefused"
 	onBaidu().EveryKey(t, account.EveryKey[simbaidu.Options]{Options: opt, Cases: keyCases(onBaidu().Start(t, opt).Cloud.Seed), Elsewhere: elsewhere})
 }

@@ -15,7 +15,7 @@ func TestRefused(t *testing.T) {
 		"an id that is none":              {withKey(lb+"id", "2c3c5a4f"), nil, "is not an id that begins with lb-"},
 		"a load balancer that is missing": {withKey(lb+"id", "lb-none"), nil, "is not found in the region"},
 		"a normal one":                    {withKey(kube+"cce-blb-type", "blb"), nil, "asks for a normal load balancer"},
-		"an unknown kind":                 {withKey(kube+"cce-blb-type", "alb"), nil, "is not a kind"},
+		"an unknown kind":                 {withKey(kube+"cce-blb-type", "alb"), nil, "is not"},
 		"a name that is none":             {withKey(lb+"lb-name", "1shop"), nil, "is not a name"},
 		"no months":                       {withKey(eip+"payment-timing", "Prepaid"), nil, "needs the number of months"},
 		"too much by bandwidth":           {map[string]string{eip + "billing-method": "ByBandwidth", eip + "bandwidth-in-mbps": "300"}, nil, "is more than an address has"},

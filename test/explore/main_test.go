@@ -334,6 +334,7 @@ func listClouds() map[string]cloudCase {
 		"oci":         {onOracle, managed(""), managed("nlb")},
 		"quay named":  {byNames, nil, annotated("quay.example/internal", "true")},
 		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},
+		"baidu":       {onBaidu, nil, annotated("service.beta.kubernetes.io/cce-load-balancer-internal-vpc", "true")},
 		"tencent":     {onTencent, nil, annotated("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", "subnet-k57djpow")},
 		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 	}

@@ -17,10 +17,12 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
+	"github.com/berth-lb/berth/providers/baidu"
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/providers/tencent"
 	"github.com/berth-lb/berth/test/sim"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
+	simbaidu "github.com/berth-lb/berth/test/sim/baidu"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
 	simtencent "github.com/berth-lb/berth/test/sim/tencent"
 )
@@ -88,6 +90,26 @@ func alibabaNet(svc *corev1.Service) {
 	}
 	svc.Spec.LoadBalancerClass = &alibaba.Cloud().Classes[0]
 	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
+}
+
+// onBaidu is an account of Baidu AI Cloud, whose calls are named by their method, path and query.
+func onBaidu(t testing.TB) Subject {
+	cloud, err := simbaidu.New(simbaidu.Options{Seed: simbaidu.SeedOptions{Nodes: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
+		Open: func(ctx context.Context, url string) (providers.Bound, error) {
+			return openCloud(ctx, baidu.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
+		},
+		Call: func(r *http.Request, _ []byte) (string, bool) {
+			given := r.URL.Query()
+			given.Del("clientToken")
+			return r.Method + " " + r.URL.Path + "?" + given.Encode(), r.Method != http.MethodGet
+		},
+		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "RequestLimitExceeded"},
+	}
 }
 
 // onTencent is an account of Tencent Cloud, whose calls are named by their action and the load balancer.

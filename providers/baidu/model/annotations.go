@@ -89,8 +89,8 @@ var (
 		Forms: formOf(annotations.Bool(), annotations.Refused, "false", sourceDoc),
 	}, annotations.ToInternet)
 	typeKey = &annotations.Key[string]{
-		Name: kube + "cce-blb-type", Group: groupPlace, Names: annotations.NamesNothing(), Example: AppBLB, Doc: "Kind of a new load balancer; normal ones are not created.",
-		Forms: formOf(annotations.Custom("kind", AppBLB, parseKind), annotations.IgnoredAfterCreation, AppBLB, "a published manifest of a cluster of CCE"),
+		Name: kube + "cce-blb-type", Group: groupPlace, Names: annotations.NamesNothing(), Example: AppBLB, Doc: "Kind of the load balancer. Normal ones (" + BLB + ") are not created: the Service needs an existing one.",
+		Forms: formOf(annotations.Enum(AppBLB, BLB), annotations.IgnoredAfterCreation, AppBLB+" for a new one, either for an existing one", "a published manifest of a cluster of CCE"),
 	}
 	subnetKey = idOf(lb+"subnet-id", groupPlace, annotations.ThingSubnet, "sbn-", "sbn-b9td1es7bkz4", "Subnet of a new load balancer.", "SubnetId of the cloud configuration", annotations.Refused, open+"load_balancer_vpc.go")
 	nameKey   = onDelete(&annotations.Key[string]{
@@ -121,16 +121,6 @@ func placeKeys() []annotations.Declaration {
 func onDelete[T any](k *annotations.Key[T]) *annotations.Key[T] {
 	k.OnDelete = true
 	return k
-}
-
-func parseKind(raw string) (string, error) {
-	switch raw {
-	case AppBLB:
-		return AppBLB, nil
-	case BLB:
-		return "", errors.New("asks for a normal load balancer, whose listeners cannot have backends of their own")
-	}
-	return "", errors.New("is not a kind")
 }
 
 // nameForm is the form of names. Source: https://cloud.baidu.com/doc/BLB/s/njwvxnv79.

@@ -47,7 +47,7 @@ func Build(in Input, _ *Facts, have *stack.Stack) (*stack.Stack, annotations.Pro
 
 // check judges what does not follow from one annotation.
 func (b *builder) check() {
-	can, _ := providers.CapabilityOf(Capabilities(), AppBLB)
+	can, _ := providers.CapabilityOf(Capabilities(), b.in.Kind)
 	can.NodePorts = !podsKey.Get(b.in.Values)
 	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
 	ranges, source, err := nodeports.SourceRanges(b.in.Service)
@@ -132,6 +132,10 @@ func (b *builder) useExisting(r stack.Resource) {
 		b.problems.Refuse(key, r.ID, "is of another Service or cluster: its tags are "+tagsText(spec.Tags), "a load balancer that you created, or no such annotation")
 		return
 	}
+	if asked, _, given := typeKey.Lookup(b.in.Values); given && asked != spec.Type {
+		b.problems = append(b.problems, typeKey.Refusal(b.in.Values, fmt.Sprintf("is not the kind of the load balancer %s", r.ID), spec.Type))
+		return
+	}
 	b.lb, b.normal = r.Key, spec.Type == BLB
 	if b.normal && podsKey.Get(b.in.Values) {
 		b.problems = append(b.problems, podsKey.Refusal(b.in.Values, "has no effect on the normal load balancer "+r.ID+", whose backends are instances", "an application load balancer"))
@@ -147,18 +151,25 @@ func (b *builder) useExisting(r stack.Resource) {
 
 // asked returns the load balancer as the annotations ask for it.
 func (b *builder) asked() Balancer {
-	c, o := b.in.Config, b.in.Owner
-	mark := OwnerMark(c.ClusterID, o.UID)
 	return Balancer{
-		Type: AppBLB, Name: nameKey.Or(b.in.Values, DefaultName(c.ClusterID, o)), Description: "created for the Service " + o.String(), VPC: c.VPC, Subnet: subnetOf(b.in),
-		Tags: map[string]string{TagCreated: mark, TagUsed: mark},
+		Type: AppBLB, Name: b.name(), Description: Description(b.in.Owner, !internalKey.Get(b.in.Values)), VPC: b.in.Config.VPC, Subnet: subnetOf(b.in), Tags: BalancerTags(b.mark(), b.hasClass()),
 	}
 }
+
+// name returns the name of a new load balancer.
+func (b *builder) name() string {
+	return nameKey.Or(b.in.Values, DefaultName(b.in.Config.ClusterID, b.in.Owner, b.hasClass()))
+}
+
+// hasClass reports whether another controller may serve other Services of the cluster.
+func (b *builder) hasClass() bool { return b.in.Service.Spec.LoadBalancerClass != nil }
 
 // create adds a new load balancer.
 func (b *builder) create() {
 	want := b.asked()
 	switch {
+	case b.in.Kind == BLB:
+		b.problems = append(b.problems, typeKey.Refusal(b.in.Values, "asks for a normal load balancer, whose listeners cannot have backends of their own", AppBLB+", or "+idKey.Name+" with the id of an existing one"))
 	case want.VPC == "":
 		b.problems.Refuse("cloud config", "VpcId", "is empty, so no load balancer can be created", "the id of the network of the cluster")
 	case want.Subnet == "":
@@ -180,7 +191,9 @@ func (b *builder) address(found Balancer) stack.Ref {
 	case at != "":
 		return stack.RefID(at)
 	case found.EIP.ID != "":
-		return found.EIP // bound by another program
+		b.problems.Warn("EIP", found.EIP.ID, "was bound by another program and does not have the tag of the Service, so it stays when the Service is deleted",
+			"the tag "+TagCreated+"="+b.mark()+" on the EIP, if it was created for the Service")
+		return found.EIP
 	}
 	v := b.in.Values
 	r, live := b.have.Get(AddressKey())
@@ -192,8 +205,8 @@ func (b *builder) address(found Balancer) stack.Ref {
 	}
 	bandwidth := bandwidthKey.Get(v)
 	want := Address{
-		Name: addressNameKey.Or(v, nameKey.Or(v, DefaultName(b.in.Config.ClusterID, b.in.Owner))), Payment: paymentKey.Or(v, postpaid), Months: monthsKey.Get(v), Bandwidth: bandwidth,
-		Tags: map[string]string{TagCreated: OwnerMark(b.in.Config.ClusterID, b.in.Owner.UID)},
+		Name: addressNameKey.Or(v, b.name()), Payment: paymentKey.Or(v, postpaid), Months: monthsKey.Get(v), Bandwidth: bandwidth,
+		Tags: OwnTags(b.mark(), b.hasClass()),
 	}
 	if want.Payment == postpaid {
 		want.Billing, want.Months = billingKey.Or(v, byTraffic), 0
@@ -225,8 +238,11 @@ func (b *builder) refuseOtherPayment(found Address) {
 // creation only.
 func (b *builder) keepLive(found Balancer) {
 	_, hasAddress := b.have.Get(AddressKey())
-	public := hasAddress || !found.EIP.IsZero()
+	public := hasAddress || !found.EIP.IsZero() || found.Description == Description(b.in.Owner, true)
 	want := b.asked()
+	if b.in.Kind == BLB {
+		b.problems = append(b.problems, typeKey.Warning(b.in.Values, "has no effect on a live application load balancer", AppBLB))
+	}
 	if internalKey.Get(b.in.Values) == public {
 		b.problems = append(b.problems, internalKey.Refusal(b.in.Values, immutable, fmt.Sprint(!public)))
 	}
@@ -237,7 +253,7 @@ func (b *builder) keepLive(found Balancer) {
 	b.out.Put(stack.Resource{Key: OwnKey(), Spec: want})
 }
 
-// claim notes the listeners that the Service has on an existing normal load balancer, and names the
+// claim notes the listeners without a mark that the Service has on an existing load balancer, and names the
 // listeners of others that have ports of the Service.
 func (b *builder) claim() {
 	matched := MatchFound(b.out, b.have)
@@ -246,7 +262,9 @@ func (b *builder) claim() {
 		_, wanted := b.out.Get(r.Key)
 		switch {
 		case wanted && r.Proof != stack.None:
-			mine = append(mine, r.Key.Name)
+			if !b.isMarked(r.Key) {
+				mine = append(mine, r.Key.Name)
+			}
 		case r.Proof == stack.None && b.normal:
 			key, _ := b.named()
 			b.problems.Refuse(key, r.In.Name, fmt.Sprintf("has a listener at %s that is not the Service's, and all listeners of a normal load balancer have the same backends", r.Slot), "a load balancer without listeners of others")
@@ -258,10 +276,17 @@ func (b *builder) claim() {
 			}
 		}
 	}
-	if b.normal {
+	if b.normal || len(mine) > 0 && b.lb != OwnKey() {
 		slices.Sort(mine)
 		b.out.Put(stack.Resource{Key: ClaimKey(), Spec: Claim{Balancer: b.lb.Name, Listeners: mine}})
 	}
+}
+
+// isMarked reports whether the policy of a listener has the mark of the Service.
+func (b *builder) isMarked(listener stack.Key) bool {
+	r, _ := b.have.Get(PolicyKey(listener))
+	spec, ok := r.Spec.(Policy)
+	return ok && spec.Mark == b.mark()
 }
 
 // hasAffinity reports whether a client keeps its backend.

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
@@ -137,10 +139,14 @@ func (b *builder) group(p nodeports.ServicePort, listener stack.Key) (stack.Key,
 	spec, _ := found.Spec.(Group)
 	backend := int32(0)
 	want := Group{Name: GroupName(b.in.Owner, key.Name), Mark: b.mark()}
-	if key.Kind == KindPool {
-		want.Members = b.pods(p, spec.Members)
-	} else {
+	switch {
+	case key.Kind == KindGroup:
 		want.Members, backend = b.nodes(spec.Members), p.NodePort
+	case NeedsEndpoints(b.in.Config, b.in.Service):
+		want.Members = b.pods(p, spec.Members)
+	default:
+		b.problems.Warn(podsKey.Name, "", fmt.Sprintf("is missing, so that the group %s, which sends to pods, keeps its members", found.ID), "true")
+		want.Members = spec.Members
 	}
 	b.out.Put(stack.Resource{Key: key, In: b.lb, Spec: want})
 	return key, backend

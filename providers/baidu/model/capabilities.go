@@ -17,8 +17,13 @@ const (
 
 // Capabilities are what the load balancers can do.
 func Capabilities() []providers.Capability {
-	return []providers.Capability{{
-		Kind: AppBLB, Doc: "Application load balancer", Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, Mixed: true, Families: []corev1.IPFamily{corev1.IPv4Protocol},
-		Affinity: true, Address: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
-	}}
+	protocols, families := []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, []corev1.IPFamily{corev1.IPv4Protocol}
+	limits := providers.Limits{Ports: mostListeners, Ranges: mostRanges}
+	return []providers.Capability{
+		{Kind: AppBLB, Doc: "Application load balancer", Protocols: protocols, Mixed: true, Families: families, Affinity: true, Address: true, Limits: limits},
+		{
+			Kind: BLB, Doc: "Normal load balancer that exists, with one set of backends for all ports", Asked: typeKey.Name + ": " + BLB, Protocols: protocols, Mixed: true, Families: families,
+			Affinity: true, NodePorts: true, Limits: limits, Advice: providers.Advice{Address: "bind the EIP to the load balancer"},
+		},
+	}
 }

@@ -8,7 +8,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 	return providers.Cloud[Config, *Facts]{
 		Traits: providers.Traits{
 			Name:         "baidu",
-			Kinds:        []string{AppBLB},
+			Kinds:        []string{AppBLB, BLB},
 			Capabilities: Capabilities(),
 			OnDelete:     OnDelete(),
 			MatchFound:   MatchFound,

@@ -18,8 +18,14 @@ type Input = providers.Input[Config]
 // Identity is that of the contract with this cloud's configuration.
 type Identity = providers.Identity[Config]
 
-// Choose returns the kind of a new load balancer. The observed state decides on an existing one.
-func Choose(*corev1.Service) providers.Choice { return providers.Choice{Kind: AppBLB} }
+// Choose returns the kind that a Service asks for. Without the key an existing load balancer can be of
+// either kind.
+func Choose(svc *corev1.Service) providers.Choice {
+	if svc.Annotations[typeKey.Name] == BLB {
+		return providers.Choice{Kind: BLB}
+	}
+	return providers.Choice{Kind: AppBLB}
+}
 
 // SelectNodes returns which nodes may be backends: instances that are ready and take pods.
 // Source: baidu/cloud-provider-baiducloud:pkg/service/service_controller.go.
@@ -47,9 +53,10 @@ func InstanceOf(providerID string) string {
 // subnetOf returns the subnet of a new load balancer.
 func subnetOf(in Input) string { return subnetKey.Or(in.Values, in.Config.Subnet) }
 
-// NeedsEndpoints reports whether the pods of a Service matter.
+// NeedsEndpoints reports whether the pods of a Service matter. The controller of CCE writes the id of every load
+// balancer on its Service, and some of them send to pods.
 func NeedsEndpoints(_ Config, svc *corev1.Service) bool {
-	return svc.Annotations[podsKey.Name] == "true" || nodeports.LocalOnly(svc)
+	return svc.Annotations[podsKey.Name] == "true" || svc.Annotations[idKey.Name] != "" || nodeports.LocalOnly(svc)
 }
 
 // HasPods reports whether backends are pods.
@@ -59,7 +66,7 @@ func HasPods(have *stack.Stack) bool {
 
 // Reach returns how far a Service reaches: whether it is public, and what it names.
 func Reach(in Input) providers.Reach {
-	can, _ := providers.CapabilityOf(Capabilities(), AppBLB)
+	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
 	r := providers.Reach{
 		Kind: in.Kind, Internet: !internalKey.Get(in.Values), Internal: "true", Size: providers.SizeOf(can, in.Service),
 		Scheme: annotations.Origin{Source: annotations.FromDefault, Key: internalKey.Name},

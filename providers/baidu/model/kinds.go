@@ -121,7 +121,7 @@ type Policy struct {
 // Backends are the members of a normal load balancer, which all of its listeners send to.
 type Backends struct{ Members []Member }
 
-// Claim lists the listeners that a Service has on an existing normal load balancer.
+// Claim lists the listeners without a mark that a Service has on an existing load balancer.
 type Claim struct {
 	Balancer  string // id
 	Listeners []string
@@ -160,6 +160,11 @@ func PortName(protocol string, port int32) string {
 	return fmt.Sprintf("%s-%d", strings.ToLower(protocol), port)
 }
 
+// NodePortName names a port of a Service with its node port, which one Service of a cluster has.
+func NodePortName(protocol string, port, nodePort int32) string {
+	return fmt.Sprintf("%s-%d", PortName(protocol, port), nodePort)
+}
+
 // ListenerKey returns the key of the listener of a port.
 func ListenerKey(protocol string, port int32) stack.Key {
 	return stack.Key{Kind: KindListener, Name: PortName(protocol, port)}
@@ -173,7 +178,7 @@ func PolicyKey(listener stack.Key) stack.Key {
 // BackendsKey is the key of the backends of an existing normal load balancer.
 func BackendsKey() stack.Key { return stack.Key{Kind: KindBackends} }
 
-// ClaimKey is the key of the note.
+// ClaimKey is the key of the note with the listeners.
 func ClaimKey() stack.Key { return stack.Key{Kind: KindClaim} }
 
 // SlotOf returns the place of a listener in its load balancer.

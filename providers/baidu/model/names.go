@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -14,15 +15,54 @@ const (
 	TagCreated = "cce-created"
 	// TagUsed says by which Service, or by which cluster, a load balancer is used.
 	TagUsed = "cce-resource-name"
+	// TagBerth replaces both for a Service with a loadBalancerClass. The official controller serves
+	// other Services of the cluster then, and may delete what its own tags mark.
+	TagBerth = "berth-created"
 )
+
+// OwnTags returns the tags of a public address that is created for a Service.
+func OwnTags(mark string, classed bool) map[string]string {
+	if classed {
+		return map[string]string{TagBerth: mark}
+	}
+	return map[string]string{TagCreated: mark}
+}
+
+// BalancerTags returns the tags of a load balancer that is created for a Service.
+func BalancerTags(mark string, classed bool) map[string]string {
+	out := OwnTags(mark, classed)
+	if !classed {
+		out[TagUsed] = mark
+	}
+	return out
+}
 
 // OwnerMark returns the value of the tags, and the description of every part, of a Service.
 func OwnerMark(cluster, uid string) string { return cluster + "/Service/UID/" + uid }
 
-// DefaultName returns the name of a new load balancer: that of the open controller, with a hash where it
-// is too long. Source: baidu/cloud-provider-baiducloud:pkg/cloud-provider/load_balancer_util.go.
-func DefaultName(cluster string, o stack.Owner) string {
-	name := strings.Join([]string{"CCE/SVC", cluster, o.Namespace, o.Name}, "/")
+// Description returns the description of a new load balancer. It tells a public one whose address was deleted from
+// an internal one.
+func Description(o stack.Owner, public bool) string {
+	if public {
+		return "created for the Service " + o.String()
+	}
+	return "created as internal for the Service " + o.String()
+}
+
+// Beginnings of the names of new load balancers: that of the open controller, and that of Services with a
+// loadBalancerClass. Source: baidu/cloud-provider-baiducloud:pkg/cloud-provider/load_balancer_util.go.
+const (
+	officialPrefix = "CCE/SVC"
+	classPrefix    = "BERTH/SVC"
+)
+
+// DefaultName returns the name of a new load balancer, with a hash where it is too long.
+func DefaultName(cluster string, o stack.Owner, classed bool) string {
+	prefix := officialPrefix
+	if classed {
+		prefix = classPrefix
+	}
+	name := strings.Join([]string{prefix, cluster, o.Namespace, o.Name}, "/")
 	if len(name) <= longestName {
 		return name
 	}
@@ -36,7 +76,7 @@ func DefaultName(cluster string, o stack.Owner) string {
 func OlderNames(cluster string, o stack.Owner) []string {
 	cut := func(name string, to int) string { return name[:min(len(name), to)] }
 	return []string{
-		strings.Join([]string{"CCE/SVC", cluster, o.Namespace, o.Name}, "/"), cut(strings.Join([]string{cluster, o.Namespace, o.Name}, "/"), longestName),
+		strings.Join([]string{officialPrefix, cluster, o.Namespace, o.Name}, "/"), cut(strings.Join([]string{cluster, o.Namespace, o.Name}, "/"), longestName),
 		cut("a"+strings.ReplaceAll(o.UID, "-", ""), 32),
 	}
 }
@@ -60,12 +100,12 @@ const (
 // MarkOf returns the mark of a load balancer or an address for a Service.
 func MarkOf(tags map[string]string, cluster, uid string) Mark {
 	own := OwnerMark(cluster, uid)
-	created, used := tags[TagCreated], tags[TagUsed]
+	created, berth, used := tags[TagCreated], tags[TagBerth], tags[TagUsed]
 	switch {
-	case created == own:
-		return Ours
-	case created != "":
+	case created != "" && created != own, berth != "" && berth != own:
 		return Foreign
+	case created == own, berth == own:
+		return Ours
 	case used == own:
 		return Partial
 	case used != "" && used != cluster:
@@ -74,16 +114,16 @@ func MarkOf(tags map[string]string, cluster, uid string) Mark {
 	return Unmarked
 }
 
-// UIDOf returns the UID of the Service that a tag names; empty: it names none of the cluster.
-func UIDOf(mark, cluster string) string {
-	uid, ok := strings.CutPrefix(mark, OwnerMark(cluster, ""))
+// UIDOf returns the UID of the Service that the tags name; empty: they name none of the cluster.
+func UIDOf(tags map[string]string, cluster string) string {
+	uid, ok := strings.CutPrefix(cmp.Or(tags[TagCreated], tags[TagBerth]), OwnerMark(cluster, ""))
 	if !ok || strings.Contains(uid, "/") {
 		return ""
 	}
 	return uid
 }
 
-// NoteOf returns the name of the note with the listeners of a Service on normal load balancers.
+// NoteOf returns the name of the note with the listeners of a Service that have no mark.
 func NoteOf(o stack.Owner) string { return "berth-baidu-" + o.UID }
 
 // Keys of the note.

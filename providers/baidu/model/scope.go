@@ -19,6 +19,8 @@ const (
 	ByAddedID = "added id"
 	// ByName is a name of normal load balancers of the open controllers.
 	ByName = "name"
+	// ByNodePort is a port with its node port: evidence for a listener that the controller of CCE has created.
+	ByNodePort = "node port"
 	// ByReserve is a load balancer of the Service's own that stays when the Service is deleted.
 	ByReserve = "reserve"
 )
@@ -33,6 +35,9 @@ func OwnedScope(id Identity) providers.Scope {
 	own = append(own, providers.Lookup{Kind: KindBalancer, By: by, Value: id.Owner.UID})
 	if named := cmp.Or(id.Places[idKey.Name], id.Places[existKey.Name]); named != "" {
 		own = append(own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: named})
+		for _, p := range id.Ports {
+			own = append(own, providers.Lookup{Kind: KindListener, By: ByNodePort, Value: NodePortName(string(p.Protocol), p.Port, p.NodePort)})
+		}
 	} else if added := id.Places[addedKey.Name]; added != "" {
 		own = append(own, providers.Lookup{Kind: KindBalancer, By: ByAddedID, Value: added})
 	}
@@ -80,6 +85,7 @@ func Scope(in Input) (providers.Scope, error) {
 	id.Places = map[string]string{
 		idKey.Name: idKey.Get(in.Values), existKey.Name: existKey.Get(in.Values), addedKey.Name: addedKey.Get(in.Values), nameKey.Name: nameKey.Get(in.Values),
 	}
+	id.Ports = in.Backends.Ports
 	s := OwnedScope(id)
 	s.Nodes = in.Backends.Nodes
 	return s, nil

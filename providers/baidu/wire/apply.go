@@ -92,6 +92,7 @@ func createOnce(c *change, api, path string, body, out any, created func() (id s
 		if id == "" {
 			return fault.New(fault.Ambiguous, "the answer of %s names nothing new", path)
 		}
+		c.Session.noteFresh(id)
 		state, err := wait.Wait(c.Ctx, id)
 		switch {
 		case err != nil:
@@ -111,6 +112,8 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
+	body.ID, body.Address = made.ID, made.Address
+	c.Session.noteCreated(body)
 	spec.Address = made.Address
 	return c.Created(made.ID, stack.Tag, spec)
 }
@@ -149,6 +152,7 @@ func deleteBalancer(c *change) plan.Outcome {
 	if err := s.change(c.Ctx, id, newRequest(apiBLB, http.MethodDelete, rootApp+"/"+id, nil), nil); err != nil {
 		return kit.Deleted(err)
 	}
+	s.noteDeleted(id)
 	if _, err := s.gone.Wait(c.Ctx, id); err != nil {
 		return plan.Outcome{Err: &fault.Fault{Meaning: fault.Ambiguous, Text: "stopped before the deletion had ended", Err: err}, Sent: plan.MaybeSent}
 	}
@@ -189,7 +193,11 @@ func deleteAddress(c *change) plan.Outcome {
 			return kit.Deleted(err)
 		}
 	}
-	return kit.Deleted(s.write(c.Ctx, newRequest(apiEIP, http.MethodDelete, rootEIP+"/"+address, nil), nil))
+	err = s.write(c.Ctx, newRequest(apiEIP, http.MethodDelete, rootEIP+"/"+address, nil), nil)
+	if err == nil {
+		s.noteDeleted(address)
+	}
+	return kit.Deleted(err)
 }
 
 // unbind frees an address from a load balancer, and waits for it.

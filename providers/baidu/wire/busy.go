@@ -150,12 +150,13 @@ func (s *Session) setFound(id string) {
 }
 
 // missing returns the state of a load balancer or an address that was not found: it counts as busy until it is not
-// found a second time.
+// found a second time, and for as long as answers may lack what was created.
 func (s *Session) missing(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first, known := s.missed[id]
 	switch {
+	case s.isFresh(id):
 	case !known:
 		s.missed[id] = s.now()
 	case s.now().Sub(first) >= goneAfter:

@@ -55,7 +55,7 @@ func (s *Session) partsOf(ctx context.Context, p place) ([]stack.Resource, error
 	if err != nil {
 		return nil, err
 	}
-	used := map[stack.Key]bool{}
+	used := map[stack.Key]bool{} // groups and targets
 	for _, d := range listeners {
 		policies, err := listAll[policyDoc](ctx, s, "policyList", s.list(p, "policys", "port", strconv.Itoa(int(d.Port)), "type", d.Type))
 		if err != nil {
@@ -63,19 +63,20 @@ func (s *Session) partsOf(ctx context.Context, p place) ([]stack.Resource, error
 		}
 		for _, r := range foundListener(d, policies, p, groups) {
 			if policy, ok := r.Spec.(model.Policy); ok && r.Proof != stack.None {
-				used[policy.Group.To] = true
+				used[policy.Group.To], used[policy.Target.To] = true, true
 			}
 			out = append(out, r)
 		}
 	}
-	// A group without the Service's mark is the Service's only while one of its policies sends to it.
+	// A group without the Service's mark, and a port of it, is the Service's only while a policy sends to it.
 	return slices.DeleteFunc(out, func(r stack.Resource) bool {
-		group := r.Key
-		if r.Key.Kind == model.KindTarget {
-			group = r.In
+		switch r.Key.Kind {
+		case model.KindGroup, model.KindPool:
+			return groups.foreign[r.Key] && !used[r.Key]
+		case model.KindTarget:
+			return groups.foreign[r.In] && !used[r.Key]
 		}
-		isGroup := group.Kind == model.KindGroup || group.Kind == model.KindPool
-		return isGroup && r.Proof == stack.None || isGroup && r.Proof == stack.Derived && !used[group] && groups.foreign[group]
+		return false
 	}), nil
 }
 
@@ -130,8 +131,8 @@ func groupKey(d groupDoc, kind stack.Kind, p place, groups foundGroups) (stack.K
 				key = own
 			}
 		}
-	case p.exclusive:
-		proof = stack.Derived
+	case p.exclusive, p.mayUse(d):
+		proof = stack.Derived // while a policy of the Service sends to it
 	}
 	return key, proof
 }
@@ -147,12 +148,14 @@ func (s *Session) membersOf(ctx context.Context, p place, kind stack.Kind, id st
 }
 
 // foundListener returns a listener with its policies. On a load balancer that is not the Service's own
-// the descriptions of both are the evidence, and one is enough for the listener.
+// the descriptions of both are the evidence, and one is enough for the listener. Without them it is a note, or the
+// node port that the policy sends to.
 func foundListener(d listenerDoc, policies []policyDoc, p place, groups foundGroups) []stack.Resource {
 	ours := slices.ContainsFunc(policies, func(o policyDoc) bool { return o.Description == p.mark })
 	key, proof := model.ListenerKey(d.Type, d.Port), stack.Derived
+	adopted := p.noted[key.Name] || slices.ContainsFunc(policies, func(o policyDoc) bool { return p.isEvident(d.Type, d.Port, o.BackendPort) })
 	switch {
-	case p.exclusive:
+	case p.exclusive, adopted:
 	case ours || d.Description == p.mark:
 		proof = stack.Description
 	default:
@@ -174,7 +177,7 @@ func foundListener(d listenerDoc, policies []policyDoc, p place, groups foundGro
 		if i > 0 {
 			r.Key.Name, r.Slot = r.Key.Name+"/"+o.ID, ""
 		}
-		if !p.exclusive && o.Description != p.mark {
+		if !p.exclusive && !adopted && o.Description != p.mark {
 			r.Key.Name, r.Proof = "other/"+o.ID, stack.None
 		}
 		out = append(out, r)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,8 +54,12 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			err = f.err
 		}
 		for _, id := range f.things {
-			if err == nil && batch.Gone(id) {
+			switch {
+			case err != nil || !batch.Gone(id):
+			case s.missing(id) == stateGone:
 				f.forget(id)
+			default:
+				err = fault.New(fault.Unavailable, "the load balancer %s is listed, and was not found when its parts were read", id)
 			}
 		}
 		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: &model.Facts{}, Have: f.out, Blind: blind, Err: err}
@@ -80,8 +85,10 @@ func (s *Session) allBalancers(ctx context.Context) ([]balancerDoc, error) {
 			}
 		}
 	}
+	more, err := s.unlisted(ctx, listed)
+	out = append(out, more...)
 	s.noteBalancers(out)
-	return out, nil
+	return out, err
 }
 
 // noteBalancers notes which load balancers are normal ones, and which are busy with a change.
@@ -123,6 +130,21 @@ type place struct {
 	exclusive bool
 	external  bool            // its parts stay
 	noted     map[string]bool // names of ports
+	// evident are names of ports with node ports: the controller of CCE has created their listeners.
+	evident map[string]bool
+}
+
+// isEvident reports whether a listener sends to the node port of a port of the Service.
+func (p place) isEvident(protocol string, port, nodePort int32) bool {
+	return nodePort != 0 && p.evident[model.NodePortName(protocol, port, nodePort)]
+}
+
+// mayUse reports whether a listener of the Service that has no mark may send to a group.
+func (p place) mayUse(d groupDoc) bool {
+	return len(p.noted) > 0 || slices.ContainsFunc(d.Ports, func(t targetDoc) bool {
+		end := fmt.Sprintf("-%d", t.Port)
+		return slices.ContainsFunc(sortedKeys(p.evident), func(name string) bool { return strings.HasSuffix(name, end) })
+	})
 }
 
 // find selects the Service's resources of the lists. The address and the load balancer are looked for
@@ -248,8 +270,8 @@ func (f *finder) findByName(ctx context.Context, all []balancerDoc, name string)
 // takeExisting adds a load balancer that is not the Service's own.
 func (f *finder) takeExisting(ctx context.Context, d balancerDoc) {
 	r := stack.Resource{Key: model.ExistingKey(d.ID), ID: d.ID, Ownership: stack.External, Spec: d.spec(f.address)}
-	p := place{balancer: r, kind: d.kind}
-	if d.kind == model.BLB {
+	p := place{balancer: r, kind: d.kind, evident: f.evidence(d)}
+	if d.kind == model.BLB || p.evident != nil {
 		noted, err := f.session.notedOf(ctx, f.scope.Owner, d.ID)
 		if err != nil {
 			f.err = err
@@ -262,6 +284,22 @@ func (f *finder) takeExisting(ctx context.Context, d balancerDoc) {
 		}
 	}
 	f.take(p)
+}
+
+// evidence returns the ports of the Service with their node ports, by which listeners on a load balancer are the
+// Service's that the controller of CCE has created. Its tag says that only this cluster uses the load balancer.
+func (f *finder) evidence(d balancerDoc) map[string]bool {
+	used, cluster := tagsOf(d.Tags)[model.TagUsed], f.session.config.ClusterID
+	if d.kind != model.AppBLB || used != cluster && used != model.OwnerMark(cluster, f.scope.Owner.UID) {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, l := range f.scope.Own {
+		if l.By == model.ByNodePort {
+			out[l.Value] = true
+		}
+	}
+	return out
 }
 
 // notedOf returns the listeners that a Service has noted on a load balancer; nil: there is no note.
@@ -301,10 +339,10 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 	}
 	names := map[string]string{} // by UID
 	for _, d := range addresses {
-		names[model.UIDOf(tagsOf(d.Tags)[model.TagCreated], s.config.ClusterID)] = d.Name
+		names[model.UIDOf(tagsOf(d.Tags), s.config.ClusterID)] = d.Name
 	}
 	for _, d := range balancers {
-		names[model.UIDOf(tagsOf(d.Tags)[model.TagCreated], s.config.ClusterID)] = d.Name
+		names[model.UIDOf(tagsOf(d.Tags), s.config.ClusterID)] = d.Name
 	}
 	delete(names, "")
 	for _, o := range live.Services {

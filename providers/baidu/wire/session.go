@@ -39,6 +39,7 @@ type seen struct {
 	running map[string]bool      // with a change that nothing has waited for
 	normal  map[string]bool      // that are normal load balancers
 	missed  map[string]time.Time // when it was first not found
+	fresh   map[string]fresh     // that were created
 }
 
 // How long writes usually take. Pauses and bounds of waiting follow from it, and what is measured
@@ -77,7 +78,7 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	s := &Session{
 		config: c, keys: keys{c.AccessKey, c.SecretKey, c.SessionToken}, agent: strings.TrimSpace("berth " + env.UserAgent), now: env.Now, notes: env.Notes, locks: kit.NewLocks(),
 		client: &http.Client{Transport: meter.New(kit.Transport(), env.Calls, meter.Language{Name: nameOf, Refusal: refusalOf})},
-		seen:   seen{running: map[string]bool{}, normal: map[string]bool{}, missed: map[string]time.Time{}},
+		seen:   seen{running: map[string]bool{}, normal: map[string]bool{}, missed: map[string]time.Time{}, fresh: map[string]fresh{}},
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -2,13 +2,14 @@ package baidu
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 func listAddresses(v *visit) (any, error) {
 	wanted := v.HTTP.URL.Query().Get("eip")
-	return v.page("eipList", v.State.All(addresses, func(a rest.Object) bool { return wanted == "" || a.Text("id") == wanted }))
+	return v.page("eipList", v.State.All(addresses, func(a rest.Object) bool { return v.isListed(a) && (wanted == "" || a.Text("id") == wanted) }))
 }
 
 // createAddress buys a public address. Source: https://cloud.baidu.com/doc/EIP/s/Pjwvz30fv.
@@ -31,7 +32,7 @@ func createAddress(v *visit) (any, error) {
 		address := v.State.address(180)
 		v.State.Put(addresses, rest.Object{
 			"id": address, "eip": address, "eipId": v.State.id("ip-"), "name": v.Body.Text("name"), "status": creating, "instanceType": "", "instanceId": "", "bandwidthInMbps": bandwidth,
-			"paymentTiming": billing.Text("paymentTiming"), "billingMethod": billing.Text("billingMethod"), "tags": listOf(v.Body, "tags"),
+			made: v.Time.Format(time.RFC3339Nano), "paymentTiming": billing.Text("paymentTiming"), "billingMethod": billing.Text("billingMethod"), "tags": listOf(v.Body, "tags"),
 		})
 		v.begin(addresses, address, creating)
 		return rest.Object{"eip": address}, nil

@@ -18,9 +18,8 @@ func listBalancers(kind string) func(*visit) (any, error) {
 		query := v.HTTP.URL.Query()
 		found := v.State.All(balancers, func(lb rest.Object) bool {
 			name := query.Get("name")
-			created, _ := time.Parse(time.RFC3339Nano, lb.Text(made))
 			switch {
-			case lb.Text(kindOf) != kind, lb.Text(family) != query.Get("type"), v.Time.Sub(created) < v.cloud.opt.ListLag:
+			case lb.Text(kindOf) != kind, lb.Text(family) != query.Get("type"), !v.isListed(lb):
 				return false
 			case query.Get("blbId") != "" && lb.Text("id") != query.Get("blbId"):
 				return false
@@ -31,6 +30,12 @@ func listBalancers(kind string) func(*visit) (any, error) {
 		})
 		return v.page("blbList", found)
 	}
+}
+
+// isListed reports whether lists have a load balancer or an address.
+func (v *visit) isListed(o rest.Object) bool {
+	created, err := time.Parse(time.RFC3339Nano, o.Text(made))
+	return err != nil || v.Time.Sub(created) >= v.cloud.opt.ListLag
 }
 
 func getBalancer(kind string) func(*visit) (any, error) {

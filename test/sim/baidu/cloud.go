@@ -25,7 +25,7 @@ type Options struct {
 	Seed   SeedOptions
 	// Busy is how long a change takes. Its load balancer or address refuses others meanwhile.
 	Busy time.Duration
-	// ListLag is how long a new load balancer is not in lists.
+	// ListLag is how long lists lack a new load balancer or a new address.
 	ListLag time.Duration
 	// Unmarked leaves the descriptions of listeners out of answers.
 	Unmarked bool
@@ -55,7 +55,8 @@ type Cloud struct {
 	*rest.Server[*state, *visit]
 	Seed Seed
 
-	opt Options
+	opt    Options
+	policy Policy // nil: every call is allowed
 }
 
 // New creates a cloud and seeds it. The error reports options that contradict each other.

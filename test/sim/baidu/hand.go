@@ -1,6 +1,9 @@
 package baidu
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
@@ -27,15 +30,11 @@ func (c *Cloud) Balancer(id string) (lb rest.Object) {
 
 // AddBalancer adds a load balancer of a kind without a public address.
 func (c *Cloud) AddBalancer(kind, name string, tags map[string]string) (id string) {
-	list := []any{}
-	for key, value := range tags {
-		list = append(list, rest.Object{"tagKey": key, "tagValue": value})
-	}
 	c.Locked(func() {
 		id = c.Live.id("lb-")
 		c.Live.Put(balancers, rest.Object{
 			"id": id, "blbId": id, "name": name, "desc": "", "address": c.Live.address(10), "status": available, "vpcId": c.Seed.VPC, "subnetId": c.Seed.Subnets[0].ID,
-			"publicIp": "", "tags": list, "allowDelete": true, kindOf: kind, family: "", made: c.Clock.Now().Add(-time.Hour).Format(time.RFC3339Nano), "servers": []any{},
+			"publicIp": "", "tags": tagObjects(tags), "allowDelete": true, kindOf: kind, family: "", made: c.Clock.Now().Add(-time.Hour).Format(time.RFC3339Nano), "servers": []any{},
 		})
 	})
 	return id
@@ -53,5 +52,101 @@ func (c *Cloud) AddNormalListener(lb, protocol string, port, backend int) {
 			"id": listenerID(lb, protocol, port), owner: lb, "listenerType": protocol, "listenerPort": port, "backendPort": backend, "scheduler": "RoundRobin",
 			"healthCheckTimeoutInSecond": 3, "healthCheckInterval": 3, "unhealthyThreshold": 3, "healthyThreshold": 3,
 		})
+	})
+}
+
+// AddAddress adds a public address that is bound to a load balancer.
+func (c *Cloud) AddAddress(lb, name string, tags map[string]string) (address string) {
+	c.Locked(func() {
+		address = c.Live.address(180)
+		c.Live.Put(addresses, rest.Object{
+			"id": address, "eip": address, "eipId": c.Live.id("ip-"), "name": name, "status": bound, "instanceType": "BLB", "instanceId": lb, "bandwidthInMbps": 100,
+			"paymentTiming": "Postpaid", "billingMethod": "ByTraffic", "tags": tagObjects(tags),
+		})
+		c.Live.Change(balancers, lb, rest.Object{"publicIp": address})
+	})
+	return address
+}
+
+// tagObjects returns tags as the APIs have them.
+func tagObjects(tags map[string]string) []any {
+	out := []any{}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		out = append(out, rest.Object{"tagKey": key, "tagValue": tags[key]})
+	}
+	return out
+}
+
+// AddGroup adds a server group with instances.
+func (c *Cloud) AddGroup(lb, name string, instances ...string) (id string) {
+	members := []any{}
+	for _, i := range instances {
+		members = append(members, rest.Object{"instanceId": i, "weight": 100})
+	}
+	return c.addGroup(groups, "sg-", lb, name, members)
+}
+
+// AddPool adds a group of IP addresses with members at a port.
+func (c *Cloud) AddPool(lb, name string, port int, ips ...string) (id string) {
+	members := []any{}
+	for n, ip := range ips {
+		members = append(members, rest.Object{"memberId": fmt.Sprintf("ip-member-%s-%d", name, n), "ip": ip, "port": port, "weight": 100})
+	}
+	return c.addGroup(pools, "ip-group-", lb, name, members)
+}
+
+func (c *Cloud) addGroup(collection, prefix, lb, name string, members []any) (id string) {
+	c.Locked(func() {
+		id = c.Live.id(prefix)
+		c.Live.Put(collection, rest.Object{"id": id, owner: lb, "name": name, "desc": "", "members": members})
+	})
+	return id
+}
+
+// Route adds a policy that sends a listener to a group, and the port of the group; 0 is that of an IP group.
+func (c *Cloud) Route(lb, protocol string, port int, group string, backend int) {
+	c.Locked(func() {
+		check := rest.Object{"healthCheckTimeoutInSecond": 3, "healthCheckIntervalInSecond": 3, "healthCheckDownRetry": 3, "healthCheckUpRetry": 3}
+		if protocol == "UDP" {
+			check["udpHealthCheckString"] = "HealthCheck"
+		}
+		key := "appServerGroupId"
+		if backend == 0 {
+			key = "appIpGroupId"
+		}
+		c.Live.Put(targets, rest.Object{"id": c.Live.id("port-"), owner: lb, inside: group, "type": protocol, "port": backend}.With(check))
+		c.Live.Put(policies, rest.Object{
+			"id": c.Live.id("policy-"), owner: lb, inside: listenerID(lb, protocol, port), "portType": protocol, "frontendPort": port, key: group, "backendPort": backend, "desc": "", "priority": 1,
+		})
+	})
+}
+
+// AddBackends adds instances to a normal load balancer.
+func (c *Cloud) AddBackends(lb string, instances ...string) {
+	members := []any{}
+	for _, i := range instances {
+		members = append(members, rest.Object{"instanceId": i, "weight": 100})
+	}
+	c.Locked(func() { c.Live.Change(balancers, lb, rest.Object{"servers": members}) })
+}
+
+// Addresses returns all public addresses.
+func (c *Cloud) Addresses() []string {
+	var out []string
+	c.Locked(func() {
+		for _, a := range c.Live.All(addresses, nil) {
+			out = append(out, a.Text("id"))
+		}
+	})
+	return out
+}
+
+// DropAddress deletes a public address as its owner does.
+func (c *Cloud) DropAddress(address string) {
+	c.Locked(func() {
+		if a, ok := c.Live.Get(addresses, address); ok {
+			c.Live.Change(balancers, a.Text("instanceId"), rest.Object{"publicIp": ""})
+		}
+		c.Live.Drop(addresses, address)
 	})
 }

@@ -17,6 +17,8 @@ type SeedOptions struct {
 	ClusterID string
 	// Nodes is the number of instances, at most 1000; default none.
 	Nodes int
+	// Users adds an application load balancer that a user has created.
+	Users bool
 }
 
 // Subnet is a seeded subnet.
@@ -43,6 +45,7 @@ type Seed struct {
 	VPC       string   `json:"vpc"`
 	Subnets   []Subnet `json:"subnets"` // those of the VPC
 	Nodes     []Node   `json:"nodes"`
+	Users     string   `json:"users,omitempty"` // id of the load balancer of a user
 }
 
 const (
@@ -70,7 +73,21 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	for n := range opt.Seed.Nodes {
 		p.node(n)
 	}
+	if opt.Seed.Users {
+		p.user()
+	}
 	return p.Seed, nil
+}
+
+// userBalancer is the id of the load balancer of a user, which the examples name.
+const userBalancer = "lb-2c3c5a4f"
+
+func (p *planting) user() {
+	p.Users = userBalancer
+	p.Put(balancers, rest.Object{
+		"id": userBalancer, "blbId": userBalancer, "name": "by-hand", "desc": "", "address": p.address(10), "status": available, "vpcId": p.VPC, "subnetId": p.Subnets[0].ID, "publicIp": "",
+		"tags": []any{}, "allowDelete": true, kindOf: app, family: "", "servers": []any{},
+	})
 }
 
 func (p *planting) zone(n int) string { return fmt.Sprintf("cn-%s-%c", p.Region, 'a'+n%zones) }

@@ -57,7 +57,7 @@ const (
 // longestSkew is how far the time of a call may be off.
 const longestSkew = 30 * time.Minute
 
-// Admit implements rest.Caller: calls are signed. Source: https://cloud.baidu.com/doc/Reference/s/njwvz1yfu.
+// Admit implements rest.Caller: calls are signed and allowed. Source: https://cloud.baidu.com/doc/Reference/s/njwvz1yfu.
 func (v *visit) Admit() error {
 	parts := strings.Split(v.HTTP.Header.Get("Authorization"), "/")
 	if len(parts) != 6 || parts[0] != "bce-auth-v1" {
@@ -78,7 +78,7 @@ func (v *visit) Admit() error {
 	if !hmac.Equal([]byte(digestOf([]byte(key), v.canonical(strings.Split(parts[4], ";")))), []byte(parts[5])) {
 		return rest.Refuse(http.StatusForbidden, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.")
 	}
-	return nil
+	return v.authorize()
 }
 
 func digestOf(key []byte, text string) string {
