@@ -54,7 +54,7 @@ demo: ## show the main job: Services to load balancers in a simulated cloud (CLO
 
 demos: # the demo of every cloud, all at once
 	@mkdir -p bin
-	$(call atonce,demo,alibaba aws azure gce ibm oci openstack tencent,CLOUD=$$m go run ./test/demo)
+	$(call atonce,demo,alibaba aws azure baidu gce ibm oci openstack tencent,CLOUD=$$m go run ./test/demo)
 
 # The end-to-end tests mostly wait, and each has the Nodes of its cluster for itself.
 # So they run as six processes, with a cluster each, by the first letter of their

@@ -93,6 +93,7 @@ func newSubjects() []subject {
 			"oci.oraclecloud.com/load-balancer-type": "nlb", "oci.oraclecloud.com/security-rule-management-mode": "SL-All",
 		}, together: []int{1, 100}, goal: ociGoal()},
 		{cloud: "tencent", kind: "clb", simArgs: tencentAccount(), together: []int{1, 100}, goal: tencentGoal()},
+		{cloud: "baidu", kind: "appblb", simArgs: baiduAccount(), together: []int{1, 100}, goal: baiduGoal()},
 		{cloud: "gce", kind: "ilb-neg", simArgs: gceQuotas(), class: "networking.gke.io/l4-regional-internal", goal: gceGoal(11.2, 7.2, 1)},
 	}
 }
@@ -134,6 +135,8 @@ func (s subject) mark(n corev1.Node) string {
 	case s.cloud == "alibaba":
 		_, id, _ = strings.Cut(n.Spec.ProviderID, ".")
 		return `"` + id + `"`
+	case s.cloud == "baidu":
+		return `"instanceId":"` + path.Base(id) + `"`
 	case s.cloud == "tencent":
 		return `"InstanceId":"` + path.Base(id) + `"`
 	case s.cloud == "aws":
@@ -295,5 +298,19 @@ func tencentAccount() []string {
 func tencentGoal() map[string][2]float64 {
 	return map[string][2]float64{
 		"create": {8, 3}, "touch": {0, 0}, "port": {5.5, 2}, "delnode": {2.2, 1}, "addnode": {2.2, 1}, "delete": {5.5, 2},
+	}
+}
+
+// baiduAccount has load balancers that refuse other writes while one is at work, and room for hundreds of
+// them.
+func baiduAccount() []string { return []string{"--busy=1s", "--load-balancers=1000"} }
+
+// baiduGoal: a creation is the address, the load balancer, the group, and for each of two ports a port of the
+// group, a listener and a policy; a new port is as many. A node is one write for the group. A deletion is the
+// load balancer and the address, which are read until both are deleted. Waiting for a change is a call.
+func baiduGoal() map[string][2]float64 {
+	return map[string][2]float64{
+		"create": {15, 10}, "create 100": {11, 10}, "touch": {0, 0}, "port": {4.6, 3}, "port 100": {3.6, 3}, "delnode": {1.8, 1}, "addnode": {1.8, 1},
+		"delete": {4.8, 3}, "delete 100": {3.5, 3},
 	}
 }

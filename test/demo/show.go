@@ -41,6 +41,7 @@ func demoStages() map[string]stage {
 		"aws":     {lookAWS, "classic-tls", "nlb", nil, ""},
 		// Azure's own default, which private links need.
 		"azure":     {lookAzure, "internal", "public", []string{"--pools", "nodeIPConfiguration"}, ""},
+		"baidu":     {lookBaidu, "internal", "public", []string{"--users"}, "pods"},
 		"gce":       {lookGCE, "external-backend-service", "external", nil, ""},
 		"ibm":       {lookIBM, "private", "network", nil, ""},
 		"oci":       {lookOCI, "internal", "flexible", nil, ""},
