@@ -190,6 +190,28 @@ func TestInternalOfOtherKinds(t *testing.T) {
 	}
 }
 
+// TestInternalAsLabel verifies that a request for an internal load balancer among the labels opens no
+// new one to the internet.
+func TestInternalAsLabel(t *testing.T) {
+	tried := 0
+	for _, cloud := range all.List() {
+		for key, value := range userKeys(cloud.Annotations, true) {
+			svc := serviceWith(nil)
+			if open, _ := judgeNew(cloud, withKey(svc, key, value)); open || len(validation.IsValidLabelValue(value)) > 0 {
+				continue
+			}
+			tried++
+			svc.Labels = map[string]string{key: value}
+			if open, problems := judgeNew(cloud, svc); open {
+				t.Errorf("%s: the label %s: %q is open; %q", cloud.Name, key, value, problems.Strings())
+			}
+		}
+	}
+	if tried < 9 {
+		t.Errorf("%d labels were tried", tried)
+	}
+}
+
 // TestSlipsAreReported verifies that every single slip in a key that users write is reported.
 func TestSlipsAreReported(t *testing.T) {
 	for _, cloud := range all.List() {
