@@ -35,7 +35,7 @@ func keyCases(seed simalibaba.Seed) []account.KeyCase {
 		{"health-check-uri", "/live", web}, {"health-check-connect-port", "8080", nil}, {"healthy-threshold", "5", nil}, {"unhealthy-threshold", "5", nil}, {"health-check-interval", "5", nil},
 		{"health-check-connect-timeout", "9", nil}, {"health-check-timeout", "9", web}, {"health-check-domain", "shop.example.com", web}, {"health-check-httpcode", "http_2xx,http_3xx", web}, {"health-check-method", "get", web},
 		{"default-weight", "50", nil}, {"backend-label", "kubernetes.io/hostname=berthdemo-node-2", nil},
-		{"ip-version", "ipv6", nil}, {"acl-status", "on", []string{"acl-id", seed.Lists[0], "acl-type", "white"}}, {"acl-id", seed.Lists[1], listed}, {"acl-type", "black", listed},
+		{"ip-version", "ipv6", nil}, {"acl-status", "on", []string{"acl-status", "off", "acl-id", seed.Lists[0], "acl-type", "white"}}, {"acl-id", seed.Lists[1], listed}, {"acl-type", "black", listed},
 		{"domain-extensions", "shop.example.com:" + seed.Certificates[1], secure}, {"forward-port", "80:443", []string{"protocol-port", "http:80,https:443", "cert-id", seed.Certificates[0]}},
 		{"id", seed.Users, nil}, {"force-override-listeners", "true", reused}, {"vgroup-port", seed.UsersGroup + ":80", reused}, {"weight", "60", append(slices.Clone(reused), "vgroup-port", seed.UsersGroup+":80")},
 	}
@@ -46,7 +46,7 @@ func TestEveryKeyWorks(t *testing.T) {
 	opt := withUsers(6)
 	opt.Clock = account.StillClock()
 	onAlibaba().EveryKey(t, account.EveryKey[simalibaba.Options]{Options: opt, Kind: model.CLB, Cases: keyCases(onAlibaba().Start(t, opt).Cloud.Seed),
-		Refused: []account.KeyCase{{"security-group-ids", "sg-bp1abc", nil}, {"ipv6-address-type", "intranet", nil}}, Elsewhere: map[string]string{
+		Refused: []account.KeyCase{{"security-group-ids", "sg-bp1abc", nil}, {"ipv6-address-type", "intranet", nil}, {"acl-id", "acl-bp1ut10zzvh8jy1pxxxx", []string{"acl-type", "white"}}}, Elsewhere: map[string]string{
 			"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "external-ip-type": "TestElasticAddress", "backend-ip-version": "TestPodsOfIPv6", "graceful-shutdown": "TestGraceful",
 			"ignore-weight-update": "TestIgnoreWeights", "type": "TestElsewhere", "tunnel-type": "TestElsewhere",
 		}})

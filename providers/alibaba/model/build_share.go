@@ -170,6 +170,7 @@ func (b *builder) access(want *Listener, existing Listener) {
 		}
 	}
 	if want.Settings[paramAccess] != on {
+		b.checkUnusedLists(existing)
 		return
 	}
 	v, ids := b.in.Values, SplitIDs(want.Settings[paramLists])
@@ -195,6 +196,15 @@ func (b *builder) access(want *Listener, existing Listener) {
 		p := listsKey.Refusal(v, "has no entries, and the cloud admits everyone by an empty list", "lists with entries")
 		p.Taken = true // an entry can be added at any time
 		b.problems = append(b.problems, p)
+	}
+}
+
+// checkUnusedLists refuses lists of a new listener whose access control is not switched on: it would
+// admit the clients that they exclude. A live listener is kept as it is.
+func (b *builder) checkUnusedLists(existing Listener) {
+	_, _, said := accessKey.Lookup(b.in.Values)
+	if _, _, given := listsKey.Lookup(b.in.Values); given && !said && len(existing.Settings) == 0 {
+		b.problems = append(b.problems, listsKey.Refusal(b.in.Values, "has no effect without "+accessKey.Name+", so clients that the lists exclude would be admitted", "a list with "+accessKey.Name+": "+on+", or with "+off+" to admit all"))
 	}
 }
 
