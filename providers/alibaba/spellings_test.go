@@ -43,8 +43,8 @@ func TestEverySpelling(t *testing.T) {
 	}
 }
 
-// existing returns the load balancer of the user as a read for a Service that names it finds it, with its server group.
-func existing(kind string, seed simalibaba.Seed) *stack.Stack {
+// usersBalancer returns the load balancer of the user as a read for a Service that names it finds it, with its server group.
+func usersBalancer(kind string, seed simalibaba.Seed) *stack.Stack {
 	lb, group := stack.Resource{Ownership: stack.External}, stack.Resource{Proof: stack.Derived}
 	if kind == model.CLB {
 		lb.Key, lb.ID, lb.Spec = stack.Key{Kind: model.KindBalancer}, seed.Users, model.Balancer{Name: "users", AddressType: "internet", IPVersion: "ipv4"}
@@ -75,7 +75,7 @@ func desiredText(t *testing.T, kind string, seed simalibaba.Seed, notes map[stri
 	in.Backends = nodeports.BackendsOf(svc, interner.Select(model.SelectNodes(in)), nil, nodeports.FallbackPerService)
 	var have *stack.Stack
 	if notes[prefix+"id"]+notes[oldPrefix+"id"] != "" {
-		have = existing(kind, seed)
+		have = usersBalancer(kind, seed)
 	}
 	want, more, err := model.Build(in, nil, have)
 	if err != nil {

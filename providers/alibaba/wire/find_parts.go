@@ -43,7 +43,7 @@ func (p *parts) isTaken(k stack.Key) bool {
 // read reads listeners, server groups, and what listeners refer to.
 func (p *parts) read() error {
 	var listeners []listenerDoc
-	if wants(p.scope, model.KindListener, model.KindDomain, model.KindList) {
+	if asksFor(p.scope, model.KindListener, model.KindDomain, model.KindList) {
 		var err error
 		if listeners, err = p.session.listenersOf(p.ctx, p.balancer); err != nil {
 			return err

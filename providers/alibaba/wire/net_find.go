@@ -118,7 +118,7 @@ func (n *netLists) details(ctx context.Context, s *Session, finders []*finder) [
 			continue
 		}
 		for _, r := range f.out.Of(model.KindNetBalancer) {
-			if wants(f.scope, model.KindNetListener) {
+			if asksFor(f.scope, model.KindNetListener) {
 				ids = append(ids, r.ID)
 			}
 		}
@@ -128,7 +128,7 @@ func (n *netLists) details(ctx context.Context, s *Session, finders []*finder) [
 			}
 		}
 		for _, r := range f.out.Of(model.KindSecurityGroup) {
-			if wants(f.scope, model.KindSecurityGroup) {
+			if asksFor(f.scope, model.KindSecurityGroup) {
 				security = append(security, r.ID)
 			}
 		}

@@ -78,15 +78,15 @@ func listsFor(scope providers.Scope) map[string]bool {
 	}
 	served := slices.ContainsFunc(scope.Own, func(l providers.Lookup) bool { return l.By == model.ByServed })
 	return map[string]bool{
-		listBalancers:      wants(scope, model.KindBalancer, model.KindAttributes, model.KindGroup, model.KindListener, model.KindDomain, model.KindPublic, model.KindList),
-		listNets:           wants(scope, model.KindNetBalancer, model.KindNetAttributes, model.KindNetListener, model.KindServerGroup),
-		listServerGroups:   wants(scope, model.KindServerGroup, model.KindNetListener),
-		listSecurityGroups: wants(scope, model.KindSecurityGroup) || served && wants(scope, model.KindNetBalancer),
+		listBalancers:      asksFor(scope, model.KindBalancer, model.KindAttributes, model.KindGroup, model.KindListener, model.KindDomain, model.KindPublic, model.KindList),
+		listNets:           asksFor(scope, model.KindNetBalancer, model.KindNetAttributes, model.KindNetListener, model.KindServerGroup),
+		listServerGroups:   asksFor(scope, model.KindServerGroup, model.KindNetListener),
+		listSecurityGroups: asksFor(scope, model.KindSecurityGroup) || served && asksFor(scope, model.KindNetBalancer),
 	}
 }
 
-// wants reports whether a scope asks for resources of one of some kinds.
-func wants(scope providers.Scope, kinds ...stack.Kind) bool {
+// asksFor reports whether a scope asks for resources of one of some kinds.
+func asksFor(scope providers.Scope, kinds ...stack.Kind) bool {
 	return len(scope.Only) == 0 || slices.ContainsFunc(kinds, func(k stack.Kind) bool { return slices.Contains(scope.Only, k) })
 }
 

@@ -20,8 +20,8 @@ func (c *Cloud) SetHealthy(server string, healthy bool) {
 	})
 }
 
-// fails reports whether a server fails its health checks.
-func (v *visit) fails(server rest.Object) bool {
+// failsCheck reports whether a server fails its health checks.
+func (v *visit) failsCheck(server rest.Object) bool {
 	for _, name := range []string{server.Text("ServerIp"), server.Text("ServerId")} {
 		if _, ok := v.State.Get(unhealthy, name); ok && name != "" {
 			return true
@@ -43,7 +43,7 @@ func getHealth(v *visit, lb rest.Object) (any, error) {
 			switch {
 			case unchecked:
 				status = "unavailable"
-			case v.fails(s):
+			case v.failsCheck(s):
 				status = "abnormal"
 			}
 			if l.Text("Status") == "running" {
@@ -64,7 +64,7 @@ func getNetHealth(v *visit) (any, error) {
 	group, _ := v.State.Get(serverGroups, l.Text("ServerGroupId"))
 	others := []any{}
 	for _, s := range group.Objects("servers") {
-		if v.fails(s) {
+		if v.failsCheck(s) {
 			others = append(others, s.Only("ServerId", "ServerIp", "Port").With(rest.Object{"Status": "Unhealthy", "Reason": rest.Object{"ReasonCode": "CONNECT_TIMEOUT"}}))
 		}
 	}
