@@ -56,7 +56,7 @@ func usersBalancer(kind string, seed simalibaba.Seed) *stack.Stack {
 	return &stack.Stack{Resources: []stack.Resource{lb, group}}
 }
 
-// desiredText returns what is read for a Service, its desired state and its errors, with the deprecated spelling in the words of the
+// desiredText returns the reads for a Service, its desired state and its errors, with the deprecated spelling in the words of the
 // present one.
 func desiredText(t *testing.T, kind string, seed simalibaba.Seed, notes map[string]string) string {
 	t.Helper()

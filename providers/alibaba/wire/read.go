@@ -70,7 +70,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	return out
 }
 
-// listsFor returns the lists that a scope needs. A read of some kinds needs those that show them, and what they
+// listsFor returns the lists that a scope needs. A read of some kinds needs the lists of these, and of what they
 // are found by: the security group of a served Service is one that its load balancer has joined.
 func listsFor(scope providers.Scope) map[string]bool {
 	if len(scope.Own) == 0 {

@@ -72,7 +72,7 @@ func (s *Session) classicHealth(ctx context.Context, _ stack.Owner, lb stack.Res
 	return out, nil
 }
 
-// netHealth reads the members of the listeners of the Service. The API names only those that are not healthy.
+// netHealth reads the members of the listeners of the Service. The API names only unhealthy ones.
 func (s *Session) netHealth(ctx context.Context, o stack.Owner, lb stack.Resource) ([]providers.MemberHealth, error) {
 	listeners, err := pagesOf[netListenerDoc](ctx, s, actListNetListeners, "Listeners", url.Values{"LoadBalancerIds.1": {lb.ID}})
 	if err != nil {
