@@ -194,7 +194,9 @@ func reportMisplaced(r Request, own Entry, reach Reach) annotations.Problems {
 			svc.Annotations = map[string]string{}
 		}
 		svc.Annotations[key] = svc.Labels[key]
-		if asksInside(own, r, svc, key) {
+		other := reach.Scheme.Source == annotations.FromDefault && reach.Scheme.Key != "" &&
+			insideOtherKind(own, Request{Owner: r.Owner, Service: svc, Kind: r.Kind}) == key
+		if other || asksInside(own, r, svc, key) {
 			out = append(out, annotations.Problem{Code: annotations.CodeExposed, Key: key, Value: svc.Labels[key], Message: fmt.Sprintf(
 				"asks for an internal load balancer and has no effect as a label, so this one would be open to the internet; write the annotation %s: %q, or remove the label if that is meant",
 				reach.Scheme.Key, reach.Internal)})

@@ -191,9 +191,9 @@ const (
 
 // Keys of billing and size.
 var (
-	chargeKey    = onClassic(wordKey("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize))
+	chargeKey    = annotations.Staying(onClassic(wordKey("instance-charge-type", groupBilling, annotations.InPlace, "Whether the load balancer is paid by use or by its size.", "PayByCLCU, and that of a live one stays", payByUse, payBySize)))
 	sizeKey      = onClassic(textKey("spec", groupBilling, annotations.NamesThe(annotations.ThingFlavor), annotations.Enum(standardSize, "slb.s2.small", "slb.s2.medium", "slb.s3.small", "slb.s3.medium", "slb.s3.large"), annotations.InPlace, standardSize, "Size of a load balancer that is paid by its size.", standardSize))
-	trafficKey   = onClassic(onInternet(wordKey("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate)))
+	trafficKey   = annotations.Staying(onClassic(onInternet(wordKey("charge-type", groupBilling, annotations.InPlace, "Whether public traffic is paid by volume or by bandwidth.", "paybytraffic, and that of a live one stays", byTraffic, byRate))))
 	bandwidthKey = onClassic(onInternet(numberKey("bandwidth", groupBilling, "100", "Bandwidth of a public load balancer, in Mbit/s.", 1, 5000, "that of the cloud")))
 )
 
