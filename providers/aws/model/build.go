@@ -44,6 +44,7 @@ func buildStack(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annota
 		return nil, b.problems, nil
 	}
 	b.followFound()
+	b.markMoves()
 	b.keepRules()
 	b.countRules()
 	b.tellServers()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/berth-lb/berth/stack"
 )
@@ -161,6 +162,22 @@ func (b *builder) followFound() {
 		if spec, _ := r.Spec.(Targets); !wanted && !follows && r.Proof != stack.None && b.serving(r.In) && !b.wantsGroup(r.In) {
 			spec.Own, spec.Targets = sharesTargets(b.in), targetsOn(b.in, b.facts, b.have, r, machines)
 			b.put(KindTargets, r.Key.Name, r.In, spec)
+		}
+	}
+}
+
+// markMoves marks the targets whose node port changes: the old ones serve until the nodes admit
+// traffic at the new port.
+func (b *builder) markMoves() {
+	for _, r := range b.out.Of(KindTargets) {
+		found, _ := b.found(r.Key)
+		old, _ := found.Spec.(Targets)
+		spec, _ := r.Spec.(Targets)
+		ports := portsOf(spec.Targets)
+		leaves := func(t Target) bool { return strings.HasPrefix(t.ID, "i-") && !slices.Contains(ports, t.Port) }
+		if spec.Moves = slices.ContainsFunc(old.Targets, leaves); spec.Moves {
+			r.Spec = spec
+			b.out.Put(r)
 		}
 	}
 }

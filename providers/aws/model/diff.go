@@ -178,6 +178,8 @@ func orderEdges() []diff.Edge {
 			Reason: "nodes must let the old group in until the load balancer has left it"},
 		{First: step(plan.Create, KindNodeRule, ""), Then: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Reroutes},
 			Reason: "nodes must admit the new targets before the listener is switched to them"},
+		{First: step(plan.Create, KindNodeRule, ""), Then: diff.Match{Action: plan.Update, Kind: KindTargets, Part: "targets-", Where: movesPort}, Soft: true,
+			Reason: "the old targets serve until the nodes admit the new ones"},
 		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "the listener uses the old node port until it is switched"},
 		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
@@ -209,6 +211,12 @@ func orderEdges() []diff.Edge {
 	}
 	out = append(out, deletionEdges(KindClassic, KindNetwork, KindSharedNetwork)...)
 	return append(out, portEdges(KindListener, KindClassicPort)...)
+}
+
+// movesPort reports whether the node port of targets changes.
+func movesPort(r stack.Resource) bool {
+	targets, _ := r.Spec.(Targets)
+	return targets.Moves
 }
 
 // deletionEdges order the deletion of load balancers and of the rules that admit them to the

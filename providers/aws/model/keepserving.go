@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -38,7 +39,7 @@ func runningNodes(in input, facts *Facts) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return facts.Instances[id].Stopped })
 }
 
-// targetsOn are today's targets of an existing target group: the instances on the port
+// targetsOn are today's targets of an existing target group: the instances on each port
 // that its targets have, or the pods of its port.
 func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
 	found, _ := have.Get(targets.In)
@@ -54,38 +55,63 @@ func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource
 		}
 		return pods
 	}
-	port := group.Port
-	if len(old.Targets) > 0 {
-		port = old.Targets[0].Port
+	if len(old.Targets) == 0 {
+		return targetsAt(ids, group.Port)
 	}
-	return targetsAt(ids, port)
+	var out []Target
+	for _, port := range portsOf(old.Targets) {
+		out = append(out, targetsAt(ids, port)...)
+	}
+	slices.SortFunc(out, CompareTargets)
+	return out
 }
 
-// podsOn returns today's pods of the port that a target group is for, of the group's family;
-// its found targets if the Service has no such port.
+// portsOf returns the ports of targets, each once.
+func portsOf(targets []Target) []int32 {
+	var out []int32
+	for _, t := range targets {
+		out = append(out, t.Port)
+	}
+	return sortedSet(out)
+}
+
+// podsOn returns today's pods of the port that a target group is for, of the group's family. If
+// the Service has no such port any more, they are those of its other ports that listen where the
+// found targets do; its found targets if there are none.
 func podsOn(in input, facts *Facts, name string, group TargetGroup, old []Target) []Target {
 	f := &controlled{builder: &builder{in: in}, target: targetIP}
+	others := []Target{}
 	for _, p := range in.Backends.Ports {
-		if PortKey(p.Protocol, p.Port) != portIn(name) {
-			continue
+		pods := podTargets(f.podsIn(lbcPort{ServicePort: p}, group.Family == FamilyIPv6), facts, group, old)
+		if PortKey(p.Protocol, p.Port) == portIn(name) {
+			return pods
 		}
-		var out []Target
-		for _, e := range f.podsIn(lbcPort{ServicePort: p}, group.Family == FamilyIPv6) {
-			t := Target{ID: e.Addr.String(), Port: e.Port}
-			if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == ZoneOutside }) {
-				t.Zone = ZoneOutside
-			}
-			if speaksQUIC(group.Protocol) {
-				if t.Server = serverLike(t, old, facts.Servers[e.Pod]); t.Server == "" {
-					continue // AWS takes none without
-				}
-			}
-			out = append(out, t)
-		}
-		slices.SortFunc(out, CompareTargets)
-		return out
+		others = append(others, slices.DeleteFunc(pods, func(t Target) bool { return !slices.Contains(portsOf(old), t.Port) })...)
 	}
-	return old
+	if len(others) == 0 {
+		return old
+	}
+	slices.SortFunc(others, CompareTargets)
+	return slices.Compact(others)
+}
+
+// podTargets returns pods as targets of an existing target group, sorted.
+func podTargets(pods []nodeports.Endpoint, facts *Facts, group TargetGroup, old []Target) []Target {
+	var out []Target
+	for _, e := range pods {
+		t := Target{ID: e.Addr.String(), Port: e.Port}
+		if slices.ContainsFunc(old, func(o Target) bool { return o.Zone == ZoneOutside }) {
+			t.Zone = ZoneOutside
+		}
+		if speaksQUIC(group.Protocol) {
+			if t.Server = serverLike(t, old, facts.Servers[e.Pod]); t.Server == "" {
+				continue // AWS takes none without
+			}
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, CompareTargets)
+	return out
 }
 
 // serverLike is the id for QUIC with which a target is registered, else that of its pod.

@@ -224,6 +224,8 @@ type Targets struct {
 	// Own is set on desired targets where other clusters have targets in the group as well:
 	// these are the ones that this cluster registers. It is never set on found ones.
 	Own bool `json:",omitempty" stack:"aside"`
+	// Moves is set on desired instances if found ones have another port.
+	Moves bool `json:"-" stack:"aside"`
 }
 
 // Listener is a listener of a Network Load Balancer.

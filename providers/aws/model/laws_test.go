@@ -144,7 +144,7 @@ func withoutAsides(r stack.Resource) stack.Resource {
 		spec.Leaving = ""
 		r.Spec = spec
 	case Targets:
-		spec.Own = false
+		spec.Own, spec.Moves = false, false
 		r.Spec = spec
 	case ClassicPort:
 		spec.Waits, spec.Trial = false, false
@@ -233,8 +233,7 @@ func knownViolations() []laws.Known {
 	refused := func(a plan.Action, kind stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: kind}} }
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Reason: "a listener of a Classic Load Balancer cannot change its node port in place, and the old one is not restored"},
-		{Law: laws.NothingLost, Refused: refused(plan.Update, KindIngress), Reason: "at the quota of a security group old rules make room for new ones"},
-		{Law: laws.Backends, From: "nlb-lbc, pods", Reason: "the cases of kind nlb are built without endpoints, which the loop adds while a target group has pods"},
+		{Law: laws.NothingLost, Refused: refused(plan.Update, KindIngress), Only: laws.ForRoom, Reason: "at the quota of a security group old rules make room for new ones"},
 	}
 }
 
