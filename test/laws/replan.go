@@ -17,7 +17,7 @@ type plannings struct {
 	at string                // the moves that are performed
 }
 
-// planning is a plan with all that it was computed from.
+// planning is a plan with its inputs.
 type planning struct {
 	run     run
 	move    Move
