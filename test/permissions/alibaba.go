@@ -10,7 +10,9 @@ func Alibaba() Cloud {
 		File: "alibaba.json",
 		verb: func(service, _, operation string) (string, bool) { return service + ":" + operation, true },
 		rare: map[string]string{
-			"slb.UntagResources": "a load balancer that is kept when its Service is deleted",
+			"slb.UntagResources":          "a load balancer that is kept when its Service is deleted",
+			"slb.DescribeHealthStatus":    "pods with readiness gates behind a Classic Load Balancer",
+			"nlb.GetListenerHealthStatus": "pods with readiness gates behind a network load balancer",
 		},
 		file: ramPolicy,
 	}
