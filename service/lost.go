@@ -43,6 +43,10 @@ func (c *Controller) noticeLoss(key string, known *remembered, now *corev1.Servi
 		known.lost = append(known.lost, lost{svc: old})
 	}
 	known.served = nil
+	if c.reconciler.MayBeReleased(old) {
+		klog.Background().Info("Service deleted; a previous process may have released it", logkey.Service, key)
+		return
+	}
 	c.options.Watchers.Metrics.Orphaned()
 	c.recorder.Event(old, status.EventFinalizerRemoved.Type(), string(status.EventFinalizerRemoved), status.EventMessage(
 		"the finalizer was taken off before the load balancer was deleted; it is deleted now, by what the controller remembers"))

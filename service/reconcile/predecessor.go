@@ -3,6 +3,8 @@ package reconcile
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/stack/observed"
 )
 
@@ -39,4 +41,10 @@ func (r *Reconciler) hadPredecessor(d *Draft) bool {
 		return false
 	}
 	return !d.Job.Service.CreationTimestamp.After(r.started)
+}
+
+// MayBeReleased reports whether a previous process may have released a Service: its last calls
+// may still take effect.
+func (r *Reconciler) MayBeReleased(svc *corev1.Service) bool {
+	return svc.CreationTimestamp.Time.Before(r.started) && r.options.Now().Before(r.started.Add(r.options.Lateness))
 }
