@@ -85,7 +85,7 @@ func startAgain(t *testing.T) *again {
 	t.Helper()
 	w := startWorld(t, 2)
 	w.serveController()
-	return &again{world: w, svc: w.service("web", setClass("service.k8s.aws/nlb"), setPorts(80, 31080, 443, 31443)), before: w.state()}
+	return &again{world: w, svc: w.service("web", setClass("service.k8s.aws/nlb"), setPorts(80, 1140, 443, 1143)), before: w.state()}
 }
 
 // waitInDeletion creates the Service and deletes it while the cloud refuses that.
@@ -140,7 +140,7 @@ func (a *again) serves() balancer {
 	b.Ranges, err = a.ranges(a.t.Context(), live.LoadBalancers[0].SecurityGroups)
 	a.must(errors.Join(err,
 		diffError("address", lowerCase(b.Host), a.hostOf(a.svc.Name)),
-		diffError("listeners", []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}, b.Listeners),
+		diffError("listeners", []string{"TCP:443>TCP:1143", "TCP:80>TCP:1140"}, b.Listeners),
 		diffError("members", append(onPort(443, a.machines()...), onPort(80, a.machines()...)...), b.Members),
 		diffError("rules of clients", []string{"443 0.0.0.0/0", "80 0.0.0.0/0"}, b.Ranges),
 	))

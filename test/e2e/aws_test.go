@@ -53,18 +53,14 @@ func onAWS() *place {
 	}
 }
 
-// manyPorts are more than any load balancer has listeners. Their node ports are far from
-// those of all Services: what the API server would draw might be one that another test asks
-// for.
+// manyPorts are more than any load balancer has listeners. The API server draws their node
+// ports.
 func manyPorts(n int32) change {
-	return func(svc *corev1.Service) {
-		first := 40000 + 20*(svc.Spec.Ports[0].NodePort-nodePort(0, 0))
-		var pairs []int32
-		for i := range n {
-			pairs = append(pairs, 1000+i, first+i)
-		}
-		setPorts(pairs...)(svc)
+	var pairs []int32
+	for i := range n {
+		pairs = append(pairs, 1000+i, 0)
 	}
+	return setPorts(pairs...)
 }
 
 func awsMistakes() []mistake {

@@ -48,7 +48,7 @@ type balancer struct {
 	Name      string
 	Host      string
 	Scheme    string
-	Listeners []string // "TCP:80>TCP:31080", with the certificate's last part where there is one
+	Listeners []string // "TCP:80>TCP:1140", with the certificate's last part where there is one
 	Members   []string // instances, by port and id where the kind has them by port: "80 i-1"
 	Checks    []string // what health checks request on instances
 	Settings  map[string]string

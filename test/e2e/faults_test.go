@@ -131,12 +131,12 @@ func TestTargetGroupLingers(t *testing.T) {
 	w := startWorld(t, 2, "--group-release-delay=5s")
 	before := w.state()
 	w.controller()
-	svc := w.create("web", useNetworkType, setPorts(80, 31080))
-	w.update("web", setPorts(80, 31081))
+	svc := w.create("web", useNetworkType, setPorts(80, 1140))
+	w.update("web", setPorts(80, 1141))
 	w.condition("web", status.TypeReplacing, metav1.ConditionTrue, status.ReasonReplacing)
 	rules, err := w.nodeRules("")
 	w.must(err)
-	w.must(requireWords(fmt.Sprint(rules), "31080", "31081"))
+	w.must(requireWords(fmt.Sprint(rules), "1140", "1141"))
 	if n := w.committed("CreateTargetGroup") - w.committed("DeleteTargetGroup"); n != 2 {
 		t.Errorf("%d target groups, want the new and the old one", n)
 	}
@@ -155,7 +155,7 @@ func TestCloudIsDown(t *testing.T) {
 	w.arm(sim.Fault{Kind: sim.FaultError, Status: 503, Code: "ServiceUnavailable", Message: "Service is unavailable"})
 	fresh := w.service("fresh", useNetworkType)
 	w.must(w.Create(t.Context(), fresh))
-	w.update("kept", setPorts(80, 31080))
+	w.update("kept", setPorts(80, 1140))
 	w.eventually("the user is told", func() error {
 		if got := strings.Join(w.warnings("fresh"), "\n"); got == "" {
 			return errors.New("no warning yet")
@@ -168,7 +168,7 @@ func TestCloudIsDown(t *testing.T) {
 	}
 	w.disarm()
 	w.programmed(kept, fresh)
-	w.becomes("kept", listenersOf, []string{"TCP:80>TCP:31080"})
+	w.becomes("kept", listenersOf, []string{"TCP:80>TCP:1140"})
 	if warned := w.warnings("fresh"); len(warned) > 2 {
 		t.Errorf("the same was told %d times: %q", len(warned), warned)
 	}

@@ -111,7 +111,7 @@ func (w *world) repeatsAnEvent(svc corev1.Service) {
 	w.must(w.Create(w.t.Context(), svc))
 	w.programmed(svc)
 	for i := range int32(3) {
-		w.update(svc.Name, setPorts(80, 30100, 8000+i, 0))
+		w.update(svc.Name, setPorts(80, nodePort(0, 0), 8000+i, 0))
 		w.programmed(svc)
 	}
 	w.remove(svc)

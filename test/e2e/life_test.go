@@ -39,40 +39,39 @@ func (w *world) play(name string, steps []step) {
 func TestClassicLife(t *testing.T) { startWorld(t, 3).classicLife() }
 
 // Ports of health checks that Services request, one each: the API server may take a while to
-// release one. It assigns none of these by itself.
-// Source: KEP-3668, the lower 86 of the node ports.
+// release one. Like all that tests ask for, they are of the static band (see nodePort).
 const (
-	classicHealth = 30080
-	networkHealth = 30081
+	classicHealth = staticPorts + 126
+	networkHealth = staticPorts + 127
 )
 
 func (w *world) classicLife() {
 	w.t.Helper()
 	before := w.state()
 	w.controller()
-	svc := w.create("web", setPorts(80, 31080))
+	svc := w.create("web", setPorts(80, 1140))
 	w.addressIsThatOf("web", classicKind)
 	w.becomes("web", membersOf, inOrder(w.machines()...))
 	check := fmt.Sprintf("HTTP:%d/healthz", classicHealth)
 	w.play("web", []step{
-		{"a second port", []change{setPorts(80, 31080, 443, 31443)}, listenersOf, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
-		{"another number", []change{setPorts(80, 31080, 8443, 31443)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
-		{"another node port", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"a second port", []change{setPorts(80, 1140, 443, 1143)}, listenersOf, []string{"TCP:443>TCP:1143", "TCP:80>TCP:1140"}},
+		{"another number", []change{setPorts(80, 1140, 8443, 1143)}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1143"}},
+		{"another node port", []change{setPorts(80, 1140, 8443, 1144)}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1144"}},
 		{"idle timeout", []change{setAnnotation("connection-idle-timeout", "120")}, settingOf("idle"), "120"},
 		{"cross-zone on", []change{setAnnotation("cross-zone-load-balancing-enabled", "true")}, settingOf("cross"), "true"},
 		{"cross-zone off", []change{setAnnotation("cross-zone-load-balancing-enabled", "")}, settingOf("cross"), "false"},
-		{"proxy protocol on", []change{setAnnotation("proxy-protocol", "*")}, settingOf("proxy"), "31080,31444"},
+		{"proxy protocol on", []change{setAnnotation("proxy-protocol", "*")}, settingOf("proxy"), "1140,1144"},
 		{"proxy protocol off", []change{setAnnotation("proxy-protocol", "")}, settingOf("proxy"), ""},
 		{"TLS on one port", []change{setAnnotation("ssl-cert", testCertificate), setAnnotation("ssl-ports", "8443")}, listenersOf,
-			[]string{"SSL:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001", "TCP:80>TCP:31080"}},
-		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+			[]string{"SSL:8443>TCP:1144 0a1b2c3d-0000-4000-8000-000000000001", "TCP:80>TCP:1140"}},
+		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1144"}},
 		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = classicHealth }}, checksOf, []string{check}},
-		{"policy Cluster", []change{policyCluster}, checksOf, []string{"TCP:31080"}},
+		{"policy Cluster", []change{policyCluster}, checksOf, []string{"TCP:1140"}},
 		{"source ranges", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} }}, rangesOf,
 			[]string{"80 10.1.0.0/16", "8443 10.1.0.0/16"}},
 		{"open to all", []change{func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = nil }}, rangesOf,
 			[]string{"80 0.0.0.0/0", "8443 0.0.0.0/0"}},
-		{"one port", []change{setPorts(80, 31080)}, listenersOf, []string{"TCP:80>TCP:31080"}},
+		{"one port", []change{setPorts(80, 1140)}, listenersOf, []string{"TCP:80>TCP:1140"}},
 	})
 	if n := w.committed("CreateLoadBalancer"); n != 1 {
 		w.t.Errorf("created %d load balancers, want 1 for the whole life", n)
@@ -87,28 +86,28 @@ func (w *world) networkLife() {
 	w.t.Helper()
 	before, made := w.state(), w.committed("CreateLoadBalancer")
 	w.controller()
-	svc := w.create("web", useNetworkType, setPorts(80, 31080))
+	svc := w.create("web", useNetworkType, setPorts(80, 1140))
 	w.addressIsThatOf("web", networkKind)
 	w.becomes("web", membersOf, onPort(80, w.machines()...))
 	udp := func(svc *corev1.Service) {
-		svc.Spec.Ports = []corev1.ServicePort{newPort(corev1.ProtocolUDP, 8443, 31444)}
+		svc.Spec.Ports = []corev1.ServicePort{newPort(corev1.ProtocolUDP, 8443, 1144)}
 	}
 	w.play("web", []step{
-		{"a second port", []change{setPorts(80, 31080, 443, 31443)}, listenersOf, []string{"TCP:443>TCP:31443", "TCP:80>TCP:31080"}},
-		{"another number", []change{setPorts(80, 31080, 8443, 31443)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31443"}},
-		{"another node port", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"a second port", []change{setPorts(80, 1140, 443, 1143)}, listenersOf, []string{"TCP:443>TCP:1143", "TCP:80>TCP:1140"}},
+		{"another number", []change{setPorts(80, 1140, 8443, 1143)}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1143"}},
+		{"another node port", []change{setPorts(80, 1140, 8443, 1144)}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1144"}},
 		{"cross-zone on", []change{setAnnotation("cross-zone-load-balancing-enabled", "true")}, settingOf("cross"), "true"},
 		{"cross-zone off", []change{setAnnotation("cross-zone-load-balancing-enabled", "")}, settingOf("cross"), "false"},
 		{"proxy protocol on", []change{setAnnotation("target-group-attributes", "proxy_protocol_v2.enabled=true")}, settingOf("proxy 80"), "true"},
 		{"proxy protocol off", []change{setAnnotation("target-group-attributes", "proxy_protocol_v2.enabled=false")}, settingOf("proxy 80"), "false"},
 		{"TLS on one port", []change{setAnnotation("ssl-cert", testCertificate), setAnnotation("ssl-ports", "8443"), setAnnotation("target-group-attributes", "")}, listenersOf,
-			[]string{"TCP:80>TCP:31080", "TLS:8443>TCP:31444 0a1b2c3d-0000-4000-8000-000000000001"}},
-		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+			[]string{"TCP:80>TCP:1140", "TLS:8443>TCP:1144 0a1b2c3d-0000-4000-8000-000000000001"}},
+		{"no TLS", []change{setAnnotation("ssl-cert", ""), setAnnotation("ssl-ports", "")}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1144"}},
 		{"policy Local", []change{policyLocal, func(svc *corev1.Service) { svc.Spec.HealthCheckNodePort = networkHealth }}, checksOf,
 			[]string{fmt.Sprintf("80 HTTP:%d/healthz", networkHealth), fmt.Sprintf("8443 HTTP:%d/healthz", networkHealth)}},
 		{"policy Cluster", []change{policyCluster}, checksOf, []string{"80 TCP:traffic-port", "8443 TCP:traffic-port"}},
-		{"UDP", []change{udp}, listenersOf, []string{"UDP:8443>UDP:31444"}},
-		{"TCP again", []change{setPorts(80, 31080, 8443, 31444)}, listenersOf, []string{"TCP:80>TCP:31080", "TCP:8443>TCP:31444"}},
+		{"UDP", []change{udp}, listenersOf, []string{"UDP:8443>UDP:1144"}},
+		{"TCP again", []change{setPorts(80, 1140, 8443, 1144)}, listenersOf, []string{"TCP:80>TCP:1140", "TCP:8443>TCP:1144"}},
 	})
 	w.update("web", func(svc *corev1.Service) { svc.Spec.LoadBalancerSourceRanges = []string{"10.1.0.0/16"} })
 	w.eventually("source ranges", func() error {
@@ -116,8 +115,8 @@ func (w *world) networkLife() {
 		if err != nil {
 			return err
 		}
-		return errors.Join(requireWords(fmt.Sprint(got), "31080 10.1.0.0/16", "31444 10.1.0.0/16"),
-			forbidWords(fmt.Sprint(got), "31080 0.0.0.0/0", "31444 0.0.0.0/0"))
+		return errors.Join(requireWords(fmt.Sprint(got), "1140 10.1.0.0/16", "1144 10.1.0.0/16"),
+			forbidWords(fmt.Sprint(got), "1140 0.0.0.0/0", "1144 0.0.0.0/0"))
 	})
 	if n := w.committed("CreateLoadBalancer") - made; n != 1 {
 		w.t.Errorf("created %d load balancers, want 1 for the whole life", n)
@@ -133,7 +132,7 @@ func TestKindSwitch(t *testing.T) {
 	w := startWorld(t, 2)
 	before := w.state()
 	w.controller()
-	svc := w.create("web", setPorts(80, 31080))
+	svc := w.create("web", setPorts(80, 1140))
 	classic := w.addressIsThatOf("web", classicKind)
 
 	w.update("web", useNetworkType)

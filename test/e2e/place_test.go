@@ -104,8 +104,14 @@ func (w *world) one(k kind, i int, more ...change) corev1.Service {
 	return w.service(name, slices.Concat([]change{setPorts(80, nodePort(i, 0))}, k.asks, more)...)
 }
 
-// nodePort of the n-th port of the i-th Service.
-func nodePort(i, n int) int32 { return int32(30100 + 10*i + n) }
+// staticPorts is the first node port of the static band, 128 ports long: the API server of
+// test/controlplane draws none of them for another Service, so that a test may ask for them.
+// Source: KEP-3668, with the range of node ports in test/controlplane/server.
+const staticPorts = 1024
+
+// nodePort returns the node port that a test asks for as the n-th, 0 or 1, of its i-th
+// Service, 0 to 62.
+func nodePort(i, n int) int32 { return int32(staticPorts + 2*i + n) }
 
 // many are n Services, of all kinds in turn.
 func (w *world) many(n int) []corev1.Service {

@@ -277,7 +277,7 @@ func TestPluginFollowsPods(t *testing.T) {
 	slice, err := endpointSlices.Create(t.Context(), slice, metav1.CreateOptions{})
 	w.must(err)
 	// The finalizer is that of the official controller for endpoint groups.
-	svc := w.create("web", setPorts(80, 31080), policyLocal, setAnnotation("networking.gke.io/load-balancer-type", "Internal"),
+	svc := w.create("web", setPorts(80, 1140), policyLocal, setAnnotation("networking.gke.io/load-balancer-type", "Internal"),
 		func(svc *corev1.Service) { svc.Finalizers = []string{"gke.networking.io/l4-ilb-v2"} })
 	for _, node := range nodes {
 		slice.Endpoints[0].NodeName = &node.Name

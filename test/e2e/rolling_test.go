@@ -205,7 +205,7 @@ func TestAPIServerRestarts(t *testing.T) {
 	w.noWrites("the API server came back", meter)
 
 	w.slowWrites()
-	more := w.service("during", setPorts(81, 31081))
+	more := w.service("during", setPorts(81, 1141))
 	w.must(w.Create(t.Context(), more))
 	w.update("network-1", setPorts(82, 0))
 	w.must(w.Delete(t.Context(), fleet[0]))
@@ -262,10 +262,10 @@ func TestLostLease(t *testing.T) {
 func TestExpiredToken(t *testing.T) {
 	w := startWorld(t, 2)
 	w.controller()
-	kept := w.create("kept", setPorts(80, 31080))
+	kept := w.create("kept", setPorts(80, 1140))
 	served := w.get("kept").Status.LoadBalancer
 	w.arm(sim.Fault{Kind: sim.FaultError, Code: "ExpiredToken", Status: 403})
-	w.update("kept", setPorts(81, 31080))
+	w.update("kept", setPorts(81, 1140))
 	w.eventually("users are told", func() error {
 		return requireWords(fmt.Sprint(w.warnings("kept")), "ExpiredToken")
 	})
