@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -213,17 +214,15 @@ func TestCancelBetweenSteps(t *testing.T) {
 }
 
 // While one call of a batch is in flight, arriving steps of all owners are collected.
-func TestGroupCommit(t *testing.T) {
+func TestGroupCommit(t *testing.T) { synctest.Test(t, groupCommit) }
+
+func groupCommit(t *testing.T) {
 	const owners = 20
 	release := make(chan struct{})
-	var mu sync.Mutex
 	var calls []int
 	apply := func(_ context.Context, b plan.Batch) []plan.Outcome {
-		mu.Lock()
-		calls = append(calls, len(b.Steps))
-		first := len(calls) == 1
-		mu.Unlock()
-		if first {
+		calls = append(calls, len(b.Steps)) // one call at a time
+		if len(calls) == 1 {
 			<-release
 		}
 		out := make([]plan.Outcome, len(b.Steps))
@@ -233,41 +232,25 @@ func TestGroupCommit(t *testing.T) {
 		return out
 	}
 	e := New(apply, nil, Options{})
-	var wg sync.WaitGroup
-	for i := range owners {
-		wg.Go(func() {
-			if r := e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a"))), nil, nil); !r.Clean() {
-				t.Error(r.Err())
-			}
-		})
+	run := func(i int) {
+		if r := e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a"))), nil, nil); !r.Clean() {
+			t.Error(r.Err())
+		}
 	}
-	waitFor(t, func() bool {
-		e.batcher.mu.Lock()
-		defer e.batcher.mu.Unlock()
-		l := e.batcher.queues["x"]
-		return l != nil && len(l.items) == owners-1
-	})
+	go run(0)
+	synctest.Wait() // its call is in flight
+	for i := 1; i < owners; i++ {
+		go run(i)
+	}
+	synctest.Wait()
 	close(release)
-	wg.Wait()
+	synctest.Wait()
 	if d := cmp.Diff([]int{1, owners - 1}, calls); d != "" {
 		t.Errorf("steps per call (-want +got):\n%s", d)
 	}
-	waitFor(t, func() bool { // a queue ends after its last step has completed
-		e.batcher.mu.Lock()
-		defer e.batcher.mu.Unlock()
-		return len(e.batcher.queues) == 0
-	})
-}
-
-func waitFor(t *testing.T, ok func() bool) {
-	t.Helper()
-	for range 5000 {
-		if ok() {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	if n := len(e.batcher.queues); n != 0 {
+		t.Errorf("%d queues are left", n)
 	}
-	t.Fatal("never came")
 }
 
 func TestReferencesAreOfTheirOwner(t *testing.T) {
@@ -335,36 +318,30 @@ func TestTooFewAnswersAreNoSuccess(t *testing.T) {
 }
 
 // TestYield: steps that arrive while a batch lets others pass are sent with it.
-func TestYield(t *testing.T) {
+func TestYield(t *testing.T) { synctest.Test(t, sentWithAYield) }
+
+func sentWithAYield(t *testing.T) {
 	const owners = 5
-	var calls atomic.Int32
-	yields, goes := make(chan int, owners), make(chan struct{})
+	var calls, yields []int
+	goes := make(chan struct{})
 	e := New(func(ctx context.Context, b plan.Batch) []plan.Outcome {
-		calls.Add(1)
+		calls = append(calls, len(b.Steps))
 		return applyEach(doneOutcome)(ctx, b)
 	}, nil, Options{Yield: func(_ context.Context, b plan.Batch) {
-		yields <- len(b.Steps)
+		yields = append(yields, len(b.Steps))
 		<-goes
 	}})
-	var wg sync.WaitGroup
 	for i := range owners {
-		wg.Go(func() {
+		go func() {
 			if r := e.Run(context.Background(), planOf(inBatch("x", createStep(testOwner(i), "a"))), nil, nil); !r.Clean() {
 				t.Error(r.Err())
 			}
-		})
+		}()
+		synctest.Wait() // the first one yields, or another has arrived
 	}
-	if n := <-yields; n != 1 {
-		t.Errorf("%d steps yield, want 1", n)
-	}
-	waitFor(t, func() bool {
-		e.batcher.mu.Lock()
-		defer e.batcher.mu.Unlock()
-		return len(e.batcher.queues["x"].items) == owners-1
-	})
 	close(goes)
-	wg.Wait()
-	if n := calls.Load(); n != 1 {
-		t.Errorf("%d calls, want 1", n)
+	synctest.Wait()
+	if d := cmp.Diff([][]int{{1}, {owners}}, [][]int{yields, calls}); d != "" {
+		t.Errorf("steps that yield and steps per call (-want +got):\n%s", d)
 	}
 }
