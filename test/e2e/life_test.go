@@ -39,7 +39,7 @@ func (w *world) play(name string, steps []step) {
 func TestClassicLife(t *testing.T) { startWorld(t, 3).classicLife() }
 
 // Ports of health checks that Services request, one each: the API server may take a while to
-// release one. Like all that tests ask for, they are of the static band (see nodePort).
+// release one. They are of the static band, see nodePort.
 const (
 	classicHealth = staticPorts + 126
 	networkHealth = staticPorts + 127
