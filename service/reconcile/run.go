@@ -52,6 +52,7 @@ type Result struct {
 // Run performs the plan of a draft. It may be called once per draft.
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	res := Result{Draft: d}
+	d.ended = ctx.Err // that of the draft has ended with it
 	switch {
 	case d.Intent == LeaveAlone:
 		return res
