@@ -22,12 +22,13 @@ type Backends struct {
 // Select or an Interner, with the filter of the kind of load balancer. The slices
 // belong to this Service and can be nil for kinds that never forward to pods.
 func BackendsOf(svc *corev1.Service, nodes NodeSet, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Backends {
+	families, ports := Families(svc), Ports(svc)
 	return Backends{
-		Families:  Families(svc),
+		Families:  families,
 		Nodes:     nodes,
-		Ports:     Ports(svc),
+		Ports:     ports,
 		Missing:   MissingNodePorts(svc),
-		Endpoints: EndpointsOf(svc, epslices, fallback),
+		Endpoints: EndpointsOf(families, ports, epslices, fallback),
 		Health:    HealthOf(svc),
 		Pending:   nodes.Pending(),
 	}

@@ -69,11 +69,11 @@ type candidate struct {
 	ready bool
 }
 
-// EndpointsOf collects the endpoints of a Service from its slices, whose order
-// does not matter. It returns ready endpoints; if there are none, within the scope of
+// EndpointsOf collects the endpoints of a Service with some families and ports from its
+// slices, whose order does not matter. It returns ready endpoints; if there are none, within the scope of
 // the fallback, terminating ones that still serve. All others get no traffic.
 // Slices of other Services must not be passed.
-func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Endpoints {
+func EndpointsOf(families []corev1.IPFamily, ports []ServicePort, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Endpoints {
 	var out Endpoints
 	for _, s := range epslices {
 		if s.AddressType != discoveryv1.AddressTypeIPv4 && s.AddressType != discoveryv1.AddressTypeIPv6 {
@@ -82,8 +82,8 @@ func EndpointsOf(svc *corev1.Service, epslices []*discoveryv1.EndpointSlice, fal
 	}
 	slices.Sort(out.Skipped)
 	out.Hosts = endpointNodes(epslices)
-	for _, family := range Families(svc) {
-		for _, port := range Ports(svc) {
+	for _, family := range families {
+		for _, port := range ports {
 			var found []candidate
 			for _, s := range epslices {
 				if string(s.AddressType) != string(family) {

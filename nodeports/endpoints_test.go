@@ -130,7 +130,7 @@ func TestEndpointsOf(t *testing.T) {
 			if tc.local {
 				svc.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
 			}
-			e := EndpointsOf(svc, tc.slices, FallbackOf(svc))
+			e := EndpointsOf(Families(svc), Ports(svc), tc.slices, FallbackOf(svc))
 			if diff := cmp.Diff(tc.want, e.For(corev1.IPv4Protocol, "web"), byValue, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("IPv4 (-want +got):\n%s", diff)
 			}
@@ -167,7 +167,7 @@ func TestEndpointsShape(t *testing.T) {
 		IPFamilies: []corev1.IPFamily{corev1.IPv6Protocol, corev1.IPv4Protocol},
 		Ports:      []corev1.ServicePort{{Name: "b", Port: 2}, {Name: "a", Port: 1}},
 	})
-	e := EndpointsOf(svc, []*discoveryv1.EndpointSlice{
+	e := EndpointsOf(Families(svc), Ports(svc), []*discoveryv1.EndpointSlice{
 		newSlice(discoveryv1.AddressTypeFQDN, nil),
 		newSlice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{tcpPort("a", 1), tcpPort("b", 2)}, newEndpoint("10.0.0.2", "y", isReady), newEndpoint("10.0.0.1", "x", isReady), newEndpoint("10.0.0.3", "", isReady)),
 	}, FallbackPerService)
@@ -196,7 +196,7 @@ func TestUnnamedPort(t *testing.T) {
 		"no name":    {Port: pointerTo(int32(80))},
 	} {
 		s := newSlice(discoveryv1.AddressTypeIPv4, []discoveryv1.EndpointPort{port}, newEndpoint("10.0.0.1", "a", isReady))
-		if n := len(EndpointsOf(svc, []*discoveryv1.EndpointSlice{s}, FallbackPerService).For(corev1.IPv4Protocol, "")); n != 1 {
+		if n := len(EndpointsOf(Families(svc), Ports(svc), []*discoveryv1.EndpointSlice{s}, FallbackPerService).For(corev1.IPv4Protocol, "")); n != 1 {
 			t.Errorf("%s: want 1 endpoint, got %d", name, n)
 		}
 	}

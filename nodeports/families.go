@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	utilnet "k8s.io/utils/net"
 )
 
 // FamilyOf returns the IP family of an address; a mapped address counts as IPv4.
@@ -42,4 +43,13 @@ func Families(svc *corev1.Service) []corev1.IPFamily {
 		return []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	return out
+}
+
+// parseAddr reads an address as Kubernetes does: API servers before 1.36 accept
+// leading zeros, and such values stay in stored objects. A mapped address
+// is the IPv4 address that it stands for; a zone is meaningless off its host.
+func parseAddr(text string) (netip.Addr, bool) {
+	ip := utilnet.ParseIPSloppy(text)
+	addr, ok := netip.AddrFromSlice(ip)
+	return addr.Unmap(), ok
 }

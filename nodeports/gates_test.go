@@ -62,7 +62,7 @@ func TestAwait(t *testing.T) {
 	svc := &corev1.Service{}
 	svc.Spec.IPFamilies, svc.Spec.Ports = []corev1.IPFamily{corev1.IPv4Protocol}, []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
 	var got []string
-	for _, e := range EndpointsOf(svc, Await([]*discoveryv1.EndpointSlice{slice}, waits), FallbackPerService).ByPort[0].List {
+	for _, e := range EndpointsOf(Families(svc), Ports(svc), Await([]*discoveryv1.EndpointSlice{slice}, waits), FallbackPerService).ByPort[0].List {
 		got = append(got, e.Addr.String())
 	}
 	if d := cmp.Diff([]string{"10.0.0.1", "10.0.0.2"}, got); d != "" {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	utilnet "k8s.io/utils/net"
 )
 
 const (
@@ -162,13 +161,4 @@ func readyStatus(conditions []corev1.NodeCondition) corev1.ConditionStatus {
 		}
 	}
 	return corev1.ConditionUnknown
-}
-
-// parseAddr reads an address as Kubernetes does: API servers before 1.36 accept
-// leading zeros, and such values stay in stored objects. A mapped address
-// is the IPv4 address that it stands for; a zone is meaningless off its host.
-func parseAddr(text string) (netip.Addr, bool) {
-	ip := utilnet.ParseIPSloppy(text)
-	addr, ok := netip.AddrFromSlice(ip)
-	return addr.Unmap(), ok
 }

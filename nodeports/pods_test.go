@@ -55,7 +55,7 @@ func TestOwnPods(t *testing.T) {
 	}
 	svc := &corev1.Service{}
 	svc.Spec.IPFamilies, svc.Spec.Ports = []corev1.IPFamily{corev1.IPv4Protocol}, []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
-	if n := len(EndpointsOf(svc, kept, FallbackPerService).ByPort[0].List); n != 2 {
+	if n := len(EndpointsOf(Families(svc), Ports(svc), kept, FallbackPerService).ByPort[0].List); n != 2 {
 		t.Errorf("%d endpoints get traffic, want 2", n)
 	}
 }
