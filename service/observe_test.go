@@ -21,7 +21,7 @@ import (
 
 // TestWordOfAnAttempt: every end of a run has one word.
 func TestWordOfAnAttempt(t *testing.T) {
-	compared := func() *reconcile.Draft { return &reconcile.Draft{Want: &stack.Stack{}} }
+	compared := func() *reconcile.Draft { return &reconcile.Draft{Desired: reconcile.Desired{Want: &stack.Stack{}}} }
 	bad := annotations.Problems{{Severity: annotations.Error}}
 	throttled := fault.New(fault.Throttled, "slower")
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "x", errors.New("changed"))
@@ -33,9 +33,9 @@ func TestWordOfAnAttempt(t *testing.T) {
 			{draft: compared(), result: reconcile.Result{Waits: true}}, {draft: compared(), result: reconcile.Result{Again: true}},
 			{err: conflict, again: isOutdated(conflict)},
 		},
-		metrics.ResultHeld: {{draft: &reconcile.Draft{Want: &stack.Stack{}, Plan: plan.Plan{Blocked: []plan.Blocked{{By: "proof"}}}}}},
+		metrics.ResultHeld: {{draft: &reconcile.Draft{Desired: reconcile.Desired{Want: &stack.Stack{}}, Plan: plan.Plan{Blocked: []plan.Blocked{{By: "proof"}}}}}},
 		metrics.ResultRejected: {
-			{draft: &reconcile.Draft{Intent: reconcile.LeaveAlone}}, {draft: &reconcile.Draft{Clean: true, Problems: bad}},
+			{draft: &reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.LeaveAlone}}}, {draft: &reconcile.Draft{Clean: true, Parsed: reconcile.Parsed{Problems: bad}}},
 		},
 		metrics.ResultThrottled: {{err: throttled}, {draft: compared(), result: reconcile.Result{Err: throttled}}},
 		metrics.ResultFailed: {

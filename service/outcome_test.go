@@ -66,7 +66,7 @@ func visitTo(svc *corev1.Service) (*visit, *testclock.FakeClock) {
 }
 
 func refusedEver(job reconcile.Job) reconcile.Result {
-	return resultOf(reconcile.Draft{Job: job, Intent: reconcile.LeaveAlone, Problems: refused})
+	return resultOf(reconcile.Draft{Job: job, Parsed: reconcile.Parsed{Intent: reconcile.LeaveAlone, Problems: refused}})
 }
 
 // TestJobOf: the marks on a Service give its recorded state, for the loop and for the
@@ -101,11 +101,11 @@ func TestJobOf(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	serving := status.Result{Ingress: []corev1.LoadBalancerIngress{status.Hostname("lb.example.com")}}
-	clean := resultOf(reconcile.Draft{Asked: "new"})
+	clean := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}})
 	clean.Clean, clean.Status = true, serving
-	halfway := resultOf(reconcile.Draft{Asked: "new"}, failedResult(fault.Quota))
+	halfway := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}}, failedResult(fault.Quota))
 	halfway.Status = serving
-	untouched := resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused})
+	untouched := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.LeaveAlone, Problems: refused}})
 	switching := resultOf(reconcile.Draft{}, engine.Result{Step: gatedStep("old-lb"), State: engine.Waiting})
 	known := func(digest string) *corev1.Service {
 		svc := newClaimService("berth")

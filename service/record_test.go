@@ -22,16 +22,16 @@ func TestOutdated(t *testing.T) {
 		deleted bool
 		want    string
 	}{
-		"another wish":                {record: "old", draft: reconcile.Draft{Asked: "new", Plan: some}, want: ";class=berth"},
-		"no wish any more":            {record: "old", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";by=before;class=berth"},
-		"refused until now":           {record: nothingMade, draft: reconcile.Draft{Asked: "new", Plan: some}, want: ";class=berth"},
-		"deleted":                     {record: "old", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, deleted: true},
-		"nodes alone":                 {record: "old", draft: reconcile.Draft{Asked: "old", Plan: some}},
-		"nothing to do":               {record: "old", draft: reconcile.Draft{Asked: "new"}},
-		"nothing recorded":            {draft: reconcile.Draft{Asked: "new", Plan: some}},
-		"drift is kept":               {record: "kept:as-is", draft: reconcile.Draft{Asked: "new", Digest: "as-is", Plan: some}},
-		"drift is kept no longer":     {record: "kept:as-is", draft: reconcile.Draft{Asked: "new", Digest: "other", Plan: some}, want: ";class=berth"},
-		"drift was kept, and is gone": {record: "kept:as-is", draft: reconcile.Draft{Intent: reconcile.Release, Plan: some}, want: ";by=before;class=berth"},
+		"another wish":                {record: "old", draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}, Plan: some}, want: ";class=berth"},
+		"no wish any more":            {record: "old", draft: reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.Release}, Plan: some}, want: ";by=before;class=berth"},
+		"refused until now":           {record: nothingMade, draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}, Plan: some}, want: ";class=berth"},
+		"deleted":                     {record: "old", draft: reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.Release}, Plan: some}, deleted: true},
+		"nodes alone":                 {record: "old", draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "old"}, Plan: some}},
+		"nothing to do":               {record: "old", draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}}},
+		"nothing recorded":            {draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}, Plan: some}},
+		"drift is kept":               {record: "kept:as-is", draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new", Digest: "as-is"}, Plan: some}},
+		"drift is kept no longer":     {record: "kept:as-is", draft: reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new", Digest: "other"}, Plan: some}, want: ";class=berth"},
+		"drift was kept, and is gone": {record: "kept:as-is", draft: reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.Release}, Plan: some}, want: ";by=before;class=berth"},
 	} {
 		svc := newClaimService("berth")
 		svc.Annotations[status.AnnotationApplied] = NewRecord(svc, tc.record, "before").String()

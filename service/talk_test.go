@@ -46,7 +46,7 @@ func recordedEvents(r *record.FakeRecorder) []string {
 // once.
 func TestEventsAreRepeated(t *testing.T) {
 	v, events, clock := newReporting(newClaimService("berth"))
-	wrong := &reconcile.Draft{Problems: annotations.Problems{{Key: "spec.ports", Code: annotations.CodeMixed, Message: "mixes protocols"}}}
+	wrong := &reconcile.Draft{Parsed: reconcile.Parsed{Problems: annotations.Problems{{Key: "spec.ports", Code: annotations.CodeMixed, Message: "mixes protocols"}}}}
 	run := func(d *reconcile.Draft) []string {
 		talk := v.newTalk()
 		talk.problems(d)

@@ -61,7 +61,7 @@ func TestWanted(t *testing.T) {
 	}{
 		"clean": {
 			svc: balancerOf("a"),
-			res: reconcile.Result{Draft: &reconcile.Draft{Asked: "abc"}, Clean: true, Status: address},
+			res: reconcile.Result{Draft: &reconcile.Draft{Parsed: reconcile.Parsed{Asked: "abc"}}, Clean: true, Status: address},
 			want: status.Want{
 				Conditions: []status.Condition{accepted, status.Programmed("")}, Outputs: address.Annotations, AddFinalizers: address.Finalizers,
 				DropFinalizers: []string{"example.com/v1"}, Annotations: map[string]string{status.AnnotationApplied: "abc;by=plugin;class="},
@@ -69,14 +69,14 @@ func TestWanted(t *testing.T) {
 		},
 		"not accepted, nothing there": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Intent: reconcile.LeaveAlone}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Parsed: reconcile.Parsed{Problems: badValue(), Intent: reconcile.LeaveAlone}}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
 				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"not accepted, kept up": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue()}, Serves: []stack.Key{{Kind: "toy"}}, Status: address},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Parsed: reconcile.Parsed{Problems: badValue()}}, Serves: []stack.Key{{Kind: "toy"}}, Status: address},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{refused,
 				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; the existing load balancer keeps its last accepted configuration, and its backends follow the nodes")},
@@ -84,14 +84,14 @@ func TestWanted(t *testing.T) {
 		},
 		"refused by the policy": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: badValue(), Refused: badValue(), Intent: reconcile.LeaveAlone}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Parsed: reconcile.Parsed{Problems: badValue(), Refused: badValue(), Intent: reconcile.LeaveAlone}}},
 			failed: badValue().Err(),
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonPolicyRefused, badValue().Err().Error()),
 				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},
 		},
 		"protocols that cannot be served together": {
 			svc:    balancerOf("a"),
-			res:    reconcile.Result{Draft: &reconcile.Draft{Problems: mixedProblems(), Intent: reconcile.LeaveAlone}},
+			res:    reconcile.Result{Draft: &reconcile.Draft{Parsed: reconcile.Parsed{Problems: mixedProblems(), Intent: reconcile.LeaveAlone}}},
 			failed: mixedProblems().Err(),
 			want: status.Want{Conditions: []status.Condition{status.NotAccepted(status.ReasonUnsupportedSpec, mixedProblems().Err().Error()), status.PortsError(mixedProblems()[0].String()),
 				status.NotProgrammed(status.ReasonNotAccepted, "the Service was not accepted; existing cloud resources are kept as they are")}},

@@ -56,8 +56,8 @@ func TestProgrammed(t *testing.T) {
 		want   status.Reason // empty: programmed
 	}{
 		"all is well":           {resultOf(reconcile.Draft{}), ""},
-		"never accepted":        {resultOf(reconcile.Draft{Intent: reconcile.LeaveAlone, Problems: refused}), status.ReasonNotAccepted},
-		"not accepted any more": {resultOf(reconcile.Draft{Problems: refused}), status.ReasonNotAccepted},
+		"never accepted":        {resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.LeaveAlone, Problems: refused}}), status.ReasonNotAccepted},
+		"not accepted any more": {resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Problems: refused}}), status.ReasonNotAccepted},
 		"quota":                 {resultOf(reconcile.Draft{}, failWith(fault.Quota)), status.ReasonQuotaExceeded},
 		"denied":                {resultOf(reconcile.Draft{}, failWith(fault.Denied)), status.ReasonDenied},
 		"invalid":               {resultOf(reconcile.Draft{}, failWith(fault.Invalid)), status.ReasonRefused},
@@ -138,10 +138,10 @@ func TestTold(t *testing.T) {
 // being reported as programmed; other warnings do not.
 func TestNotApplied(t *testing.T) {
 	p := annotations.Problem{Key: "x/internal", Value: "true", Message: "cannot change", Severity: annotations.Warning}
-	if got := Programmed(resultOf(reconcile.Draft{Problems: annotations.Problems{p}})); got.Reason != status.ReasonProgrammed {
+	if got := Programmed(resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Problems: annotations.Problems{p}}})); got.Reason != status.ReasonProgrammed {
 		t.Error(got)
 	}
-	draft := reconcile.Draft{Problems: annotations.NotApplied(p)}
+	draft := reconcile.Draft{Parsed: reconcile.Parsed{Problems: annotations.NotApplied(p)}}
 	got := Programmed(resultOf(draft))
 	if got.Reason != status.ReasonNotApplied || got.Message != `x/internal: "true" cannot change` {
 		t.Error(got)

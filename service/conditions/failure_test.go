@@ -76,7 +76,7 @@ func TestForemost(t *testing.T) {
 // TestRefusedRelease: a Service that is being deleted is not asked to change.
 func TestRefusedRelease(t *testing.T) {
 	failed := engine.Result{Step: newStep(0), State: engine.Failed, Outcome: plan.Failed(fault.New(fault.Invalid, "cannot be removed."))}
-	got := Programmed(resultOf(reconcile.Draft{Intent: reconcile.Release}, failed))
+	got := Programmed(resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.Release}}, failed))
 	if got.Reason != status.ReasonRefused || strings.Contains(got.Message, "change the Service") || !strings.Contains(got.Message, "the deletion is retried") {
 		t.Errorf("%s: %s", got.Reason, got.Message)
 	}
@@ -100,11 +100,11 @@ func TestUnreadOfAChangedService(t *testing.T) {
 
 // TestNotAcceptedSaysWhatServes: no accepted configuration is claimed where none exists.
 func TestNotAcceptedSaysWhatServes(t *testing.T) {
-	none := Programmed(resultOf(reconcile.Draft{Problems: refused}))
+	none := Programmed(resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Problems: refused}}))
 	if !strings.Contains(none.Message, "no load balancer exists") {
 		t.Error(none.Message)
 	}
-	res := resultOf(reconcile.Draft{Problems: refused})
+	res := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Problems: refused}})
 	res.Serves = append(res.Serves, newStep(0).ID.Key)
 	if got := Programmed(res).Message; !strings.Contains(got, "serves nothing yet") {
 		t.Error(got)

@@ -41,7 +41,7 @@ func TestKeyOfRefusedValue(t *testing.T) {
 		"a key that is in the text": {fault.Conflict, "x/subnet: apps is used", "x/subnet: apps is used; the controller reads the resource again and retries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result := resultOf(reconcile.Draft{Request: providers.Request{Service: svc, Values: bag}}, failWith(fault.Quota))
+			result := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Request: providers.Request{Service: svc, Values: bag}}}, failWith(fault.Quota))
 			result.Err = fault.New(tc.meaning, "%s", tc.text)
 			if got := Programmed(result).Message; !strings.Contains(got, tc.want) {
 				t.Errorf("%q does not contain %q", got, tc.want)

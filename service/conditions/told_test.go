@@ -48,7 +48,7 @@ func TestReasons(t *testing.T) {
 		"half a feature": {annotations.Problem{Key: "spec.ipFamilies", Severity: annotations.Warning}, "", status.EventUnsupportedSpec, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			draft := &reconcile.Draft{Problems: annotations.Problems{tc.problem}}
+			draft := &reconcile.Draft{Parsed: reconcile.Parsed{Problems: annotations.Problems{tc.problem}}}
 			got := Accepted(draft)
 			if tc.reason == "" {
 				tc.reason = status.ReasonAccepted
@@ -71,7 +71,7 @@ func TestReasons(t *testing.T) {
 func TestProgrammedSays(t *testing.T) {
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
 		{Port: 80, Protocol: corev1.ProtocolTCP}, {Port: 53, Protocol: corev1.ProtocolUDP}}}}
-	res := resultOf(reconcile.Draft{Request: providers.Request{Service: svc, Kind: "nlb"}})
+	res := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Request: providers.Request{Service: svc, Kind: "nlb"}}})
 	res.Serves, res.Manual = []stack.Key{{Kind: "rule", Name: "a1"}, {Kind: "rule6", Name: "a1"}}, []string{"run x"}
 	res.Names = []string{"a1", "a1"}
 	if got, want := Programmed(res).Message, "nlb a1 serves 80/TCP, 53/UDP; run x"; got != want {
@@ -103,7 +103,7 @@ func TestNotReplacingYet(t *testing.T) {
 	gone := newStep(1)
 	gone.ID = plan.StepID{Key: old, Action: plan.Delete}
 	for state, want := range map[stack.State]bool{stack.Pending: false, stack.Ready: true} {
-		draft := reconcile.Draft{Found: []stack.Key{old}, Want: &stack.Stack{Resources: []stack.Resource{{Key: next}}}}
+		draft := reconcile.Draft{Found: []stack.Key{old}, Desired: reconcile.Desired{Want: &stack.Stack{Resources: []stack.Resource{{Key: next}}}}}
 		res := resultOf(draft, engine.Result{Step: gone, State: engine.Waiting})
 		res.Report.Have = &stack.Stack{Resources: []stack.Resource{{Key: next, State: state}, {Key: old, State: stack.Pending}}}
 		res.Serves = []stack.Key{next, old}

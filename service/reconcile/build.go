@@ -9,96 +9,48 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 )
 
-// build computes the desired stack and enters it into the ledger.
-func (r *Reconciler) build(ctx context.Context, d *Draft) error {
-	if d.Intent == KeepServing {
-		r.keepServing(d)
-		return nil
-	}
-	want, problems, err := r.buildDesired(d, d.Have)
-	if err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	d.built, d.Problems = problems, append(d.Problems, problems...)
-	if problems.Errors() {
-		return r.buildLastGood(ctx, d)
-	}
-	if r.admitWant(d, want) {
-		r.takeDesired(d, want)
-	}
-	return nil
+// Desired is what the cloud is to have for a request.
+type Desired struct {
+	Want     *stack.Stack
+	problems annotations.Problems // from the build
+	refused  annotations.Problems // what the stack must not have
 }
 
-// buildLastGood builds from the last valid request where today's cannot be built. If that one
-// cannot be built any more either, the existing resources follow the nodes.
-func (r *Reconciler) buildLastGood(ctx context.Context, d *Draft) error {
-	switch r.fallBack(d); d.Intent {
-	case LeaveAlone:
-		return nil
-	case KeepServing:
-		r.keepServing(d)
-		return nil
-	case Serve, Release:
+// build computes the desired stack of a request.
+func (r *Reconciler) build(ctx context.Context, job Job, p Parsed, v View) (Desired, phase, error) {
+	if p.Intent == KeepServing {
+		return r.buildKept(job, p, v)
 	}
-	d.Request.Backends = r.computeBackends(d)
-	if err := r.observeBeyond(ctx, d); err != nil {
-		return err
+	want, problems, err := r.buildDesired(ctx, p, v, v.Have)
+	out := Desired{Want: want, problems: problems}
+	if err == nil && !problems.Errors() {
+		out.refused = r.listBecome(p, want)
 	}
-	want, problems, err := r.buildDesired(d, d.Have)
-	if err != nil {
-		return fmt.Errorf("build the last good state: %w", err)
+	switch failed := problems.Errors() || out.refused.Errors(); {
+	case v.Basis == Checked && (failed || err != nil):
+		return Desired{}, toReadAll, nil
+	case err != nil:
+		return Desired{}, toEnd, fmt.Errorf("build: %w", err)
+	case failed:
+		return out, toWeaken, nil
 	}
-	switch {
-	case !problems.Errors():
-		if r.admitWant(d, want) {
-			r.takeDesired(d, want)
-		}
-	case r.cloud.KeepServing != nil:
-		d.Intent = KeepServing
-		r.keepServing(d)
-	default:
-		d.Intent = LeaveAlone
-	}
-	return nil
+	return out, toMatch, nil
 }
 
-// admitWant checks the desired stack as well: an existing load balancer may keep what the Service
-// no longer requests, and must not be changed any further then. It still follows the nodes.
-func (r *Reconciler) admitWant(d *Draft, want *stack.Stack) bool {
-	if r.options.Admit == nil || r.cloud.Becomes == nil {
-		return true
+// buildKept desires the existing resources, with today's backends. A Service without a load balancer
+// uses only the shared resources that were found for it: others are entered when it is built.
+func (r *Reconciler) buildKept(job Job, p Parsed, v View) (Desired, phase, error) {
+	out := Desired{Want: r.cloud.KeepServing(p.Request, v.Facts, v.Have)}
+	if r.isServing(v.Have) {
+		return out, toMatch, nil
 	}
-	refused := r.options.Admit(d.Request.Service, r.cloud.Becomes(d.Request, want))
-	if !refused.Errors() {
-		return true
+	if len(v.Blind) == 0 && v.Basis >= Remembered {
+		r.enterDesired(p.Owner, job, out.Want)
 	}
-	for i := range refused {
-		refused[i].Message += "; the existing load balancer is retained, and is not changed until this is allowed or the Service is recreated"
-	}
-	d.Refused = append(d.Refused, refused...).Distinct()
-	d.Problems = append(d.Problems, refused...).Distinct()
-	if d.Intent = LeaveAlone; r.cloud.KeepServing != nil {
-		d.Intent = KeepServing
-		r.keepServing(d)
-	}
-	return false
-}
-
-// keepServing desires the existing resources, with today's backends. If no load balancer
-// exists, the Service is left alone, and uses only the shared resources that were found for it:
-// others are entered when it is built.
-func (r *Reconciler) keepServing(d *Draft) {
-	found := r.cloud.KeepServing(d.Request, d.Facts, d.Have)
-	if r.isServing(d.Have) {
-		r.takeDesired(d, found)
-		return
-	}
-	d.Intent = LeaveAlone
-	if len(d.Blind) == 0 && d.Basis >= Remembered {
-		r.ledger.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.withKept(found.Resources))
-	}
+	return out, toWeaken, nil
 }
 
 // A request is bounded before it is built, so building and comparing take milliseconds. If they
@@ -109,26 +61,26 @@ func (r *Reconciler) keepServing(d *Draft) {
 const overdueWait = 5 * time.Minute
 
 // buildDesired builds the desired stack, in time.
-func (r *Reconciler) buildDesired(d *Draft, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
-	req := d.Request
-	req.Over, req.Find = r.startDeadline(d), r.ledger.Find
-	want, problems, err := r.cloud.Build(req, d.Facts, have)
+func (r *Reconciler) buildDesired(ctx context.Context, p Parsed, v View, have *stack.Stack) (*stack.Stack, annotations.Problems, error) {
+	req := p.Request
+	req.Over, req.Find = r.startDeadline(ctx), r.ledger.Find
+	want, problems, err := r.cloud.Build(req, v.Facts, have)
 	if req.Over() {
-		return nil, nil, r.overdueError(d)
+		return nil, nil, r.overdueError(ctx)
 	}
 	return want, problems, err
 }
 
 // startDeadline starts to measure the time that a Service may take.
-func (r *Reconciler) startDeadline(d *Draft) (over func() bool) {
+func (r *Reconciler) startDeadline(ctx context.Context) (over func() bool) {
 	end := r.options.Now().Add(r.options.PlanTime)
-	return func() bool { return d.ended != nil && d.ended() != nil || !r.options.Now().Before(end) }
+	return func() bool { return ctx.Err() != nil || !r.options.Now().Before(end) }
 }
 
 // overdueError returns the error for a Service whose time is over.
-func (r *Reconciler) overdueError(d *Draft) error {
-	if d.ended != nil && d.ended() != nil {
-		return d.ended()
+func (r *Reconciler) overdueError(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return &fault.Fault{
 		Meaning: fault.Internal, After: overdueWait,
@@ -136,29 +88,54 @@ func (r *Reconciler) overdueError(d *Draft) error {
 	}
 }
 
-// takeDesired sets the desired stack, and matches the observed one with it.
-func (r *Reconciler) takeDesired(d *Draft, want *stack.Stack) {
-	want.Owner = d.Owner
-	if r.cloud.MatchFound != nil {
-		d.Have = r.cloud.MatchFound(want, d.Have)
+// listBecome lists what a desired stack must not have: an existing load balancer may keep what the
+// Service no longer requests, and must not be changed any further then. It still follows the nodes.
+func (r *Reconciler) listBecome(p Parsed, want *stack.Stack) annotations.Problems {
+	if r.options.Admit == nil || r.cloud.Becomes == nil {
+		return nil
 	}
-	d.Want = want
-	d.dropUnwanted()
-	r.ledger.EnterSince(d.Owner, d.Job.Service.CreationTimestamp.Time, r.withKept(want.Resources))
+	refused := r.options.Admit(p.Request.Service, r.cloud.Becomes(p.Request, want))
+	for i := range refused {
+		refused[i].Message += "; the existing load balancer is retained, and is not changed until this is allowed or the Service is recreated"
+	}
+	return refused
 }
 
-// dropUnwanted removes from the observed stack of a Service without resources the shared
-// resources that it does not desire: they exist for other Services.
-func (d *Draft) dropUnwanted() {
-	owned := func(res stack.Resource) bool { return res.Ownership == stack.Owned && res.Proof != stack.None }
-	untouched := d.Job.NeverProvisioned && d.Job.Look && !slices.ContainsFunc(d.Have.Resources, owned)
-	if d.Basis != Assumed && !untouched || d.Want == nil {
-		return
+// matchObserved enters the desired stack into the ledger, and returns the observed one as it is to be
+// compared with that.
+func (r *Reconciler) matchObserved(job Job, p Parsed, v View, want *stack.Stack) (*stack.Stack, phase) {
+	want.Owner = p.Owner
+	have := v.Have
+	if r.cloud.MatchFound != nil {
+		have = r.cloud.MatchFound(want, have)
 	}
-	d.Have.Resources = slices.DeleteFunc(d.Have.Resources, func(res stack.Resource) bool {
-		_, wanted := d.Want.Get(res.Key)
-		return res.Ownership == stack.Shared && res.In == (stack.Key{}) && !wanted
-	})
+	if v.Basis == Assumed || job.NeverProvisioned && job.Look {
+		have.Resources = slices.DeleteFunc(have.Resources, isOfOthers(have, want, v.Basis))
+	}
+	r.enterDesired(p.Owner, job, want)
+	switch {
+	case v.Basis != Checked:
+		return have, toConfirm
+	case r.hasUndesired(want, have):
+		return have, toReadAll
+	}
+	return r.assumeDesired(want, have), toCompare
+}
+
+// isOfOthers returns a filter of the shared resources that exist for other Services: a Service
+// without resources of its own does not desire them.
+func isOfOthers(have, want *stack.Stack, basis Basis) func(stack.Resource) bool {
+	isOwned := func(res stack.Resource) bool { return res.Ownership == stack.Owned && res.Proof != stack.None }
+	exists := basis != Assumed && slices.ContainsFunc(have.Resources, isOwned)
+	return func(res stack.Resource) bool {
+		_, wanted := want.Get(res.Key)
+		return !exists && res.Ownership == stack.Shared && res.In == (stack.Key{}) && !wanted
+	}
+}
+
+// enterDesired enters the desired stack of a Service into the ledger.
+func (r *Reconciler) enterDesired(o stack.Owner, job Job, want *stack.Stack) {
+	r.ledger.EnterSince(o, job.Service.CreationTimestamp.Time, r.withKept(want.Resources))
 }
 
 // withKept returns desired resources with the shared ones that are kept with them.
@@ -171,6 +148,28 @@ func (r *Reconciler) withKept(wanted []stack.Resource) []stack.Resource {
 		}
 		for _, key := range keeps(res.Key) {
 			out = append(out, stack.Resource{Key: key, Ownership: stack.Shared})
+		}
+	}
+	return out
+}
+
+// assumeDesired returns the desired resources as if they existed. The kinds that were read are
+// as they were found.
+func (r *Reconciler) assumeDesired(want, found *stack.Stack) *stack.Stack {
+	out := &stack.Stack{Owner: want.Owner}
+	for _, res := range want.Resources {
+		existing, seen := found.Get(res.Key)
+		switch {
+		case seen && (r.followsBackends(res.Key.Kind) || r.cloud.Rules.Kinds[res.Key.Kind].Role.Is(diff.EntryPoint)):
+			out.Resources = append(out.Resources, existing)
+		case r.followsBackends(res.Key.Kind):
+			// The read would have shown it.
+		default:
+			res.Proof = stack.Derived
+			if seen {
+				res.ID, res.State = existing.ID, existing.State
+			}
+			out.Resources = append(out.Resources, res)
 		}
 	}
 	return out

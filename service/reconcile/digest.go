@@ -55,9 +55,8 @@ func askedDigest(cloud providers.Bound, req providers.Request) string {
 // Asked returns the digest of a Service's request, as a clean run records it on the Service. It
 // calls no cloud.
 func (r *Reconciler) Asked(job Job) string {
-	d := r.newDraft(job)
-	r.parse(d)
-	return askedDigest(r.cloud, d.Request)
+	p := r.parse(job, r.lastSnapshot(OwnerOf(job.Service)))
+	return askedDigest(r.cloud, p.Request)
 }
 
 // inputLabels returns the keys of labels that decide on Services, without the labels that the

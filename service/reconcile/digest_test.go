@@ -22,7 +22,7 @@ func TestDigestOfLabels(t *testing.T) {
 	of := func(wanted providers.Labels, service, namespace labels) string {
 		cloud := providers.Bound{Annotations: set, Labels: wanted}
 		job := Job{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: service}}, NamespaceLabels: namespace}
-		return askedDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).selectLabels(job)})
+		return askedDigest(cloud, providers.Request{Service: job.Service, NamespaceLabels: New(cloud, Options{}).selectLabels(job.NamespaceLabels)})
 	}
 	both := providers.Labels{Service: []string{"team", "tier"}, Namespace: []string{"team", "tier"}}
 	plain := of(providers.Labels{}, nil, nil)

@@ -2,27 +2,38 @@ package reconcile
 
 import (
 	"context"
-	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
+
+// Draft is the plan for a Service, with the results of the phases that it follows from.
+type Draft struct {
+	Job Job
+	Parsed
+	View
+	Desired
+	Plan  plan.Plan
+	Found []stack.Key // the load balancers that clients could connect to before the run
+	// Clean drafts have nothing to do by what is observed already: the plan is empty, or nothing
+	// was built or compared.
+	Clean bool
+
+	last    recalled // before the run; again before each further read
+	learned bool     // a run has found out what the conditions report
+	recheck bool     // the last run left nothing to do, on the same input
+	awaited bool     // a deletion by another Service has ended since the draft began
+}
 
 // Draft plans a Service without changing anything in the cloud. An error is a
 // fault; mistakes of the user are in Problems. A Service that cannot be drafted
 // might desire any shared resource, unless all its existing resources were read.
 func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
-	d := r.newDraft(job)
-	d.ended = ctx.Err
+	last := r.recall(OwnerOf(job.Service))
 	if job.Release {
-		d.Intent = Release
-		return d, r.draftRelease(ctx, d)
+		return r.draftRelease(ctx, job, last)
 	}
-	err := r.draft(ctx, d)
+	d, err := r.draft(ctx, job, last)
 	if err != nil || d.Intent != Serve {
 		if job.NeverProvisioned || job.NothingMade {
 			// Nothing was ever created for it, so it can miss nothing. Otherwise a Service
@@ -34,110 +45,63 @@ func (r *Reconciler) Draft(ctx context.Context, job Job) (*Draft, error) {
 	return d, err
 }
 
-// newDraft returns an empty draft with the last snapshot of its Service.
-func (r *Reconciler) newDraft(job Job) *Draft {
-	owner := OwnerOf(job.Service)
-	return &Draft{Job: job, Owner: owner, progress: progress{last: r.recall(owner)}}
-}
+// phase is a phase of a draft. Each has a few values as its input, and returns its result and the
+// next phase.
+type phase int
 
-// draft has four phases: parse, observe, build and compare. The last three are repeated, with a
-// read, while the observations do not suffice for the plan that follows from them.
-func (r *Reconciler) draft(ctx context.Context, d *Draft) error {
-	if r.parse(d); d.Intent == LeaveAlone {
-		return nil
+const (
+	toObserve phase = iota // request to view
+	toBuild                // request and view to desired stack
+	toWeaken               // a request that cannot be followed to another one
+	toMatch                // view to one that can be compared with the desired stack
+	toConfirm              // waits for deletions of what is desired
+	toCompare              // view and desired stack to plan
+	toJudge                // whether the view suffices for the plan
+	toReadAll              // begins again with a read of everything that the Service may own
+	toEnd
+)
+
+// draft runs the phases. Parsing comes first. The others are repeated while the request becomes a
+// weaker one, or what was observed does not suffice for the plan that follows from it.
+func (r *Reconciler) draft(ctx context.Context, job Job, last recalled) (*Draft, error) {
+	d := &Draft{Job: job, Parsed: r.parse(job, last.snapshot), last: last}
+	if d.Intent == LeaveAlone {
+		return d, nil
 	}
-	d.Asked = askedDigest(r.cloud, d.Request)
-	d.Digest = inputDigest(d.Asked, d.Request)
-	d.recheck = d.last.clean == d.Digest
-	if r.stillClean(d) {
-		return nil
+	d.recheck = last.clean == d.Digest
+	if r.isStillClean(job, d.Parsed, last) {
+		d.View = rememberedView(last)
+		d.Clean, d.Problems = true, append(d.Problems, last.warnings...).Distinct()
+		return d, nil
 	}
-	for {
-		if err := r.observe(ctx, d); err != nil {
-			return err
+	var err error
+	for next := toObserve; next != toEnd && err == nil; {
+		switch next {
+		case toObserve:
+			d.View, next, err = r.observe(ctx, job, d.Parsed, d.last)
+		case toBuild:
+			d.Desired, next, err = r.build(ctx, job, d.Parsed, d.View)
+		case toWeaken:
+			d.Parsed, next, err = r.weakenRequest(job, d.Parsed, d.View, d.Desired, d.last.snapshot)
+			d.Desired = Desired{}
+		case toMatch:
+			d.Have, next = r.matchObserved(job, d.Parsed, d.View, d.Want)
+		case toConfirm:
+			d.awaited, next, err = r.confirmDesired(ctx, d.Parsed, d.View, d.Want, d.awaited)
+		case toCompare:
+			d.Plan, err = r.compare(ctx, job, d.Parsed, d.View, d.Want)
+			next = toJudge
+		case toJudge:
+			next = r.judgePlan(d.Parsed, d.View, d.Want, d.Plan, d.last.asked)
+		case toReadAll:
+			d.last, next = r.distrustSnapshot(d.Owner)
+			d.Desired, d.Plan, job.NeverProvisioned = Desired{}, plan.Plan{}, false
+			d.Job = job
+		case toEnd:
 		}
-		suffices, err := r.planObserved(ctx, d)
-		if suffices || err != nil {
-			return err
-		}
-		d.Want, d.Plan = nil, plan.Plan{}
-		r.Distrust(d.Owner)
-		d.last = r.recall(d.Owner)
 	}
-}
-
-// planObserved builds and compares. It reports whether the observations suffice for that. Each
-// cause for another read ends with that read.
-func (r *Reconciler) planObserved(ctx context.Context, d *Draft) (suffices bool, err error) {
-	if d.Basis == Checked {
-		return r.planChecked(d), nil
+	if err == nil && d.Intent != LeaveAlone {
+		r.finishDraft(d)
 	}
-	if err := r.build(ctx, d); err != nil || d.Intent == LeaveAlone {
-		return true, err
-	}
-	if removed, err := r.awaitDeletions(ctx, d); removed || err != nil {
-		d.Job.NeverProvisioned = false
-		return false, err
-	}
-	if d.Intent == Serve && d.Basis == Remembered && hasUnproven(d.Want, d.Have, d.unproven) {
-		return false, nil
-	}
-	if err := r.compare(d); err != nil {
-		return false, err
-	}
-	if r.exceedsBasis(d) || r.createsForOthers(d) {
-		d.Job.NeverProvisioned = false
-		return false, nil
-	}
-	return true, nil
-}
-
-// stillClean reports whether the last run left nothing to do and nothing has changed
-// since.
-func (r *Reconciler) stillClean(d *Draft) bool {
-	if !d.last.isFresh || d.last.clean != d.Digest || d.Problems.Errors() || r.isElsewhere(d) {
-		return false
-	}
-	d.remember()
-	d.Clean, d.Problems = true, append(d.Problems, d.last.warnings...).Distinct()
-	return true
-}
-
-// draftRelease plans the release of everything that the Service owns.
-func (r *Reconciler) draftRelease(ctx context.Context, d *Draft) error {
-	d.Request = providers.Request{Owner: d.Owner, Service: d.Job.Service}
-	r.ledger.Leave(d.Owner)
-	if last := d.last; last.isFresh && last.basis != Checked && !hasUnproven(nil, last.Have, last.unproven) {
-		if r.sharesCalls(last.Have) {
-			r.reader.Gather(ctx) // others may be released as well
-		}
-		d.remember()
-		d.Have, d.Blind = r.observed.Overlay(d.Have, d.read), last.blind
-	} else if err := r.read(ctx, d, r.ownedScope(d.Owner, d.Job.Service)); err != nil {
-		return err
-	}
-	r.beginRelease(d)
-	d.Want = &stack.Stack{Owner: d.Owner}
-	if before := r.cloud.BeforeDelete; before != nil {
-		d.Want.Resources = before(d.Owner, d.Job.Service, d.Have)
-	}
-	return r.compare(d)
-}
-
-// ownedScope returns where anything that a Service may own can be found, with the nodes that
-// prove it where the cloud needs them.
-func (r *Reconciler) ownedScope(o stack.Owner, svc *corev1.Service) providers.Scope {
-	scope := r.cloud.OwnedScope(o, svc)
-	if r.cloud.ProvenByNodes {
-		scope.Nodes = r.nodes.Select(nodeports.Filter{Everyone: true})
-	}
-	return scope
-}
-
-// sharesCalls reports whether a known resource is shared, and written by one call for all
-// Services that use it.
-func (r *Reconciler) sharesCalls(have *stack.Stack) bool {
-	return slices.ContainsFunc(have.Resources, func(res stack.Resource) bool {
-		return res.Ownership == stack.Shared && r.cloud.Rules.Kinds[res.Key.Kind].Batch != nil
-	})
+	return d, err
 }

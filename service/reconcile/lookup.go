@@ -10,9 +10,9 @@ const (
 	LookupUnchanged Lookup = "unchanged"
 	// LookupHit drafts were compared with the snapshot of an earlier run.
 	LookupHit Lookup = "hit"
-	// LookupGlance drafts checked that a load balancer that was clean before the process
+	// LookupChecked drafts checked that a load balancer that was clean before the process
 	// started still exists.
-	LookupGlance Lookup = "glance"
+	LookupChecked Lookup = "glance"
 	// LookupMiss drafts read everything that the Service has.
 	LookupMiss Lookup = "miss"
 )
@@ -21,7 +21,7 @@ const (
 func (d *Draft) Lookup() Lookup {
 	switch {
 	case d.Basis == Checked:
-		return LookupGlance
+		return LookupChecked
 	case d.Clean:
 		return LookupUnchanged
 	case d.Basis == Read || d.Basis == Assumed:

@@ -28,12 +28,14 @@ func (r *Reconciler) Orphans(ctx context.Context, live providers.Live) ([]*Draft
 	for _, have := range found {
 		o, svc := have.Owner, &corev1.Service{}
 		svc.Namespace, svc.Name = o.Namespace, o.Name
-		d := &Draft{Job: Job{Service: svc, Release: true}, Intent: Release, Owner: o, Want: &stack.Stack{Owner: o}}
-		d.observe(have, r.options.Now(), Read)
-		d.Request.Owner, d.Request.Service = o, svc
-		if err := r.compare(d); err != nil {
+		d := &Draft{
+			Job: Job{Service: svc, Release: true}, Parsed: releaseOf(o, svc), Desired: Desired{Want: &stack.Stack{Owner: o}},
+			View: View{Have: have, Basis: Read, origin: Read, read: r.options.Now()},
+		}
+		if d.Plan, err = r.compare(ctx, d.Job, d.Parsed, d.View, d.Want); err != nil {
 			return nil, fmt.Errorf("orphans: %w", err)
 		}
+		d.Found = r.listServing(d.Have)
 		if d.Plan.Writes() || len(d.Plan.Blocked) > 0 { // else all of it belongs to existing Services
 			out = append(out, d)
 		}

@@ -48,31 +48,32 @@ func (r *releases) drop(o stack.Owner) {
 }
 
 // beginRelease records what the Service has when its release begins, and removes from the
-// draft what belongs to a later Service of the same name. Without a record from before the
+// view what belongs to a later Service of the same name. Without a record from before the
 // later Service existed, everything that is found by the name counts as the later one's.
-func (r *Reconciler) beginRelease(d *Draft) {
+func (r *Reconciler) beginRelease(o stack.Owner, v View) View {
 	if r.cloud.FoundByName == nil {
-		return
+		return v
 	}
 	var has []ledger.Identity
-	if later, _ := r.ledger.Namesake(d.Owner); !later {
-		has = r.listIdentities(d.Owner, d.Have)
+	if later, _ := r.ledger.Namesake(o); !later {
+		has = r.listIdentities(o, v.Have)
 	}
-	r.releases.begin(d.Owner, has)
-	d.shown, d.Have = d.Have, r.leaveNamesake(d.Owner, d.Have)
+	r.releases.begin(o, has)
+	v.shown, v.Have = v.Have, r.leaveNamesake(o, v.Have)
+	return v
 }
 
 // recordIdentities records the identities of what a served Service has, so that no release of an earlier
 // Service of the same name deletes it.
-func (r *Reconciler) recordIdentities(d *Draft, have *stack.Stack) {
-	if r.cloud.FoundByName != nil && d.Intent != Release {
-		r.ledger.Own(d.Owner, r.listIdentities(d.Owner, have), d.Basis < Remembered)
+func (r *Reconciler) recordIdentities(p Parsed, basis Basis, have *stack.Stack) {
+	if r.cloud.FoundByName != nil && p.Intent != Release {
+		r.ledger.Own(p.Owner, r.listIdentities(p.Owner, have), basis < Remembered)
 	}
 }
 
 // recordIdentitiesAfter does the same after a run. A creation that was not answered may have succeeded.
 func (r *Reconciler) recordIdentitiesAfter(d *Draft, report engine.Report) {
-	r.recordIdentities(d, report.Have)
+	r.recordIdentities(d.Parsed, d.Basis, report.Have)
 	if r.cloud.FoundByName != nil && slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return res.Step.ID.Action == plan.Create && res.Outcome.Sent == plan.MaybeSent
 	}) {

@@ -16,40 +16,81 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
+// Parsed is what a Service requests, as far as it is known without the cloud.
+type Parsed struct {
+	Owner    stack.Owner
+	Intent   Intent
+	Request  providers.Request
+	Asked    string // digest of the request, whatever its backends are
+	Digest   string // digest of the request and its backends
+	Problems annotations.Problems
+	// Refused are those Problems that are no mistake but not allowed.
+	Refused annotations.Problems
+
+	lastGood bool // the Request is the last valid one
+	replaced bool // no stack could be built for the first Request
+}
+
+// Intent is the purpose of a draft.
+type Intent int
+
+const (
+	// Serve brings the cloud to the desired state.
+	Serve Intent = iota
+	// KeepServing retains existing resources and lets them follow the nodes, because the
+	// request is invalid.
+	KeepServing
+	// Release deletes everything that the Service owns.
+	Release
+	// LeaveAlone changes nothing, because the request is invalid and no valid one is known.
+	LeaveAlone
+)
+
 // parse chooses the kind and reads the annotations. A Service with an invalid value is served
 // by its last valid request, with today's nodes. Without one, its existing resources follow the
 // nodes; if the cloud cannot do that, the Service is left alone.
-func (r *Reconciler) parse(d *Draft) {
-	svc := d.Job.Service
-	kind := r.cloud.Choose(svc).Kind
-	bag, problems := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
-	d.Problems = problems
-	d.Request = providers.Request{Owner: d.Owner, Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.selectLabels(d.Job)}
-	d.Request.Objects = r.collectObjects(d.Request, d.Job)
+func (r *Reconciler) parse(job Job, last snapshot) Parsed {
+	p := Parsed{Owner: OwnerOf(job.Service)}
+	p.Request, p.Problems = r.parseRequest(job.Service, job.NamespaceLabels)
+	p.Request.Objects = r.collectObjects(p.Request, job)
 	if r.cloud.Exposed != nil {
-		d.Problems = d.Problems.Outweigh(r.cloud.Exposed(d.Request))
+		p.Problems = p.Problems.Outweigh(r.cloud.Exposed(p.Request))
 	}
 	if caps := r.cloud.Capabilities; len(caps) > 0 {
-		d.Problems = append(d.Problems, providers.Exceeds(caps, r.cloud.Reach(d.Request))...)
+		p.Problems = append(p.Problems, providers.Exceeds(caps, r.cloud.Reach(p.Request))...)
 	}
-	r.checkAdmission(d)
-	if d.Problems.Errors() {
-		r.fallBack(d)
+	if !p.Problems.Errors() { // otherwise it has defaults in the place of the user's values
+		p.Refused = r.listRefusals(p.Request)
+		p.Problems = append(p.Problems, p.Refused...)
 	}
-	if d.Intent != LeaveAlone {
-		d.Request.Backends = r.computeBackends(d)
+	if p.Problems.Errors() {
+		p = r.fallBack(p, job, last)
+	} else {
+		p = r.withBackends(p, job, last.Have)
 	}
+	if p.Intent != LeaveAlone {
+		p.Asked = askedDigest(r.cloud, p.Request)
+		p.Digest = inputDigest(p.Asked, p.Request)
+	}
+	return p
+}
+
+// parseRequest reads the annotations of a Service in a namespace with some labels.
+func (r *Reconciler) parseRequest(svc *corev1.Service, namespace map[string]string) (providers.Request, annotations.Problems) {
+	kind := r.cloud.Choose(svc).Kind
+	bag, problems := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	return providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.selectLabels(namespace)}, problems
 }
 
 // selectLabels returns the labels of the namespace that the Service depends on; nil if there are none.
 // A change of others is no change of the Service.
-func (r *Reconciler) selectLabels(job Job) map[string]string {
+func (r *Reconciler) selectLabels(namespace map[string]string) map[string]string {
 	if len(r.cloud.Labels.Namespace) == 0 {
 		return nil
 	}
 	out := map[string]string{}
 	for _, key := range r.cloud.Labels.Namespace {
-		if value, ok := job.NamespaceLabels[key]; ok {
+		if value, ok := namespace[key]; ok {
 			out[key] = value
 		}
 	}
@@ -73,16 +114,6 @@ func (r *Reconciler) collectObjects(req providers.Request, job Job) map[provider
 	return out
 }
 
-// checkAdmission adds to a draft what the request must not contain. A request with an invalid value is not
-// checked: it has defaults in the place of the user's values.
-func (r *Reconciler) checkAdmission(d *Draft) {
-	if d.Problems.Errors() {
-		return
-	}
-	d.Refused = r.listRefusals(d.Request)
-	d.Problems = append(d.Problems, d.Refused...)
-}
-
 // listRefusals lists what a request must not contain. Services that are released are not checked:
 // existing resources may always be deleted.
 func (r *Reconciler) listRefusals(req providers.Request) annotations.Problems {
@@ -92,19 +123,26 @@ func (r *Reconciler) listRefusals(req providers.Request) annotations.Problems {
 	return r.options.Admit(req.Service, r.cloud.Reach(req))
 }
 
-// fallBack replaces a request that cannot be used by the last valid one, unless that is no
-// longer allowed either.
-func (r *Reconciler) fallBack(d *Draft) {
-	good := d.last.good
-	switch {
-	case good != nil && !r.listRefusals(*good).Errors():
-		d.Request = *good
-		d.Request.Objects = withCurrentPods(good.Objects, d.Job.Objects)
-	case r.cloud.KeepServing != nil:
-		d.Intent, d.Request = KeepServing, r.withoutRefusedAccounts(d.Request)
-	default:
-		d.Intent = LeaveAlone
+// fallBack replaces a request that cannot be used by the last valid one, unless that is the one, or
+// is no longer allowed either.
+func (r *Reconciler) fallBack(p Parsed, job Job, last snapshot) Parsed {
+	good := last.good
+	if good == nil || p.lastGood || r.listRefusals(*good).Errors() {
+		p = r.keepExisting(p)
+	} else {
+		p.Request, p.lastGood = *good, true
+		p.Request.Objects = withCurrentPods(good.Objects, job.Objects)
 	}
+	return r.withBackends(p, job, last.Have)
+}
+
+// keepExisting replaces a request that cannot be used by one that retains what exists, if the
+// cloud can do that.
+func (r *Reconciler) keepExisting(p Parsed) Parsed {
+	if p.Intent = LeaveAlone; r.cloud.KeepServing != nil {
+		p.Intent, p.Request = KeepServing, r.withoutRefusedAccounts(p.Request)
+	}
+	return p
 }
 
 // withCurrentPods returns the objects of the last valid request with today's pods of Services.
@@ -135,21 +173,26 @@ func (r *Reconciler) withoutRefusedAccounts(req providers.Request) providers.Req
 		}
 	}
 	if len(service.Annotations) < len(req.Service.Annotations) {
-		req.Service = service
-		req.Values, _ = r.cloud.Annotations.Parse(req.Kind, annotations.SourceOf(service))
+		parsed, _ := r.parseRequest(service, req.NamespaceLabels)
+		req.Service, req.Values = service, parsed.Values
 	}
 	return req
 }
 
-func (r *Reconciler) computeBackends(d *Draft) nodeports.Backends {
-	set := r.nodes.Select(r.cloud.Select(d.Request))
-	epslices := d.Job.Slices
-	if !r.followsPods(d.Request.Service, d.last.Have) {
-		epslices = nil
-	} else {
-		d.Problems = append(d.Problems, warnUnmatched(d.Job.Unmatched)...)
+// withBackends adds today's backends to a request, for a Service with the resources that were
+// observed last.
+func (r *Reconciler) withBackends(p Parsed, job Job, have *stack.Stack) Parsed {
+	if p.Intent == LeaveAlone {
+		return p
 	}
-	return nodeports.BackendsOf(d.Request.Service, set, epslices, r.chooseFallback(d.Request))
+	epslices := job.Slices
+	if !r.followsPods(p.Request.Service, have) {
+		epslices = nil
+	} else if unmatched := warnUnmatched(job.Unmatched); len(unmatched) > 0 {
+		p.Problems = append(p.Problems, unmatched...).Distinct()
+	}
+	p.Request.Backends = nodeports.BackendsOf(p.Request.Service, r.nodes.Select(r.cloud.Select(p.Request)), epslices, r.chooseFallback(p.Request))
+	return p
 }
 
 // FollowsEndpoints reports whether the pods of a Service may determine the backends of
@@ -202,11 +245,9 @@ func (r *Reconciler) ListReferences(job Job) []providers.Reference {
 	if r.cloud.Refers == nil {
 		return nil
 	}
-	svc := job.Service
-	kind := r.cloud.Choose(svc).Kind
-	bag, _ := r.cloud.Annotations.Parse(kind, annotations.SourceOf(svc)) // the draft reports the problems
-	out := r.cloud.Refers(providers.Request{Owner: OwnerOf(svc), Service: svc, Kind: kind, Values: bag, NamespaceLabels: r.selectLabels(job)})
-	if good := r.lastSnapshot(OwnerOf(svc)).good; good != nil {
+	req, _ := r.parseRequest(job.Service, job.NamespaceLabels) // the draft reports the problems
+	out := r.cloud.Refers(req)
+	if good := r.lastSnapshot(req.Owner).good; good != nil {
 		for _, ref := range referencedServices(good.Objects) {
 			if !slices.Contains(out, ref) {
 				out = append(out, ref)

@@ -42,7 +42,7 @@ type depth int
 
 const (
 	factsOnly depth = iota // mostly from the session's cache; never waits for other reads
-	glance                 // the lists that serve all Services
+	presence               // the lists that serve all Services
 	thorough               // lists, and calls for each Service
 )
 
@@ -51,7 +51,7 @@ func depthOf(s providers.Scope) depth {
 	case len(s.Own) == 0:
 		return factsOnly
 	case s.Depth == providers.Shallow:
-		return glance
+		return presence
 	}
 	return thorough
 }

@@ -1,11 +1,12 @@
 package reconcile
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/nodeports"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -22,15 +23,11 @@ type Variation struct {
 // Service would not be served.
 func (r *Reconciler) Rebuild(d *Draft, v Variation) (*stack.Stack, annotations.Problems, error) {
 	svc := v.Service
-	choice := r.cloud.Choose(svc)
-	if choice.Elsewhere != "" {
+	if r.cloud.Choose(svc).Elsewhere != "" {
 		return nil, nil, nil
 	}
-	bag, problems := r.cloud.Annotations.Parse(choice.Kind, annotations.SourceOf(svc))
-	req := providers.Request{
-		Owner: OwnerOf(svc), Service: svc, Kind: choice.Kind, Values: bag,
-		NamespaceLabels: d.Request.NamespaceLabels, Objects: d.Request.Objects, Over: r.startDeadline(d),
-	}
+	req, problems := r.parseRequest(svc, d.Request.NamespaceLabels)
+	req.Objects, req.Over = d.Request.Objects, r.startDeadline(context.Background())
 	if problems.Errors() {
 		return nil, problems, nil
 	}

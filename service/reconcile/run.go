@@ -1,15 +1,11 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berth-lb/berth/annotations"
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
@@ -52,7 +48,6 @@ type Result struct {
 // Run performs the plan of a draft. It may be called once per draft.
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
 	res := Result{Draft: d}
-	d.ended = ctx.Err // that of the draft has ended with it
 	switch {
 	case d.Intent == LeaveAlone:
 		return res
@@ -78,7 +73,7 @@ func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Resu
 		return res
 	}
 	done := res.Report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
-	res.Again = done && d.Plan.Writes() && d.Basis != Checked && r.needsAnotherPass(d, res.Report.Have)
+	res.Again = done && d.Plan.Writes() && d.Basis != Checked && r.needsAnotherPass(ctx, d, res.Report.Have)
 	res.Clean = done && len(d.Plan.Blocked) == 0 && len(d.Blind) == 0 && !res.Again
 	r.fillStatus(d, res.Report.Have, &res)
 	r.remember(d, res)
@@ -106,15 +101,6 @@ func isContradicted(report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return fault.Is(res.Outcome.Err, fault.Exists) || fault.Is(res.Outcome.Err, fault.NotFound)
 	})
-}
-
-// record records what the steps of a run have shown and changed.
-func (r *Reconciler) record(d *Draft, report engine.Report) {
-	if d.Basis >= Remembered {
-		r.holdAdmitting(d.Owner, report.Have)
-	}
-	r.recordIdentitiesAfter(d, report)
-	r.refused.note(d.Owner, d.Asked, report)
 }
 
 // learns reports, one time, whether a run has found out what the conditions report.
@@ -183,9 +169,9 @@ func (r Result) Frees() bool {
 // needsAnotherPass builds and compares once more from the state after the run. A change may take
 // two plans: one reserves an address while the resource that uses it is replaced, and another one
 // releases it.
-func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
+func (r *Reconciler) needsAnotherPass(ctx context.Context, d *Draft, have *stack.Stack) bool {
 	have = withoutForeign(have, d.Want)
-	want, problems, err := r.buildDesired(d, have)
+	want, problems, err := r.buildDesired(ctx, d.Parsed, d.View, have)
 	if err != nil || problems.Errors() {
 		return true // the next draft reports the problem
 	}
@@ -193,131 +179,6 @@ func (r *Reconciler) needsAnotherPass(d *Draft, have *stack.Stack) bool {
 	if r.cloud.MatchFound != nil {
 		have = r.cloud.MatchFound(want, have)
 	}
-	p, err := r.planChanges(d, want, have)
+	p, err := r.planChanges(ctx, d.Parsed, d.View, want, have)
 	return err != nil || !p.Empty()
-}
-
-// remember keeps the state after a run as the snapshot, unless the cloud has contradicted it, or
-// a resource in it blocks a step and may not exist at the next draft.
-func (r *Reconciler) remember(d *Draft, res Result) {
-	if res.Report.Stale() || d.Obstructed() {
-		r.Distrust(d.Owner)
-		if !d.Problems.Errors() {
-			r.snapshots.Put(d.Owner, snapshot{good: &d.Request})
-		}
-		return
-	}
-	clean := ""
-	if res.Clean {
-		clean = d.Digest
-	}
-	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.lastSnapshot(d.Owner)
-	switch snap.Recheck = r.recheckAt(d, snap.Have); {
-	case res.doubtful:
-		snap.Recheck = r.observed.StaleUntil()
-	case snap.Recheck.IsZero() && res.Report.Used():
-		snap.inUse = max(sharedWait, 2*last.inUse)
-		if snap.inUse < r.options.DriftInterval {
-			snap.Recheck = r.options.Now().Add(snap.inUse)
-		}
-	case snap.Recheck.IsZero() && last.inUse > 0 && last.At.Equal(d.read):
-		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
-	}
-	r.snapshots.Put(d.Owner, snap)
-}
-
-// finishRelease checks that nothing is left; only a read can prove that.
-func (r *Reconciler) finishRelease(ctx context.Context, d *Draft, res *Result) {
-	if res.Report.Stale() {
-		r.snapshots.Drop(d.Owner)
-	} else {
-		r.snapshots.Put(d.Owner, r.newSnapshot(d, res.Report.Have))
-	}
-	if res.Err != nil || res.Waits || len(d.Plan.Blocked) > 0 {
-		return
-	}
-	if res.Wait = r.settleDelay(d); res.Wait > 0 {
-		r.snapshots.Drop(d.Owner) // it is older than the last read must be
-		res.Waits = true
-		return
-	}
-	left, shown, blind, asked := d.Have, d.shown, d.Blind, d.read
-	if d.Basis != Read || len(d.Plan.Steps) > 0 || r.readPredatesTakeover(d) {
-		asked = r.options.Now()
-		found := r.readLeft(ctx, d, res.Report)
-		if found.Err != nil {
-			res.Err = found.Err
-			return
-		}
-		shown, blind = d.manual.without(found), found.Blind
-		left = r.leaveNamesake(d.Owner, shown)
-	}
-	if len(blind) == 0 && !r.hasProven(d.Owner, left) {
-		if res.Wait = r.observed.Unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
-			res.Wait, res.Released = 0, true
-			r.Forget(d.Owner)
-			return
-		}
-	}
-	r.snapshots.Drop(d.Owner) // the next draft reads the rest, and plans for that
-	res.Waits = true
-}
-
-// readLeft reads the remaining resources of a Service after a run that released it.
-func (r *Reconciler) readLeft(ctx context.Context, d *Draft, report engine.Report) providers.Read {
-	scope := r.ownedScope(d.Owner, d.Job.Service)
-	if len(d.Blind) == 0 && !r.mayHaveMore(d) && !r.isLastReferrer(d.Owner, report) {
-		scope.Only = ownKinds(d, report)
-	}
-	return r.reader.ReadLate(ctx, scope)
-}
-
-// isLastReferrer reports whether a shared resource was left to other Services that have released
-// it since. They could not delete it while this Service used it, and nothing else will.
-func (r *Reconciler) isLastReferrer(o stack.Owner, report engine.Report) bool {
-	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
-		return res.Step.ID.Action == plan.Forget && len(r.ledger.Others(o, res.Step.Target)) == 0
-	})
-}
-
-// ownKinds returns the kinds of the resources that the Service alone had. After a complete read,
-// no other kinds have to be read again.
-func ownKinds(d *Draft, report engine.Report) []stack.Kind {
-	var out []stack.Kind
-	add := func(res stack.Resource) {
-		if res.Ownership == stack.Owned && !slices.Contains(out, res.Key.Kind) {
-			out = append(out, res.Key.Kind)
-		}
-	}
-	for _, res := range d.Have.Resources {
-		add(res)
-	}
-	for _, done := range report.Results {
-		add(done.Step.Target)
-	}
-	return out
-}
-
-// Exists reads whether a resource is left that is proven to be the Service's.
-func (r *Reconciler) Exists(ctx context.Context, svc *corev1.Service) (bool, error) {
-	o := OwnerOf(svc)
-	found := r.reader.Read(ctx, r.ownedScope(o, svc))
-	if found.Err != nil {
-		return false, found.Err
-	}
-	return len(found.Blind) > 0 || r.hasProven(o, found.Have), nil
-}
-
-// hasProven reports whether a found resource is proven to be the owner's. Parts that are deleted with
-// others do not count, nor do entries that other Services use.
-func (r *Reconciler) hasProven(o stack.Owner, s *stack.Stack) bool {
-	if s == nil {
-		return false
-	}
-	return slices.ContainsFunc(s.Resources, func(res stack.Resource) bool {
-		if res.Proof == stack.None || res.Ownership == stack.External || r.cloud.Rules.Kinds[res.Key.Kind].Within.Inherent {
-			return false
-		}
-		return res.Ownership == stack.Owned || len(r.ledger.Others(o, res)) == 0
-	})
 }

@@ -63,50 +63,8 @@ func (r *Reconciler) Distrust(o stack.Owner) {
 	r.snapshots.Put(o, snapshot{good: r.lastSnapshot(o).good})
 }
 
-func (r *Reconciler) snapshotOf(d *Draft, have *stack.Stack, clean string) snapshot {
-	snap := r.newSnapshot(d, have)
-	snap.asked, snap.clean, snap.warnings = d.Asked, clean, d.built
-	if d.Problems.Errors() {
-		snap.good = d.last.good
-	} else {
-		good := d.Request
-		snap.good = &good
-	}
-	return snap
-}
-
-// newSnapshot returns the snapshot of a draft after its run, without its request.
-func (r *Reconciler) newSnapshot(d *Draft, have *stack.Stack) snapshot {
-	seen := observed.Snapshot{Have: withoutForeign(have, d.Want), At: d.read, Partial: d.origin == Checked}
-	return snapshot{Snapshot: seen, blind: d.Blind, basis: d.origin, manual: d.manual, unproven: r.listUnproven(d)}
-}
-
-// withoutForeign leaves out the entries of other owners that a read returned.
-func withoutForeign(have, want *stack.Stack) *stack.Stack {
-	out := &stack.Stack{Owner: have.Owner}
-	for _, res := range have.Resources {
-		if res.Proof == stack.None && res.In != (stack.Key{}) && res.Ownership == stack.Shared {
-			if _, wanted := want.Get(res.Key); !wanted {
-				continue
-			}
-		}
-		out.Resources = append(out.Resources, res)
-	}
-	return out
-}
-
-// listUnproven returns the shared resources that a draft has found without proof and does not
-// desire, if the load balancer was found: such a read cannot prove more.
-func (r *Reconciler) listUnproven(d *Draft) map[stack.Key]bool {
-	if d.Basis == Read && !r.isServing(d.Have) {
-		return nil
-	}
-	out := map[stack.Key]bool{}
-	for _, res := range d.Have.Resources {
-		_, wanted := d.Want.Get(res.Key)
-		if res.Ownership == stack.Shared && res.Proof == stack.None && !wanted && (d.Basis == Read || d.unproven[res.Key]) {
-			out[res.Key] = true
-		}
-	}
-	return out
+// distrustSnapshot does so in a draft, which observes again then.
+func (r *Reconciler) distrustSnapshot(o stack.Owner) (recalled, phase) {
+	r.Distrust(o)
+	return r.recall(o), toObserve
 }

@@ -44,7 +44,7 @@ func TestRecheckAfterStart(t *testing.T) {
 		if tc.made {
 			r.observed.Wrote(plan.Batch{Steps: []plan.Step{{ID: plan.StepID{Action: plan.Create, Key: group.Key}, Target: group}}}, []plan.Outcome{plan.Done(group)})
 		}
-		d := &Draft{Job: Job{Applied: tc.applied}, View: View{read: started.Add(tc.read)}, Want: &stack.Stack{Resources: []stack.Resource{group, own}}}
+		d := &Draft{Job: Job{Applied: tc.applied}, View: View{read: started.Add(tc.read)}, Desired: Desired{Want: &stack.Stack{Resources: []stack.Resource{group, own}}}}
 		if got := r.recheckAt(d, &stack.Stack{Resources: []stack.Resource{tc.found}}); !got.Equal(tc.want) {
 			t.Errorf("%s: reads again at %v, want %v", name, got, tc.want)
 		}

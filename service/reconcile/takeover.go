@@ -32,8 +32,8 @@ func keepDrift(s plan.Step) plan.Verdict {
 
 // keepsDrift reports whether drift is kept: until a first run of this controller is clean,
 // and then until the Service or its nodes change.
-func (r *Reconciler) keepsDrift(d *Draft) bool {
-	return r.options.KeepDrift && d.Intent != Release && (d.Job.Foreign || d.Job.Applied == kept+d.Digest)
+func (r *Reconciler) keepsDrift(job Job, p Parsed) bool {
+	return r.options.KeepDrift && p.Intent != Release && (job.Foreign || job.Applied == kept+p.Digest)
 }
 
 // Kept reports whether the only remaining difference is drift that is kept.
