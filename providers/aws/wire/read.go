@@ -21,6 +21,7 @@ import (
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	r := newRead(ctx, s, scopes)
 	r.lists()
+	r.listVanished()
 	r.attach()
 	r.describe()
 	r.describeTargets()
@@ -42,6 +43,7 @@ type read struct {
 	networkLBs    map[string]elbv2types.LoadBalancer          // by name
 	stackLBs      map[string]string                           // names of load balancers of kind LBC, by their Service
 	listed        map[string]bool                             // ARNs of all load balancers but Classic ones; nil: not all were listed
+	narrow        bool                                        // of the load balancers but Classic ones, only those that were asked for were listed
 	groupLBs      map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
 	given         map[string]model.Given                      // load balancers that Services name, by name
 	attached      map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group

@@ -25,6 +25,7 @@ func (r *read) listNetwork() error {
 	names := r.values(model.KindNetwork, model.ByName)
 	stacks := slices.Concat(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved), r.givenNames())
 	if len(names)+len(stacks) == 0 {
+		r.narrow = true
 		return nil
 	}
 	var all []elbv2types.LoadBalancer
@@ -49,11 +50,12 @@ func (r *read) listNetwork() error {
 		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if fault.Is(err, fault.NotFound) {
-		return nil
+		err = nil
 	}
 	if err == nil && len(in.Names) == 0 {
 		r.listed = listed
 	}
+	r.narrow = err == nil && r.listed == nil
 	return cmp.Or(err, r.findStacks(all))
 }
 

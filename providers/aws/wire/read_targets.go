@@ -56,6 +56,39 @@ func existingOf(arns []string, listed map[string]bool) []string {
 	return slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return !listed[arn] })
 }
 
+// listVanished lists all load balancers where a Service has none, and a target group with a
+// name of the Service's names one: only a complete list shows that it is gone.
+func (r *read) listVanished() {
+	if !r.narrow || !slices.ContainsFunc(r.scopes, r.mayHaveVanished) {
+		return
+	}
+	r.Lists(listOf(familyNetwork, func() error {
+		listed := map[string]bool{}
+		in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+		err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+			for _, lb := range o.LoadBalancers {
+				listed[arnOf(lb)] = true
+			}
+			in.Marker = o.NextMarker
+			return awssdk.ToString(o.NextMarker) != ""
+		})
+		if err == nil {
+			r.listed = listed
+		}
+		return err
+	}))
+}
+
+func (r *read) mayHaveVanished(scope providers.Scope) bool {
+	if _, ok := r.networkLBs[r.balancerOf(scope)]; ok || scope.Depth != providers.Deep {
+		return false
+	}
+	prefixes := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix)
+	return slices.ContainsFunc(r.targetGroups, func(t elbv2types.TargetGroup) bool {
+		return len(t.LoadBalancerArns) > 0 && hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes)
+	})
+}
+
 // attach keeps, of all target groups in use, those on load balancers of groups.
 func (r *read) attach() {
 	for i := range r.targetGroups {
