@@ -16,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/observed"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -156,17 +157,55 @@ func TestBlindReadsCreateNothing(t *testing.T) {
 // arrived, even if the previous read took until then.
 func TestLateWhileReading(t *testing.T) {
 	svc := newShop("a", one)
-	w, clock := newWorld(), testclock.NewFakeClock(time.Unix(1e9, 0))
-	p := &process{Reconciler: reconcile.New(providers.Bind(toyCloud(), "", "cluster", w), reconcile.Options{Now: clock.Now, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness}), w: w, clock: clock}
-	p.SetNodes(twoNodes())
-	p.AllKnown()
+	w := newWorld()
+	p := startLate(w)
 	w.slow = func() {
 		w.slow = nil
 		w.things["lb-late"] = &thing{id: "lb-late", uid: string(svc.UID), spec: balancer{Scheme: "public"}}
-		clock.Step(2 * reconcile.LeaderLateness)
+		p.clock.Step(2 * reconcile.LeaderLateness)
 	}
 	p.settle(t, releaseJob(svc))
 	checkEqual(t, []string{}, w.show(t))
+}
+
+// TestLateTwin: what a previous process had under way when it ended is read once more, when it
+// must have arrived, if the record does not show that its run was complete.
+func TestLateTwin(t *testing.T) {
+	svc := newShop("a", one)
+	for name, tt := range map[string]struct {
+		applied func(reconcile.Result) string // by the previous process
+		removed bool
+	}{
+		"ended within its run": {func(reconcile.Result) string { return "" }, true},
+		"ended after its run":  {func(res reconcile.Result) string { return res.Draft.Asked }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			before := startLate(w)
+			job := jobFor(svc)
+			job.Applied = tt.applied(before.settle(t, job))
+			p := startLate(w)
+			res := p.settle(t, job)
+			w.things["pool-x"] = &thing{id: "pool-x", uid: "a", port: "8080", spec: pool{NodePort: 1}}
+			w.things["pool-x/members"] = &thing{id: "pool-x/members", uid: "a", in: "pool-x", spec: members{}}
+			job.Applied = res.Draft.Asked
+			p.clock.Step(observed.LateCalls + time.Second)
+			p.settle(t, job)
+			if _, there := w.things["pool-x"]; there == tt.removed {
+				t.Errorf("the late pool is there: %v", there)
+			}
+			checkEqual(t, cost{}, p.cost(func() { p.settle(t, job) }))
+		})
+	}
+}
+
+// startLate starts a process whose predecessor may have had calls under way.
+func startLate(w *world) *process {
+	clock := testclock.NewFakeClock(time.Unix(1e9, 0))
+	p := &process{Reconciler: reconcile.New(providers.Bind(toyCloud(), "", "cluster", w), reconcile.Options{Now: clock.Now, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness}), w: w, clock: clock}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	return p
 }
 
 // TestLatenessOfOthersOnly: a release waits for the writes of a previous process only if that

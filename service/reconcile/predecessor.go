@@ -43,6 +43,26 @@ func (r *Reconciler) hadPredecessor(d *Draft) bool {
 	return !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
+// lateRead returns when to read a Service again because a previous process ended within a run
+// for it: what that process had under way may be created after the read of the run that was
+// clean, as a second load balancer where a name is no identity. Zero: that cannot be.
+func (r *Reconciler) lateRead(d *Draft, last snapshot) time.Time {
+	end := r.started.Add(observed.LateCalls)
+	switch {
+	case last.Have != nil:
+		return last.late
+	case d.matches(d.Job.Applied) || !r.hadPredecessor(d) || !d.read.Before(end):
+		return time.Time{}
+	case d.Job.Foreign && len(d.Job.Service.Status.LoadBalancer.Ingress) > 0: // another controller had completed it
+		return time.Time{}
+	}
+	// A cloud that performs creations one after the other has performed ours after the late ones.
+	if visible := r.options.Now().Add(observed.StaleRead); visible.After(end) {
+		return visible
+	}
+	return end
+}
+
 // MayBeReleased reports whether a previous process may have released a Service: its last calls
 // may still take effect.
 func (r *Reconciler) MayBeReleased(svc *corev1.Service) bool {

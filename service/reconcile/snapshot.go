@@ -30,6 +30,9 @@ type snapshot struct {
 	// inUse is the delay before re-checking whether others use a resource that is to be
 	// deleted. It doubles while they do.
 	inUse time.Duration
+	// late is when to read again what calls of a previous process have created late; zero: none
+	// can have.
+	late time.Time
 	// manual are the actions that need more permissions.
 	manual manualActions
 	// unproven are the shared resources that were found without proof, with the load balancer,

@@ -50,8 +50,11 @@ func IsOfDraft(record string) bool { return record != "" && !strings.HasPrefix(r
 // Outdates reports whether a run of the draft makes a record untrue. During a change the cloud
 // has neither the old nor the new state, and a return to the old request must not count as done.
 func (d *Draft) Outdates(record string) bool {
-	return record != "" && record != d.Asked && record != kept+d.Digest && len(d.Plan.Steps) > 0
+	return record != "" && !d.matches(record) && len(d.Plan.Steps) > 0
 }
+
+// matches reports whether a record is that of the draft's request.
+func (d *Draft) matches(record string) bool { return record == d.Asked || record == kept+d.Digest }
 
 // Record is what is to be recorded on the Service as applied; false while there
 // is work left. Drift is kept until the nodes change, so these are in the record as
