@@ -61,6 +61,8 @@ func hasRefs(v reflect.Value) bool { return !visitRefs(v, func(Ref) bool { retur
 
 // visitRefs calls a function with each reference in a value while it returns true, and reports
 // whether it always did.
+//
+//nolint:gocyclo // One case for each kind of value.
 func visitRefs(v reflect.Value, visit func(Ref) bool) bool {
 	switch v.Kind() {
 	case reflect.Struct:

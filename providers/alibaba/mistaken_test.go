@@ -17,7 +17,7 @@ func TestDeclared(t *testing.T) { cases.Described(t, model.Annotations()) }
 // effect, opens no new one, and a live one is left as it is.
 func TestMisspelt(t *testing.T) {
 	cloud, plain := providers.EntryOf(alibaba.Cloud()), props.Service("plain", nil)
-	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"addres-type", "intranet")
+	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"addrss-type", "intranet")
 	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"address-type", "Intranet")
 	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"security-group-ids", "sg-bp1abc") // of another kind
 	props.Misspelt(t, freshSubject(), cloud, plain, prefix+"acl-ids", "acl-bp1ut10zzvh8jy1pxxxx")

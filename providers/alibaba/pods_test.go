@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
 	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	"github.com/berth-lb/berth/test/sim/virtual"
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
 // podKeys ask for pods as backends.

@@ -25,6 +25,7 @@ func failedRun(result reconcile.Result) status.Condition {
 		plain.Message = text + "; change " + keys + ", or the cloud resource that it names"
 	case status.ReasonConflict:
 		plain.Message = text + "; the value is from " + keys + ": change it, or the cloud resource that it names; the controller retries"
+	default: // no value of the Service is the cause
 	}
 	return plain
 }

@@ -84,6 +84,7 @@ func showValue(value any) string {
 		if affinity, ok := v.Interface().(corev1.SessionAffinityConfig); ok && affinity.ClientIP != nil && affinity.ClientIP.TimeoutSeconds != nil {
 			return fmt.Sprintf("%d seconds", *affinity.ClientIP.TimeoutSeconds)
 		}
+	default: // a scalar
 	}
 	return fmt.Sprint(v)
 }

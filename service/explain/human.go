@@ -142,6 +142,7 @@ func describeOrigin(o annotations.Origin, h Hints) string {
 		text = "the pods of the Service"
 	case FromSeveral:
 		text = "several annotations or fields that request the same"
+	default: // its name says all
 	}
 	text = strings.TrimSpace(text)
 	if h.At != "" {

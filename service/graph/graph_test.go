@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/stack"
@@ -76,5 +77,17 @@ func TestManyMembersAreOneNode(t *testing.T) {
 	}
 	if members != 1 {
 		t.Errorf("%d nodes for the members", members)
+	}
+}
+
+// TestControlCharacters: what a resource is named in the cloud cannot control a terminal.
+func TestControlCharacters(t *testing.T) {
+	in := newSource()
+	in.Want.Resources[1].Key.Name, in.Have.Resources[1].Key.Name = "\x1b[31m80", "\x1b[31m80"
+	g := Build(in)
+	for form, text := range map[string]string{"dot": g.DOT(), "mermaid": g.Mermaid()} {
+		if strings.Contains(text, "\x1b") || !strings.Contains(text, "[31m80") {
+			t.Errorf("%s: %q", form, text)
+		}
 	}
 }

@@ -38,9 +38,9 @@ func settingsOf(file string) []setting {
 	var tree map[string]any
 	switch {
 	case bytes.HasPrefix(text, []byte("{")) && json.Unmarshal(text, &tree) == nil:
-		return treeSettings(tree, func(v any) ([]byte, error) { return json.Marshal(v) })
+		return treeSettings(tree, json.Marshal)
 	case !isINI(text) && yaml.Unmarshal(text, &tree) == nil:
-		return treeSettings(tree, func(v any) ([]byte, error) { return yaml.Marshal(v) })
+		return treeSettings(tree, yaml.Marshal)
 	}
 	return iniSettings(string(body))
 }

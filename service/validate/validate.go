@@ -113,6 +113,7 @@ func inPlaceOnly(e edits.Edit) string {
 		return fmt.Sprintf("%s: the change has no effect on the existing load balancer; create the Service again, or permit it with the annotation %s=%s", e.Where, status.AnnotationAllow, status.AllowReplace)
 	case edits.Forbidden:
 		return fmt.Sprintf("%s: the existing load balancer cannot be changed, and stays as it is; create the Service again, or permit it with the annotation %s=%s", e.Where, status.AnnotationAllow, status.AllowReplace)
+	default: // in place, or of a new load balancer
 	}
 	return ""
 }

@@ -58,9 +58,7 @@ func (c *comparison) keepForRestore() {
 		}
 		for j := range c.steps {
 			t := &c.steps[j]
-			rule := c.rules.Kinds[t.ID.Key.Kind]
-			needed := t.ID.Action == plan.Delete && used[t.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, *t)
-			if !needed || j == i || before[j] || t.ID == s.Pair.Delete {
+			if !c.takesFromOld(*t, used) || j == i || before[j] || t.ID == s.Pair.Delete {
 				continue
 			}
 			t.Needs = append(t.Needs, s.ID)
@@ -71,6 +69,13 @@ func (c *comparison) keepForRestore() {
 			}
 		}
 	}
+}
+
+// takesFromOld reports whether a step takes away what an old resource needs: something that it
+// uses, or traffic that is admitted for it.
+func (c *comparison) takesFromOld(s plan.Step, used map[stack.Key]bool) bool {
+	rule := c.rules.Kinds[s.ID.Key.Kind]
+	return s.ID.Action == plan.Delete && used[s.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, s)
 }
 
 // completing returns the steps by which a resource that another step creates is complete, as far

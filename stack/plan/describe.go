@@ -231,7 +231,7 @@ func MermaidText(lines ...string) string { return mermaidText(cleanAll(lines)...
 func cleanAll(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, (l))
+		out = append(out, replaceUnprintable(l))
 	}
 	return out
 }

@@ -189,7 +189,10 @@ func (p *place) besideMonitor(t *testing.T) {
 func (w *world) cleanUp(known ...string) (deleted []string) {
 	w.t.Helper()
 	var list struct {
-		Balancers []struct{ ID, Name string } `json:"load_balancers"`
+		Balancers []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"load_balancers"`
 	}
 	w.must(json.Unmarshal(w.officialCall(http.MethodGet, "/v1/load_balancers", ""), &list))
 	for _, lb := range list.Balancers {
@@ -205,7 +208,9 @@ func (w *world) cleanUp(known ...string) (deleted []string) {
 func (w *world) firstSubnet() string {
 	w.t.Helper()
 	var list struct {
-		Subnets []struct{ ID string } `json:"subnets"`
+		Subnets []struct {
+			ID string `json:"id"`
+		} `json:"subnets"`
 	}
 	w.must(json.Unmarshal(w.officialCall(http.MethodGet, "/v1/subnets", ""), &list))
 	return list.Subnets[0].ID

@@ -16,6 +16,9 @@ func hashOf(seed maphash.Seed, values ...any) uint64 {
 	return h.Sum64()
 }
 
+// writeHash adds a value to a hash.
+//
+//nolint:gocyclo // One case for each kind of value.
 func writeHash(h *maphash.Hash, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Invalid:

@@ -21,13 +21,13 @@ func Alibaba() Cloud {
 // ramPolicy writes a policy as `aliyun ram CreatePolicy` reads it.
 func ramPolicy(needs []string) ([]byte, error) {
 	type statement struct {
-		Effect   string
-		Action   []string
-		Resource string
+		Effect   string   `json:"Effect"`
+		Action   []string `json:"Action"`
+		Resource string   `json:"Resource"`
 	}
 	body, err := json.MarshalIndent(struct {
-		Version   string
-		Statement []statement
+		Version   string      `json:"Version"`
+		Statement []statement `json:"Statement"`
 	}{"1", []statement{{"Allow", needs, "*"}}}, "", "  ")
 	return append(body, '\n'), err
 }

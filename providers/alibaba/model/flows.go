@@ -132,7 +132,7 @@ func redirectPort(s *stack.Stack, to stack.Ref) int32 {
 		return l.Port
 	}
 	n, _ := strconv.ParseUint(to.ID, 10, 16)
-	return int32(n) //nolint:gosec // 16 bits
+	return int32(n)
 }
 
 // admittedClients returns the clients that the access control of a listener admits. An admitting list

@@ -19,11 +19,12 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 		}
 		if servers, ok := ServersIn(r.Spec); ok && len(servers) > 0 {
 			port, _, _ := strings.Cut(r.Key.Name, ".") // the protocol follows in those of network load balancers
-			if servers[0].Type == ServerIP {
+			switch {
+			case servers[0].Type == ServerIP:
 				servers = followAddresses(in, facts, port, servers)
-			} else if slices.ContainsFunc(servers, isPod) {
+			case slices.ContainsFunc(servers, isPod):
 				servers = followPods(in, facts, port, servers)
-			} else {
+			default:
 				servers = followNodes(in, port, servers)
 			}
 			r.Spec = withServers(r.Spec, servers)

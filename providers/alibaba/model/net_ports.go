@@ -19,7 +19,7 @@ func (b *builder) netPorts() {
 		if b.in.Ended() {
 			return
 		}
-		key, ok := b.serverGroup(p, used)
+		key, ok := b.serverGroup(p)
 		if ok && b.manages() {
 			b.netListener(p, key, used)
 		}
@@ -35,7 +35,7 @@ func (b *builder) netPorts() {
 }
 
 // serverGroup adds the server group of a port, and returns its key.
-func (b *builder) serverGroup(p nodeports.ServicePort, used map[string]bool) (key stack.Key, ok bool) {
+func (b *builder) serverGroup(p nodeports.ServicePort) (key stack.Key, ok bool) {
 	port := backendPort(b.in, p)
 	ports, isRange := rangesKey.Get(b.in.Values)[p.Port]
 	if isRange {

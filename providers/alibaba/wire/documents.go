@@ -126,7 +126,7 @@ func listenerSpec(d listenerDoc, group stack.Ref) model.Listener {
 		Protocol: d.Protocol, Port: d.Port, Description: d.Description, Group: group, Running: d.Status == running,
 		Settings: map[string]string{"Scheduler": d.Scheduler, "Bandwidth": strconv.Itoa(d.Bandwidth)},
 	}
-	if lists := append(d.AccessLists, model.SplitIDs(d.AccessList)...); d.Access != "" {
+	if lists := slices.Concat(d.AccessLists, model.SplitIDs(d.AccessList)); d.Access != "" {
 		out.Settings["AclStatus"], out.Settings["AclType"], out.Settings["AclId"] = d.Access, d.AccessType, model.JoinIDs(lists)
 	}
 	config := map[string]map[string]json.RawMessage{"tcp": d.TCP, "udp": d.UDP, "http": d.HTTP, "https": d.HTTPS}[d.Protocol]

@@ -58,7 +58,7 @@ func (i *identity) get(ctx context.Context, now time.Time) (credentials, error) 
 const (
 	envRole     = "ALIBABA_CLOUD_ROLE_ARN"
 	envProvider = "ALIBABA_CLOUD_OIDC_PROVIDER_ARN"
-	envToken    = "ALIBABA_CLOUD_OIDC_TOKEN_FILE" //nolint:gosec // the name of a variable
+	envToken    = "ALIBABA_CLOUD_OIDC_TOKEN_FILE"
 	envSession  = "ALIBABA_CLOUD_ROLE_SESSION_NAME"
 )
 
@@ -102,7 +102,7 @@ type addonFile struct {
 
 // addonCredentials reads the file of the addon.
 func addonCredentials(path string, now time.Time) (credentials, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the path is the operator's
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return credentials{}, err
 	}
@@ -191,7 +191,7 @@ func (l login) assumeRole(ctx context.Context, role, provider, file string) (cre
 const (
 	pathToken  = "/latest/api/token"
 	pathRegion = "/latest/meta-data/region-id"
-	pathRoles  = "/latest/meta-data/ram/security-credentials/"
+	pathRoles  = "/latest/meta-data/ram/security-credentials/" //nolint:gosec // a path, not a secret
 )
 
 // instanceRole reads temporary credentials of the role of the instance.

@@ -240,6 +240,11 @@ func (f *finder) putNet(n *netLists) {
 			f.putNetListener(l, lb.Key, keys, n.more[l.ID])
 		}
 	}
+	f.putRanges(n)
+}
+
+// putRanges adds the permitted ranges to the security groups that were found.
+func (f *finder) putRanges(n *netLists) {
 	for _, r := range f.out.Of(model.KindSecurityGroup) {
 		spec, _ := r.Spec.(model.SecurityGroup)
 		for _, rule := range n.rules[r.ID] {
@@ -275,22 +280,7 @@ func (f *finder) putServerGroup(d netGroupDoc, servers []netServerDoc, beside bo
 	if d.Status == "Creating" || d.Status == statusDeleting {
 		r.State = stack.Pending
 	}
-	for _, g := range f.netGroups {
-		if g.id != d.ID {
-			continue
-		}
-		spec := netGroupSpec(d, g.name, servers)
-		spec.Shared = true
-		r.Key, r.Proof, r.Spec = stack.Key{Kind: model.KindServerGroup, Name: g.port}, stack.Derived, spec
-		if model.IsNetControllerName(d.Name) {
-			r.Proof, r.Spec = stack.None, model.ServerGroup{Name: d.Name}
-		} else if !f.served && len(spec.Servers) == 0 {
-			continue
-		}
-		keys[d.ID] = r.Key
-		f.out.Put(r)
-	}
-	if keys[d.ID] != (stack.Key{}) {
+	if f.putNamedGroup(r, d, servers, keys); keys[d.ID] != (stack.Key{}) {
 		return
 	}
 	port, protocol, ok := model.IsNetNameOf(d.Name, f.scope.Owner, f.session.config.ClusterID)
@@ -308,6 +298,25 @@ func (f *finder) putServerGroup(d netGroupDoc, servers []netServerDoc, beside bo
 	}
 	keys[d.ID] = r.Key
 	f.out.Put(r)
+}
+
+// putNamedGroup adds a server group that the Service names, once for each port that names it.
+func (f *finder) putNamedGroup(r stack.Resource, d netGroupDoc, servers []netServerDoc, keys map[string]stack.Key) {
+	for _, g := range f.netGroups {
+		if g.id != d.ID {
+			continue
+		}
+		spec := netGroupSpec(d, g.name, servers)
+		spec.Shared = true
+		r.Key, r.Proof, r.Spec = stack.Key{Kind: model.KindServerGroup, Name: g.port}, stack.Derived, spec
+		if model.IsNetControllerName(d.Name) {
+			r.Proof, r.Spec = stack.None, model.ServerGroup{Name: d.Name}
+		} else if !f.served && len(spec.Servers) == 0 {
+			continue
+		}
+		keys[d.ID] = r.Key
+		f.out.Put(r)
+	}
 }
 
 // putNetListener adds a listener. Its description says whose it is.

@@ -32,7 +32,10 @@ func errorTable() kit.Errors {
 // readRefusal reads the answer of a refused call.
 // Source: https://cloud.baidu.com/doc/BLB/s/2jwvxnyvb.
 func readRefusal(status int, body []byte) kit.Refusal {
-	var said struct{ Code, Message string }
+	var said struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}
 	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than the status
 	r := kit.Refusal{Status: status, Code: said.Code, Text: said.Message}
 	if r.Text == "" {

@@ -66,9 +66,9 @@ func idKey(name, group string, thing annotations.Thing, prefix, example, doc, st
 	}
 }
 
-// switchKey declares a key that is true or false.
-func switchKey(name, group, doc, standard string, change annotations.Change, source string) *annotations.Key[bool] {
-	return &annotations.Key[bool]{Name: name, Group: group, Example: "true", Doc: doc, Forms: formOf(annotations.Bool(), change, standard, source)}
+// switchKey declares a key that is true or false, and changes in place.
+func switchKey(name, group, doc, standard, source string) *annotations.Key[bool] {
+	return &annotations.Key[bool]{Name: name, Group: group, Example: "true", Doc: doc, Forms: formOf(annotations.Bool(), annotations.InPlace, standard, source)}
 }
 
 // Values of the keys of the open controller.
@@ -170,12 +170,6 @@ type Parameters struct {
 
 // String returns the parameters as the user wrote them.
 func (p Parameters) String() string { return p.text }
-
-// textOf returns a parameter that is a text.
-func (p Parameters) textOf(name string) string {
-	text, _ := p.Values[name].(string)
-	return text
-}
 
 // kindOf names the form of a JSON value.
 func kindOf(value any) string {

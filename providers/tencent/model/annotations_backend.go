@@ -16,7 +16,7 @@ var (
 		Forms: formOf(annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id of a security group")),
 			annotations.InPlace, "not changed", sourceDoc),
 	})
-	passKey       = switchKey(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", "not changed, which is false for a new load balancer", annotations.InPlace, sourceDoc)
+	passKey       = switchKey(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", "not changed, which is false for a new load balancer", sourceDoc)
 	protectionKey = &annotations.Key[bool]{
 		Name: cloud + "modification-protection", Group: groupGuard, Example: "false", Doc: "Protects the load balancer from changes in the console.",
 		Forms: []annotations.Form[bool]{{
@@ -33,21 +33,21 @@ const sourceNodes = "https://cloud.tencent.com/document/product/457/45492"
 
 // Keys of backends.
 var (
-	directKey = switchKey(cloud+"direct-access", groupBackends, "Whether pods are targets, by their addresses, in place of nodes.", "false", annotations.InPlace, "https://cloud.tencent.com/document/product/457/41897")
+	directKey = switchKey(cloud+"direct-access", groupBackends, "Whether pods are targets, by their addresses, in place of nodes.", "false", "https://cloud.tencent.com/document/product/457/41897")
 	labelKey  = &annotations.Key[Selector]{
 		Name: kube + "qcloud-loadbalancer-backends-label", Names: annotations.NamesNothing(), Group: groupBackends, Example: "group in (edge, web)",
 		Doc:   "Selects the nodes that are targets by their labels.",
 		Forms: formOf(annotations.Custom("label selector", "a label selector: key=value or key in (a, b)", parseSelector), annotations.InPlace, "all nodes", sourceNodes),
 	}
-	bindKey = annotations.Needing(switchKey(kube+"local-svc-only-bind-node-with-pod", groupBackends, "Whether only nodes with a pod of the Service are targets.", "false", annotations.InPlace, sourceNodes),
+	bindKey = annotations.Needing(switchKey(kube+"local-svc-only-bind-node-with-pod", groupBackends, "Whether only nodes with a pod of the Service are targets.", "false", sourceNodes),
 		annotations.Need{annotations.FieldIs("spec.externalTrafficPolicy", "Local")})
-	balanceKey = annotations.Needing(switchKey(cloud+"local-svc-weighted-balance", groupBackends, "Whether the weight of a node is its number of pods of the Service.", "false", annotations.InPlace, sourceNodes),
+	balanceKey = annotations.Needing(switchKey(cloud+"local-svc-weighted-balance", groupBackends, "Whether the weight of a node is its number of pods of the Service.", "false", sourceNodes),
 		annotations.Need{bindKey.Is(true)})
 )
 
 // Keys of the weights of pods.
 var (
-	graceKey = annotations.Needing(switchKey(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", "false", annotations.InPlace, "https://cloud.tencent.com/document/product/457/60064"),
+	graceKey = annotations.Needing(switchKey(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", "false", "https://cloud.tencent.com/document/product/457/60064"),
 		annotations.Need{directKey.Is(true)})
 	podWeightKey = annotations.Needing(&annotations.Key[PodWeights]{
 		Name: cloud + "lb-rs-weight", Names: annotations.NamesNothing(), Group: groupBackends, Example: `{"defaultWeight":10,"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"web","weights":[{"weight":0,"podIndexes":[0]}]}]}]}`,

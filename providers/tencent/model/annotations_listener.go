@@ -27,7 +27,7 @@ var (
 		Doc:   "Parameters of all listeners of the Service, or of the rules of HTTP and HTTPS, as a JSON object.",
 		Forms: formOf(annotations.Custom("parameters", "a JSON object with parameters of CreateListener", parseSettings), annotations.InPlace, "those of the cloud, and a live listener keeps its own", "kubernetes/website:content/en/docs/concepts/services-networking/service.md"),
 	}
-	loopbackKey = switchKey(cloud+"prevent-loopback", groupListener, "Sends health checks from addresses of 100.64.0.0/10, so that clients on a node reach the load balancer through it.", "false", annotations.InPlace, sourceDoc)
+	loopbackKey = switchKey(cloud+"prevent-loopback", groupListener, "Sends health checks from addresses of 100.64.0.0/10, so that clients on a node reach the load balancer through it.", "false", sourceDoc)
 )
 
 func listenerKeys() []annotations.Declaration {

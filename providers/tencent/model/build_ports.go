@@ -57,13 +57,11 @@ func (b *builder) listener(p nodeports.ServicePort, protocol string, spec PortSp
 			want.Settings = map[string]string{}
 		}
 	}
-	if spec.TLS != "" && transportsTLS(protocol) {
-		certificate, ok := b.certificate(spec.TLS)
-		if !ok && !live {
-			return // reported; the other listeners are served
-		}
-		want.Certificate = certificate
+	certificate, ok := b.listenerCertificate(protocol, spec)
+	if !ok && !live {
+		return // reported; the other listeners are served
 	}
+	want.Certificate = certificate
 	want.SNI = protocol == https && spec.TLS == ""
 	if !HasRules(protocol) {
 		want.Members = b.members(p, protocol, existing.Members)
@@ -75,6 +73,15 @@ func (b *builder) listener(p nodeports.ServicePort, protocol string, spec PortSp
 	for _, domain := range slices.Sorted(maps.Keys(spec.Hosts)) {
 		b.rule(p, key, found.Key, protocol, domain, spec.Hosts[domain], used)
 	}
+}
+
+// listenerCertificate returns the certificate of a listener, none where the protocol has none.
+// False: it names one that cannot be read.
+func (b *builder) listenerCertificate(protocol string, spec PortSpec) (string, bool) {
+	if spec.TLS == "" || !transportsTLS(protocol) {
+		return "", true
+	}
+	return b.certificate(spec.TLS)
 }
 
 func transportsTLS(protocol string) bool {

@@ -144,7 +144,10 @@ func refusalIn(status int, body []byte) kit.Refusal {
 	if found == nil {
 		return r
 	}
-	var said struct{ Code, Message string }
+	var said struct {
+		Code    string `json:"Code"`
+		Message string `json:"Message"`
+	}
 	if json.Unmarshal(found[1], &said) == nil {
 		r.Code, r.Text = said.Code, said.Message
 	}

@@ -65,7 +65,7 @@ const (
 	envRegion  = envPrefix + "REGION"
 	envVPC     = envPrefix + "VPC_ID"
 	envID      = envPrefix + "SECRET_ID"
-	envKey     = envPrefix + "SECRET_KEY" //nolint:gosec // the name of a variable
+	envKey     = envPrefix + "SECRET_KEY"
 	envCluster = envPrefix + "CLUSTER_ID"
 )
 

@@ -91,7 +91,7 @@ func (v *visit) note(form url.Values) *sim.Visit {
 
 // throttlingError returns the refusal of each service. On the wire the load balancers'
 // code is Throttling; ThrottlingException is what CloudTrail makes of it. Sources:
-// github.com/boto/boto3 issue 3125, kubernetes-sigs/aws-load-balancer-controller
+// github.com/boto/boto3 issue 3125, kubernetes-sigs/aws-load-balancer-controller.
 func throttlingError(s *query.Service) *query.Error {
 	if s.Style == query.EC2Query {
 		return &query.Error{Status: http.StatusServiceUnavailable, Code: "RequestLimitExceeded", Message: "Request limit exceeded."}
