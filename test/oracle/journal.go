@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -24,8 +26,11 @@ func (c call) write() bool { return c.method != http.MethodGet && c.path != "/v3
 type journal struct {
 	mu      sync.Mutex
 	calls   []call
+	arrived map[call]int // requests by method and path
 	servers []*http.Server
 }
+
+func newJournal() *journal { return &journal{arrived: map[call]int{}} }
 
 // front opens an address that passes everything on to a port, and returns it.
 func (j *journal) front(ctx context.Context, port int) (string, error) {
@@ -42,6 +47,9 @@ func (j *journal) front(ctx context.Context, port int) (string, error) {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // links in answers lead here again
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.arrived[call{method: r.In.Method, path: r.In.URL.Path}]++
 		},
 		ModifyResponse: func(res *http.Response) error {
 			j.mu.Lock()
@@ -49,6 +57,7 @@ func (j *journal) front(ctx context.Context, port int) (string, error) {
 			j.calls = append(j.calls, call{res.Request.Method, res.Request.URL.Path, res.StatusCode})
 			return nil
 		},
+		ErrorLog: log.New(io.Discard, "", 0), // a program that is killed disconnects
 	}
 	server := &http.Server{Handler: proxy}
 	j.servers = append(j.servers, server)
@@ -65,6 +74,19 @@ func (j *journal) since(n int) []call {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return append([]call(nil), j.calls[n:]...)
+}
+
+// countWaiting counts the requests of a method and path that have arrived and are not answered.
+func (j *journal) countWaiting(method, path string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := j.arrived[call{method: method, path: path}]
+	for _, c := range j.calls {
+		if c.method == method && c.path == path {
+			n--
+		}
+	}
+	return n
 }
 
 func (j *journal) close() {

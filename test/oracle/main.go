@@ -113,7 +113,7 @@ func attachCloud(ctx context.Context, dir string) (*deployment, *cloud, error) {
 		return nil, nil, err
 	}
 	c.known = a.Known
-	return &deployment{Dir: dir, Identity: a.Identity, journal: &journal{}}, c, nil
+	return &deployment{Dir: dir, Identity: a.Identity, journal: newJournal()}, c, nil
 }
 
 // compareBoth plays the script to the real cloud and to a new simulated one.

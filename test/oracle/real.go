@@ -43,7 +43,7 @@ type deployment struct {
 // startReal makes and starts everything in a folder. The cloud that it returns on an
 // error is to be stopped as well.
 func startReal(ctx context.Context, dir string) (*deployment, error) {
-	r := &deployment{Dir: dir, Password: adminPassword, journal: &journal{}}
+	r := &deployment{Dir: dir, Password: adminPassword, journal: newJournal()}
 	free, err := freePorts(ctx, 3)
 	if err != nil {
 		return r, err
@@ -140,7 +140,7 @@ func (r *deployment) launch(ctx context.Context) error {
 	for name, args := range map[string][]string{
 		"keystone": {strconv.Itoa(r.Keystone)},
 		"neutron":  {file("neutron.conf"), file("neutron.db")},
-		"octavia":  {file("octavia.conf"), strconv.Itoa(r.Octavia), file("octavia.db"), strconv.FormatFloat(settling.Seconds(), 'f', -1, 64), file("hold")},
+		"octavia":  {file("octavia.conf"), strconv.Itoa(r.Octavia), file("octavia.db"), strconv.FormatFloat(settling.Seconds(), 'f', -1, 64), file("hold"), file("slow")},
 	} {
 		log, err := os.Create(file(name + ".out"))
 		if err != nil {

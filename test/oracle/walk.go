@@ -61,7 +61,7 @@ func runBerth(ctx context.Context, r *deployment, c *cloud) (err error) {
 			return fmt.Errorf("walk: %s: %w", part.name, err)
 		}
 	}
-	return nil
+	return w.replayCrash(ctx)
 }
 
 func countWrites(calls []call) int {
@@ -212,6 +212,11 @@ func (w *walker) remove(ctx context.Context) error {
 	if err := harness.Eventually(ctx, patience, w.Gone(walkServices()...)); err != nil {
 		return err
 	}
+	return w.nothingLeft(ctx)
+}
+
+// nothingLeft returns an error for what Berth has left in the real cloud.
+func (w *walker) nothingLeft(ctx context.Context) error {
 	for kind, api := range map[string]string{"loadbalancers": "load-balancer", "listeners": "load-balancer", "pools": "load-balancer", "healthmonitors": "load-balancer", "floatingips": "network"} {
 		path := "/" + kind
 		if api == "load-balancer" {

@@ -1,18 +1,22 @@
-"""octavia.py CONFIG PORT DATABASE SECONDS HOLD: Octavia's own API, and a driver that makes nothing.
+"""octavia.py CONFIG PORT DATABASE SECONDS HOLD SLOW: Octavia's own API, and a driver that makes nothing.
 
 A real driver builds virtual machines or flows. This one waits for SECONDS, and while
 the file HOLD is there, and then reports through Octavia's own DriverUpdater that the
 change is done. A load balancer whose name contains "-breaks" ends in ERROR instead.
+
+While the file SLOW exists, each creation of a load balancer takes as many more seconds as it
+says, one after the other. A creation whose client has disconnected is performed nevertheless.
 """
 import os
 import socketserver
 import sqlite3
 import sys
 import threading
+import time
 import traceback
 from wsgiref import simple_server
 
-config, port, database, delay, hold = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4]), sys.argv[5]
+config, port, database, delay, hold, slow = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4]), sys.argv[5], sys.argv[6]
 sys.argv = ['octavia-api', '--config-file', config]
 
 from octavia.api import app as api
@@ -186,10 +190,20 @@ class Quiet(simple_server.WSGIRequestHandler):
         return self.client_address[0]
 
 
+def slowness():
+    try:
+        with open(slow) as f:
+            return float(f.read())
+    except FileNotFoundError:
+        return 0
+
+
 def front(environ, start_response):
     if environ['REQUEST_METHOD'] == 'GET':
         return application(environ, start_response)
     with turn:
+        if environ['REQUEST_METHOD'] == 'POST' and environ['PATH_INFO'].endswith('/lbaas/loadbalancers'):
+            time.sleep(slowness())
         return list(application(environ, start_response))
 
 
