@@ -75,7 +75,8 @@ func (c *comparison) updatesOf(now, found stack.Resource, rule Rule) []plan.Step
 
 // undo gives the release of an entry point the creates of what admits its clients and must be
 // deleted first, because the entry point is the only evidence of ownership: where the cloud
-// refuses to delete it, it serves as before.
+// refuses to delete it, it serves as before. Where a policy blocks its deletion, theirs are
+// blocked as well.
 func (c *comparison) undo() {
 	if len(c.want.keys) > 0 {
 		return
@@ -85,11 +86,13 @@ func (c *comparison) undo() {
 		if s.ID.Action != plan.Delete || !c.rules.Kinds[s.ID.Key.Kind].Role.Is(EntryPoint) {
 			continue
 		}
-		for _, t := range c.steps {
+		for j := range c.steps {
+			t := &c.steps[j]
 			rule := c.rules.Kinds[t.ID.Key.Kind]
 			if t.ID.Action != plan.Delete || !rule.Role.Is(Admits) || !slices.Contains(rule.ProvenBy, s.ID.Key.Kind) {
 				continue
 			}
+			t.Prepares = true
 			again := plan.Step{
 				ID: c.id(t.ID.Key, plan.Create, ""), Target: t.Target, Reason: plan.Missing, Why: "what it admits clients to was not deleted",
 				Batch: rule.batch(t.Target, plan.Create, ""), Locks: t.Locks,

@@ -114,4 +114,12 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
+	stays := diff.Compare(desiredStack(), have, rules, ledgerWith(nil)).Under(func(s plan.Step) plan.Verdict {
+		return plan.Verdict{Blocked: s.ID.Key == theLB, By: plan.ByPolicy}
+	})
+	for _, s := range stays.Steps {
+		if s.ID.Key.Kind == "wall" {
+			t.Errorf("a policy keeps the load balancer: got %s", s.ID)
+		}
+	}
 }

@@ -28,6 +28,7 @@ type batcher struct {
 	mu     sync.Mutex
 	queues map[string]*queue
 	locks  *locks
+	spawn  func(func())
 	yield  func(key string, items []item)
 	call   func(key string, items []item)
 }
@@ -36,25 +37,35 @@ type queue struct {
 	items []item
 }
 
-func newBatcher(l *locks, yield, call func(string, []item)) *batcher {
-	return &batcher{queues: map[string]*queue{}, locks: l, yield: yield, call: call}
+func newBatcher(l *locks, spawn func(func()), yield, call func(string, []item)) *batcher {
+	return &batcher{queues: map[string]*queue{}, locks: l, spawn: spawn, yield: yield, call: call}
 }
 
 // submit accepts steps of one batch key; an empty key means that they share no call
 // with others.
 func (b *batcher) submit(key string, items []item) {
 	if key == "" {
-		go b.run(key, items)
+		b.spawn(func() { b.run(key, items) })
 		return
 	}
+	if b.joins(key, items) {
+		return
+	}
+	b.spawn(func() { b.drain(key, items) })
+}
+
+// joins reports whether a call of the key is in flight, and has the steps wait for the next one
+// then.
+func (b *batcher) joins(key string, items []item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if busy, ok := b.queues[key]; ok {
-		busy.items = append(busy.items, items...)
-		return
+	busy, ok := b.queues[key]
+	if !ok {
+		b.queues[key] = &queue{}
+		return false
 	}
-	b.queues[key] = &queue{}
-	go b.drain(key, items)
+	busy.items = append(busy.items, items...)
+	return true
 }
 
 func (b *batcher) drain(key string, items []item) {

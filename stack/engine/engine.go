@@ -35,6 +35,9 @@ type Options struct {
 	Before func(a, b context.Context) bool
 	// Fence is checked before every batch; nil: the process may always write.
 	Fence Fence
+	// Spawn starts a call; default: a goroutine of its own. A test without concurrency makes
+	// the call at once.
+	Spawn func(call func())
 }
 
 // Fence reports whether the process may write, such as by the Lease that it holds.
@@ -78,8 +81,11 @@ func New(apply Apply, claims plan.Claims, o Options) *Engine {
 	if o.Before == nil {
 		o.Before = func(context.Context, context.Context) bool { return false }
 	}
+	if o.Spawn == nil {
+		o.Spawn = func(call func()) { go call() }
+	}
 	e := &Engine{apply: apply, claims: claims, options: o}
-	e.batcher = newBatcher(newLocks(o.Before), e.yield, e.call)
+	e.batcher = newBatcher(newLocks(o.Before), o.Spawn, e.yield, e.call)
 	return e
 }
 

@@ -94,6 +94,9 @@ func TestRoom(t *testing.T) {
 	created.Target.In = testKey("lb")
 	elsewhere := remove("elsewhere", plan.Unwanted, created.ID)
 	elsewhere.Target.In = testKey("other")
+	other := remove("group", plan.Unwanted, created.ID)
+	other.ID.Key.Kind = "group"
+	other.Target.Key = other.ID.Key
 	hanging := createStep(o, "hanging", "new")
 	replaced := remove("replaced", plan.Replaced, created.ID)
 	replaced.Pair = plan.Pair{Create: created.ID, Delete: replaced.ID, Order: plan.CreateFirst}
@@ -105,6 +108,7 @@ func TestRoom(t *testing.T) {
 		"unwanted":                   {remove("old", plan.Unwanted, created.ID), full, Done},
 		"refused for another reason": {remove("old", plan.Unwanted, created.ID), map[string]plan.Outcome{"new": failedOutcome(fault.Invalid)}, Skipped},
 		"of something else":          {elsewhere, full, Skipped},
+		"of another kind":            {other, full, Skipped},
 		"replaced":                   {replaced, full, Skipped},
 		"behind what hangs on it":    {remove("old", plan.Unwanted, hanging.ID), full, Skipped},
 	} {

@@ -147,7 +147,7 @@ func (r *run) callOf(i int) string {
 
 // makesRoom reports whether the step, which is behind another one, removes members from a
 // set that was too full to add the new ones first, or an unwanted part of a resource
-// without room. The next run adds them.
+// without room, of the kind that had none. The next run adds them.
 func makesRoom(s plan.Step, because, cause *Result) bool {
 	if cause.State != Failed || !fault.Is(cause.Outcome.Err, fault.Quota) {
 		return false
@@ -157,9 +157,15 @@ func makesRoom(s plan.Step, because, cause *Result) bool {
 	}
 	if because == cause && takesAway(s) && cause.Step.ID.Action == plan.Create {
 		in := s.Target.In
-		return in != (stack.Key{}) && in == cause.Step.Target.In
+		return in != (stack.Key{}) && in == cause.Step.Target.In && holdsKind(s.Target, cause.Step.ID.Key.Kind)
 	}
 	return s.ID.Key == cause.Step.ID.Key && tradesMembers(cause.Step.Changes, s.Changes)
+}
+
+// holdsKind reports whether a resource is of a kind, or holds one that is: a pool can be deleted
+// once its listener is.
+func holdsKind(r stack.Resource, kind stack.Kind) bool {
+	return r.Key.Kind == kind || slices.ContainsFunc(stack.Refs(r.Spec), func(ref stack.Ref) bool { return ref.To.Kind == kind })
 }
 
 // takesAway reports whether the step deletes an unwanted resource without a
@@ -307,7 +313,7 @@ func (r *run) resolve(ref stack.Ref) (string, bool) {
 }
 
 func (r *run) report() Report {
-	out := Report{Have: r.have}
+	out := Report{Have: r.have, Results: make([]Result, 0, len(r.results)+len(r.restores))}
 	for _, res := range r.results {
 		out.Results = append(out.Results, *res)
 	}

@@ -99,7 +99,9 @@ func (l *Ledger) Enter(owner stack.Owner, resources []stack.Resource) {
 	var entries []stack.Resource
 	shared := map[stack.Key]bool{}
 	for _, r := range resources {
-		shared[r.Key] = r.Ownership != stack.Owned
+		if r.Ownership != stack.Owned {
+			shared[r.Key] = true
+		}
 	}
 	for _, r := range resources {
 		if r.Slot != "" && shared[r.In] {

@@ -58,3 +58,27 @@ func TestPreparationIsBlocked(t *testing.T) {
 		t.Errorf("a step of its own: got steps %v", got.Steps)
 	}
 }
+
+// TestReplacementIsBlocked: a replacement is blocked with a step without which the new resource
+// is of no use, and not with a step that only follows it.
+func TestReplacementIsBlocked(t *testing.T) {
+	o := newOwner("x")
+	remove, create := stepID(o, plan.Delete, newKey("rule", "a"), ""), stepID(o, plan.Create, newKey("rule", "a"), "")
+	admit, tidy := stepID(o, plan.Update, newKey("firewall", "a"), ""), stepID(o, plan.Delete, newKey("pool", "a"), "")
+	pair := plan.Pair{Create: create, Delete: remove, Order: plan.DeleteFirst, Restore: true}
+	steps := []plan.Step{
+		{ID: remove, Pair: pair}, {ID: create, Needs: []plan.StepID{remove}, Pair: pair},
+		{ID: admit, Needs: []plan.StepID{create}, Remedies: plan.Remedies{Undoes: []plan.Pair{pair}}}, {ID: tidy, Needs: []plan.StepID{create}},
+	}
+	for _, tc := range []struct {
+		blocked plan.StepID
+		left    int
+	}{{admit, 0}, {tidy, 3}} {
+		got := plan.Plan{Owner: o, Steps: steps}.Under(func(s plan.Step) plan.Verdict {
+			return plan.Verdict{Blocked: s.ID == tc.blocked, By: plan.ByPolicy, Why: "not permitted"}
+		})
+		if len(got.Steps) != tc.left {
+			t.Errorf("%s is blocked: %d steps are left, want %d", tc.blocked, len(got.Steps), tc.left)
+		}
+	}
+}

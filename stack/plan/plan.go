@@ -110,8 +110,8 @@ func (p Plan) spread(held map[StepID]Blocked) {
 	}
 }
 
-// cause returns the blocked step that blocks another as well: one it needs, or the
-// other half of its replacement; nil: there is none.
+// cause returns the blocked step that blocks another as well: one it needs, the other half of
+// its replacement, or one without which the replacement is of no use; nil: there is none.
 func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 	for _, need := range graph.Needs[step] {
 		if causes[need] != nil {
@@ -127,8 +127,13 @@ func (p Plan) cause(graph *Graph, step int, causes []*StepID) *StepID {
 	if pair.IsZero() {
 		return nil
 	}
-	if other, ok := graph.At(pair.Other(p.Steps[step].ID)); ok {
+	if other, ok := graph.At(pair.Other(p.Steps[step].ID)); ok && causes[other] != nil {
 		return causes[other]
+	}
+	for i, s := range p.Steps {
+		if causes[i] != nil && slices.Contains(s.Undoes, pair) {
+			return causes[i]
+		}
 	}
 	return nil
 }

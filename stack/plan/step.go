@@ -157,7 +157,8 @@ type Remedies struct {
 	// where it is refused.
 	Otherwise []Step
 	// Undoes lists the replacements that are of no use without the step. Where the cloud
-	// refuses it, their new resources are deleted and the old ones are created again.
+	// refuses it, their new resources are deleted and the old ones are created again. Where it
+	// is blocked, they are blocked as well.
 	Undoes []Pair
 }
 
