@@ -328,19 +328,44 @@ func detachPackage(_ *visit, lb rest.Object) (rest.Object, error) {
 	return lb.With(rest.Object{"BandwidthPackageId": ""}), nil
 }
 
+// eachNet runs a call for each load balancer or server group that it names.
+func (v *visit) eachNet(run func(collection string, o rest.Object)) error {
+	collection := map[string]string{"loadbalancer": nets, "servergroup": serverGroups}[v.text("ResourceType")]
+	for _, id := range v.members("ResourceId") {
+		o, ok := v.State.Get(collection, id)
+		if !ok {
+			return refuseMissing("ResourceId", id)
+		}
+		run(collection, o)
+	}
+	return nil
+}
+
 // taggedNet runs a change of the tags of load balancers or server groups.
 func taggedNet(change func(v *visit, o rest.Object) []any) func(*visit) (any, error) {
 	return func(v *visit) (any, error) {
-		collection := map[string]string{"loadbalancer": nets, "servergroup": serverGroups}[v.text("ResourceType")]
-		for _, id := range v.members("ResourceId") {
-			o, ok := v.State.Get(collection, id)
-			if !ok {
-				return nil, refuseMissing("ResourceId", id)
-			}
+		err := v.eachNet(func(collection string, o rest.Object) {
 			v.State.Put(collection, o.With(rest.Object{"Tags": change(v, o)}))
+		})
+		if err != nil {
+			return nil, err
 		}
 		return answerDone(nil), nil
 	}
+}
+
+// listNetTags answers the tags of load balancers or server groups.
+func listNetTags(v *visit) (any, error) {
+	items := []any{}
+	err := v.eachNet(func(_ string, o rest.Object) {
+		for _, t := range o.Objects("Tags") {
+			items = append(items, rest.Object{"ResourceId": o.Text("id"), "ResourceType": v.text("ResourceType"), "TagKey": t.Text("Key"), "TagValue": t.Text("Value")})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answerDone(rest.Object{"TagResources": items, "TotalCount": len(items)}), nil
 }
 
 func addNetTags(v *visit, o rest.Object) []any { return v.givenTags(o) }

@@ -51,8 +51,14 @@ func createNetListener(v *visit) (any, error) {
 	}
 	id := v.State.id("lsn-")
 	l := rest.Object{
-		"id": id, "ListenerId": id, owner: lb.Text("id"), "ListenerPort": v.number("ListenerPort"), "StartPort": v.text("StartPort"), "EndPort": v.text("EndPort"),
+		"id": id, "ListenerId": id, owner: lb.Text("id"), "ListenerPort": v.number("ListenerPort"),
 		"CertificateIds": []any{}, "CaCertificateIds": []any{}, "ProxyProtocolV2Config": rest.Object{}, "more": []any{},
+	}
+	// A listener of one port has neither. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/nlb/listener.go.
+	for _, name := range []string{"StartPort", "EndPort"} {
+		if v.text(name) != "" {
+			l[name] = v.text(name)
+		}
 	}
 	if l["ListenerProtocol"], err = v.foldedWord("ListenerProtocol", "TCP", "UDP", "TCPSSL"); err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func netRoutes() []route {
 	out := []route{
 		routeOf(apiNLB, "ListLoadBalancers", listNets), routeOf(apiNLB, "GetLoadBalancerAttribute", getNet), routeOf(apiNLB, "ListListeners", listNetListeners), routeOf(apiNLB, "ListServerGroups", listServerGroups),
 		routeOf(apiNLB, "ListServerGroupServers", listNetServers), routeOf(apiNLB, "ListListenerCertificates", listNetCertificates), routeOf(apiNLB, "ListAsynJobs", listJobs), routeOf(apiNLB, "GetJobStatus", getJob),
-		routeOf(apiNLB, "GetListenerHealthStatus", getNetHealth),
+		routeOf(apiNLB, "GetListenerHealthStatus", getNetHealth), routeOf(apiNLB, "ListTagResources", listNetTags),
 		routeOf(apiECS, "DescribeSecurityGroups", listSecurityGroups), routeOf(apiECS, "DescribeSecurityGroupAttribute", getSecurityGroup),
 	}
 	for action, run := range map[string]func(*visit) (any, error){
