@@ -3,6 +3,7 @@ package annotations
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Beside holds knowledge besides the keys of one cloud. Without it the keys of other
@@ -29,7 +30,7 @@ type Beside struct {
 func (s *Set) Beside(b Beside) *Set {
 	out := *s
 	out.beside = b
-	out.wellKnown = out.domains()
+	out.wellKnown = sync.OnceValue(out.domains)
 	return &out
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Declaration is what NewSet takes: a *Key[T] or what Foreign returns.
@@ -28,7 +29,7 @@ type declaration struct {
 	writer    Writer
 	exposes   Exposure
 	names     Names
-	spelling  spelling
+	spelling  func() spelling // of the name; only keys that are not known are compared with it
 	onDelete  bool
 	foreign   bool
 	order     int       // as given to NewSet; the docs keep it
@@ -70,7 +71,7 @@ func (k *Key[T]) declare() *declaration {
 		writer:    orElse(k.Writer, ByUser),
 		exposes:   k.Exposes,
 		names:     k.Names,
-		spelling:  spellingOf(k.Name),
+		spelling:  sync.OnceValue(func() spelling { return spellingOf(k.Name) }),
 		onDelete:  k.OnDelete,
 		matchers:  newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
 	}
@@ -127,11 +128,7 @@ func (f *foreign) declare() *declaration {
 
 // form returns the index of the form for a kind, or -1.
 func (d *declaration) form(kind string) int {
-	lists := make([][]string, 0, len(d.forms))
-	for i := range d.forms {
-		lists = append(lists, d.forms[i].kinds)
-	}
-	return formFor(lists, kind)
+	return formFor(len(d.forms), func(i int) []string { return d.forms[i].kinds }, kind)
 }
 
 // entry returns a value of the key for a bag.

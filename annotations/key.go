@@ -155,7 +155,7 @@ func (k *Key[T]) All(b *Bag) []PortValue[T] {
 // Default returns the default for a kind.
 func (k *Key[T]) Default(kind string) T {
 	var zero T
-	if i := formFor(k.kindLists(), kind); i >= 0 {
+	if i := formFor(len(k.Forms), func(i int) []string { return k.Forms[i].Kinds }, kind); i >= 0 {
 		return k.Forms[i].Default
 	}
 	return zero
@@ -203,22 +203,15 @@ func (k *Key[T]) lookup(b *Bag, at instance) (T, Origin, bool) {
 	return k.Default(b.Kind()), Origin{Source: FromDefault}, false
 }
 
-func (k *Key[T]) kindLists() [][]string {
-	lists := make([][]string, 0, len(k.Forms))
-	for i := range k.Forms {
-		lists = append(lists, k.Forms[i].Kinds)
-	}
-	return lists
-}
-
-// formFor picks the form for a kind: the one that names it, else the one that
+// formFor picks one of n forms for a kind: the one that names it, else the one that
 // names none. The empty kind means "no matter which": the first form.
-func formFor(lists [][]string, kind string) int {
+func formFor(n int, kindsOf func(i int) []string, kind string) int {
 	rest := -1
-	for i, kinds := range lists {
+	for i := range n {
 		if kind == "" {
 			return i
 		}
+		kinds := kindsOf(i)
 		if len(kinds) == 0 && rest < 0 {
 			rest = i
 		}

@@ -7,7 +7,9 @@ import (
 
 // Knows reports whether the key is declared, for any place or kind. Only an
 // undeclared key can be misspelt.
-func (s *Set) Knows(key string) bool { return len(s.find(key)) > 0 }
+func (s *Set) Knows(key string) bool {
+	return len(s.exact[key]) > 0 || slices.ContainsFunc(s.patterns, func(d *declaration) bool { return d.matches(key) })
+}
 
 // Works reports whether this version acts upon an annotation for a kind.
 func (s *Set) Works(key, kind string) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-multierror"
@@ -75,7 +76,7 @@ type Set struct {
 	checks       []Check
 	beside       Beside
 	settings     map[string]string
-	wellKnown    []string // domains of keys of load balancers, as spellings have them
+	wellKnown    func() []string // domains of keys of load balancers, as spellings have them
 }
 
 // NewSet returns the set of the declarations. An undeclared key under one of the
@@ -102,7 +103,7 @@ func NewSet(provider string, prefixes []string, declarations ...Declaration) (*S
 		s.index(d)
 	}
 	slices.SortStableFunc(s.declarations, func(a, b *declaration) int { return strings.Compare(a.name, b.name) })
-	s.wellKnown = s.domains()
+	s.wellKnown = sync.OnceValue(s.domains)
 	if err := s.duplicates(); err != nil {
 		faults = multierror.Append(faults, err)
 	}

@@ -105,7 +105,7 @@ func (s *Set) domains() []string {
 	for _, set := range append([]*Set{s}, s.beside.Sets...) {
 		for _, d := range set.declarations {
 			if d.byUser() {
-				out = append(out, d.spelling.domain)
+				out = append(out, d.spelling().domain)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (d *declaration) spelledLike(key string) spelling {
 	if d.perPort() {
 		return spellingOf(d.filled(key))
 	}
-	return d.spelling
+	return d.spelling()
 }
 
 // slip returns the declared key that a written one differs from by a slip, or "": a letter
@@ -139,7 +139,7 @@ func (s *Set) slip(key, kind string) string {
 			if !d.byUser() {
 				continue
 			}
-			cost := 2 * written.distance(d.spelledLike(key), s.wellKnown)
+			cost := 2 * written.distance(d.spelledLike(key), s.wellKnown())
 			if d.form(kind) < 0 {
 				cost++
 			}
@@ -177,8 +177,9 @@ func (s *Set) mayMean(key, kind string, selects func(*declaration) bool) []strin
 		if !selects(d) {
 			continue
 		}
-		named := written.name == d.spelling.name || written.words == d.spelling.words
-		if hint == d.name || named && len(d.spelling.name) >= longName || written.distance(d.spelling, s.wellKnown) < distant {
+		meant := d.spelling()
+		named := written.name == meant.name || written.words == meant.words
+		if hint == d.name || named && len(meant.name) >= longName || written.distance(meant, s.wellKnown()) < distant {
 			out = append(out, d.name)
 		}
 	}

@@ -230,6 +230,9 @@ func internalRequest(cloud Entry, r Request, svc *corev1.Service) string {
 	// Unknown keys decide nothing, and are not compared with known ones.
 	source.Annotations = maps.Clone(source.Annotations)
 	maps.DeleteFunc(source.Annotations, func(key, _ string) bool { return !cloud.Annotations.Knows(key) })
+	if len(source.Annotations) == 0 {
+		return "" // the Service has no annotation of this cloud
+	}
 	bag, _ := cloud.Annotations.Parse(kind, source)
 	reach := cloud.Reach(Request{Owner: r.Owner, Service: svc, Kind: kind, Values: bag})
 	if reach.Internet || reach.Scheme.Source != annotations.FromAnnotation {

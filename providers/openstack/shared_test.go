@@ -140,10 +140,15 @@ func (w *world) unchanged(svc *corev1.Service) {
 }
 
 // TestSharedCrash: a process stops at any write while a guest is added or deleted. The next
-// process finishes the work, and the host loses nothing.
+// process finishes the work, and the host loses nothing. It knows nothing but the cloud, and a
+// call without an answer leaves there what the refusal of the next call leaves. So only the
+// first call is refused.
 func TestSharedCrash(t *testing.T) {
 	for k := range 12 {
 		for _, kind := range []sim.FaultKind{sim.FaultError, sim.FaultCutAfter} {
+			if kind == sim.FaultError && k > 0 {
+				continue
+			}
 			t.Run(fmt.Sprint(k, kind), func(t *testing.T) {
 				t.Parallel()
 				w := startWorld(t, simopenstack.Options{}, "")

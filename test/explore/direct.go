@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -24,12 +25,11 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 		if body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
+		_ = r.Body.Close() // it has been read
 	}
-	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.WroteHeaders != nil {
-		trace.WroteHeaders() // as a connection tells: the call may take effect from now on
-	}
+	reportWritten(r.Context())
 	// A request that has arrived takes effect, even if its client has disconnected.
-	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: r.URL.Host, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
+	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: cmp.Or(r.Host, r.URL.Host), ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
 	name, write := w.subject.Call(inner, body)
 	if p == nil || name == "" {
 		return respondWith(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
@@ -48,6 +48,18 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-r.Context().Done():
 		go func() { _, _ = serve(<-at.answer) }() // the client has disconnected
 		return nil, r.Context().Err()
+	}
+}
+
+// reportWritten reports to the trace of a request that it was sent, as a connection does: the call
+// may take effect from now on.
+func reportWritten(ctx context.Context) {
+	trace := httptrace.ContextClientTrace(ctx)
+	if trace != nil && trace.WroteHeaders != nil {
+		trace.WroteHeaders()
+	}
+	if trace != nil && trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
 	}
 }
 

@@ -23,12 +23,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
-	"github.com/berth-lb/berth/providers/aws"
-	"github.com/berth-lb/berth/providers/azure"
-	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/providers/kit"
-	"github.com/berth-lb/berth/providers/oci"
-	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/test/quay"
 	"github.com/berth-lb/berth/test/sim"
 	simaws "github.com/berth-lb/berth/test/sim/aws"
@@ -54,7 +49,7 @@ func TestMain(m *testing.M) {
 	}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		t.DisableKeepAlives = true // a process that dies leaves nothing open
-		t.RegisterProtocol("http", virtual.Direct())
+		virtual.Disconnect(t)
 	}
 	google, err := simgce.New(simgce.Options{})
 	if err != nil {
@@ -99,14 +94,19 @@ func newEnv(cluster string) providers.Env {
 // known lists all clouds; each has the keys of the others.
 var known = sync.OnceValue(all.List)
 
-// openCloud opens a cloud with a configuration file.
-func openCloud(ctx context.Context, cloud string, file []byte, e providers.Env) (providers.Bound, error) {
+// entryOf returns a cloud by its name.
+func entryOf(cloud string) providers.Entry {
 	entries := known()
 	i := slices.IndexFunc(entries, func(entry providers.Entry) bool { return entry.Name == cloud })
 	if i < 0 {
-		return providers.Bound{}, fmt.Errorf("there is no cloud %q", cloud)
+		panic("there is no cloud " + cloud)
 	}
-	b, _, err := entries[i].Open(ctx, bytes.NewReader(file), e)
+	return entries[i]
+}
+
+// openCloud opens a cloud with a configuration file.
+func openCloud(ctx context.Context, cloud string, file []byte, e providers.Env) (providers.Bound, error) {
+	b, _, err := entryOf(cloud).Open(ctx, bytes.NewReader(file), e)
 	return b, err
 }
 
@@ -126,9 +126,9 @@ func openAWS(t testing.TB, more string) Subject {
 		t.Fatal(err)
 	}
 	return Subject{
-		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: aws.Cloud().Classes,
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: entryOf("aws").Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, aws.Cloud().Name, append(cloud.Seed.CloudConf(url), more...), newEnv("kubernetes"))
+			return openCloud(ctx, "aws", append(cloud.Seed.CloudConf(url), more...), newEnv("kubernetes"))
 		},
 		Call: func(_ *http.Request, body []byte) (string, bool) {
 			form, err := url.ParseQuery(string(body))
@@ -163,7 +163,7 @@ func onAzure(t testing.TB) Subject {
 				return providers.Bound{}, err
 			}
 			file = bytes.Replace(file, []byte("{"), []byte(`{"useManagedIdentityExtension": true,`), 1)
-			return openCloud(ctx, azure.Cloud().Name, file, newEnv(cloud.Seed.Cluster))
+			return openCloud(ctx, "azure", file, newEnv(cloud.Seed.Cluster))
 		},
 		Call:      byPath("/msi/token", "/metadata/", "/oauth2/"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},
@@ -188,11 +188,11 @@ func newGoogle(t testing.TB, o compute.Options, share float64, rates ...sim.Buck
 	}
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
-		Classes: gce.Cloud().Classes,
+		Classes: entryOf("gce").Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
 			e := newEnv("kubernetes")
 			e.Share = share
-			return openCloud(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), e)
+			return openCloud(ctx, "gce", append(cloud.Seed.CloudConf(url), googleIDs...), e)
 		},
 		Call:      byPath("/token", "/computeMetadata/"),
 		Throttled: sim.Fault{Status: http.StatusForbidden, Code: "rateLimitExceeded"},
@@ -209,7 +209,7 @@ func onOpenStack(t testing.TB) Subject {
 	type opener = func(context.Context, string) (providers.Bound, error)
 	session := func(cluster string) opener {
 		return func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, openstack.Cloud().Name, cloud.Seed.CloudConf(url), newEnv(cluster))
+			return openCloud(ctx, "openstack", cloud.Seed.CloudConf(url), newEnv(cluster))
 		}
 	}
 	return Subject{
@@ -242,7 +242,7 @@ func onOracle(t testing.TB) Subject {
 			if err != nil {
 				return providers.Bound{}, err
 			}
-			return openCloud(ctx, oci.Cloud().Name, append(file, "rateLimiter: {disableRateLimiter: true}\n"...), newEnv("kubernetes"))
+			return openCloud(ctx, "oci", append(file, "rateLimiter: {disableRateLimiter: true}\n"...), newEnv("kubernetes"))
 		},
 		Call:      byPath(),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "TooManyRequests"},

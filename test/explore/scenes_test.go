@@ -18,7 +18,6 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/gce"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
@@ -289,7 +288,7 @@ func sharedNetwork(t testing.TB) Subject {
 	s := onGoogle(t)
 	s.Handler, s.Control, s.Nodes = cloud, &cloud.Control, cloud.Seed.KubernetesNodes()
 	s.Open = func(ctx context.Context, url string) (providers.Bound, error) {
-		return openCloud(ctx, gce.Cloud().Name, append(cloud.Seed.CloudConf(url), googleIDs...), newEnv("kubernetes"))
+		return openCloud(ctx, "gce", append(cloud.Seed.CloudConf(url), googleIDs...), newEnv("kubernetes"))
 	}
 	return s
 }

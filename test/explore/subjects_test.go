@@ -11,15 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/alibaba"
-	"github.com/berth-lb/berth/providers/baidu"
-	"github.com/berth-lb/berth/providers/ibm"
-	"github.com/berth-lb/berth/providers/tencent"
 	"github.com/berth-lb/berth/test/sim"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
 	simbaidu "github.com/berth-lb/berth/test/sim/baidu"
@@ -40,7 +37,7 @@ func onIBM(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, ibm.Cloud().Name, cloud.Seed.CloudConf(url, keyFile), newEnv("kubernetes"))
+			return openCloud(ctx, "ibm", cloud.Seed.CloudConf(url, keyFile), newEnv("kubernetes"))
 		},
 		Call:      byPath("/identity", "/v2/resource_groups"),
 		Throttled: sim.Fault{Status: http.StatusTooManyRequests, Code: "over_rate_limit"},
@@ -60,9 +57,9 @@ func onAlibaba(t testing.TB) Subject {
 		t.Fatal(err)
 	}
 	return Subject{
-		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: alibaba.Cloud().Classes,
+		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(), Classes: entryOf("alibaba").Classes,
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, alibaba.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
+			return openCloud(ctx, "alibaba", cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
 		Call: func(r *http.Request, body []byte) (string, bool) {
 			given := r.URL.Query()
@@ -78,8 +75,8 @@ func onAlibaba(t testing.TB) Subject {
 	}
 }
 
-// alibabaNet gives a Service a network load balancer, in two of the vSwitches of the account.
-func alibabaNet(svc *corev1.Service) {
+// alibabaZones are two of the vSwitches of the account.
+var alibabaZones = sync.OnceValue(func() string {
 	cloud, err := simalibaba.New(alibabaAccount())
 	if err != nil {
 		panic(err) // the options are valid
@@ -88,8 +85,13 @@ func alibabaNet(svc *corev1.Service) {
 	for _, v := range cloud.Seed.VSwitches[:2] {
 		zones = append(zones, v.Zone+":"+v.ID)
 	}
-	svc.Spec.LoadBalancerClass = &alibaba.Cloud().Classes[0]
-	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = strings.Join(zones, ",")
+	return strings.Join(zones, ",")
+})
+
+// alibabaNet gives a Service a network load balancer, in two of the vSwitches of the account.
+func alibabaNet(svc *corev1.Service) {
+	svc.Spec.LoadBalancerClass = new(entryOf("alibaba").Classes[0])
+	svc.Annotations["service.beta.kubernetes.io/alibaba-cloud-loadbalancer-zone-maps"] = alibabaZones()
 }
 
 // onBaidu is an account of Baidu AI Cloud, whose calls are named by their method, path and query.
@@ -101,7 +103,7 @@ func onBaidu(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, baidu.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
+			return openCloud(ctx, "baidu", cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
 		Call: func(r *http.Request, _ []byte) (string, bool) {
 			given := r.URL.Query()
@@ -121,7 +123,7 @@ func onTencent(t testing.TB) Subject {
 	return Subject{
 		Handler: cloud, Control: &cloud.Control, Nodes: cloud.Seed.KubernetesNodes(),
 		Open: func(ctx context.Context, url string) (providers.Bound, error) {
-			return openCloud(ctx, tencent.Cloud().Name, cloud.Seed.CloudConf(url), newEnv("kubernetes"))
+			return openCloud(ctx, "tencent", cloud.Seed.CloudConf(url), newEnv("kubernetes"))
 		},
 		Call: func(r *http.Request, body []byte) (string, bool) {
 			var about struct {

@@ -1,9 +1,7 @@
 package explore
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -48,13 +46,13 @@ type Subject struct {
 
 // world is one schedule under way: a cloud, an API server and the processes.
 type world struct {
-	name    string // of its hosts
-	subject Subject
-	kube    *kube
-	gate    *gate
-	server  *http.Server
-	running sync.WaitGroup
-	log     klog.Logger // of the processes
+	name     string // of its hosts
+	subject  Subject
+	kube     *kube
+	gate     *gate
+	unlisten func() error
+	running  sync.WaitGroup
+	log      klog.Logger // of the processes
 
 	recorder record.EventRecorder                                        // of what the processes say
 	policies []plan.StepFilter                                           // of the processes
@@ -95,9 +93,7 @@ func newWorld(s Subject) *world {
 		node := s.Nodes[i].DeepCopy()
 		w.kube.putNode(node, watch.Added)
 	}
-	l.Answer = w
-	w.server = &http.Server{Handler: w, ReadHeaderTimeout: time.Hour}
-	w.running.Go(func() { _ = w.server.Serve(l) }) // it ends with an error when it is closed
+	l.Answer, w.unlisten = w, l.Close
 	return w
 }
 
@@ -116,7 +112,7 @@ func (w *world) close() {
 	for _, p := range processes {
 		<-p.done
 	}
-	_ = w.server.Close() // connections that are cut are no failure here
+	_ = w.unlisten() // it has no connections
 	w.running.Wait()
 }
 
@@ -152,31 +148,6 @@ func (w *world) projected() []nodeports.Node {
 		out = append(out, nodeports.Project(w.kube.nodes[name], func(string) bool { return true }))
 	}
 	return out
-}
-
-// ServeHTTP holds every request until the schedule lets it go on.
-func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	p := w.process(r.Host)
-	if p != nil && p.over() {
-		panic(http.ErrAbortHandler)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	name, write := w.subject.Call(r, body)
-	if p == nil || name == "" {
-		w.subject.Handler.ServeHTTP(out, r)
-		return
-	}
-	if write {
-		w.forbid(p, name)
-	}
-	d := w.gate.pass(Point{Process: p.id, Party: Cloud, What: name, Write: write})
-	r = r.WithContext(context.WithoutCancel(r.Context())) // a request that has arrived takes effect, even if its client has disconnected
-	w.serveCloud(out, r, p.effect(d), name, write)
-	p.standStill()
 }
 
 // staleness is how old a stale read is.

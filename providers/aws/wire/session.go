@@ -103,6 +103,9 @@ func httpClient() *awshttp.BuildableClient {
 		kit.Alive(t)
 		if program, ok := http.DefaultTransport.(*http.Transport); ok {
 			t.DialContext, t.DisableKeepAlives = program.DialContext, program.DisableKeepAlives
+			if program.Protocols != nil { // else the table is of the SDK's own connections
+				t.Protocols, t.TLSNextProto = program.Protocols, program.TLSNextProto
+			}
 		}
 	})
 }

@@ -25,6 +25,9 @@ func notAuthenticated(format string, args ...any) *rest.Error {
 	return rest.Refuse(http.StatusUnauthorized, "NotAuthenticated", "The required information to complete authentication was not provided or was incorrect: "+format, args...)
 }
 
+// signatureField is one part of a signature: its name and its text.
+var signatureField = regexp.MustCompile(`(\w+)="([^"]*)"`)
+
 // readSignature takes the header apart.
 func readSignature(header string) (signature, error) {
 	text, ok := strings.CutPrefix(header, "Signature ")
@@ -32,7 +35,7 @@ func readSignature(header string) (signature, error) {
 		return signature{}, notAuthenticated("the request is not signed")
 	}
 	fields := map[string]string{}
-	for _, m := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+	for _, m := range signatureField.FindAllStringSubmatch(text, -1) {
 		fields[m[1]] = m[2]
 	}
 	raw, err := base64.StdEncoding.DecodeString(fields["signature"])

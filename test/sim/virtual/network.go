@@ -67,8 +67,8 @@ func dialHost(ctx context.Context, network, address string) (net.Conn, error) {
 type Listener struct {
 	// Name is the host name that clients use; any labels may stand before it.
 	Name string
-	// Answer serves requests of clients that need no connection, see Direct; nil: they open
-	// one. It is set before the first request.
+	// Answer serves requests without a connection, see Disconnect; nil: clients open one. It is
+	// set before the first request.
 	Answer http.RoundTripper
 	conns  chan net.Conn
 	done   chan struct{}
@@ -84,24 +84,6 @@ func Listen() *Listener {
 	l := &Listener{conns: make(chan net.Conn), done: make(chan struct{}), Name: fmt.Sprintf("w%d", wires.opened)}
 	wires.hosts[l.Name] = l
 	return l
-}
-
-// Direct returns a transport that hands requests to the Answer of the listener that they
-// are for, without a connection between. For others it has none, which leaves them to the
-// transport that it is registered with.
-func Direct() http.RoundTripper { return direct{} }
-
-type direct struct{}
-
-// RoundTrip implements http.RoundTripper.
-func (direct) RoundTrip(r *http.Request) (*http.Response, error) {
-	wires.Lock()
-	l := wires.hosts[r.URL.Host[strings.LastIndexByte(r.URL.Host, '.')+1:]]
-	wires.Unlock()
-	if l == nil || l.Answer == nil {
-		return nil, http.ErrSkipAltProtocol
-	}
-	return l.Answer.RoundTrip(r)
 }
 
 // Accept implements net.Listener.
