@@ -69,8 +69,8 @@ func slimCopy(t *testing.T, s *discoveryv1.EndpointSlice) *discoveryv1.EndpointS
 // TestSlimSlice: of a slice all is kept that backends are made of, in two thirds of its memory.
 func TestSlimSlice(t *testing.T) {
 	svc := &corev1.Service{Spec: corev1.ServiceSpec{IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}, Ports: []corev1.ServicePort{{Name: "http", Protocol: corev1.ProtocolTCP, Port: 80}}}}
-	want := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{decodeSlice(t, fullSlice(1))}, nodeports.FallbackPerService)
-	got := nodeports.EndpointsOf(svc, []*discoveryv1.EndpointSlice{slimCopy(t, decodeSlice(t, fullSlice(1)))}, nodeports.FallbackPerService)
+	want := nodeports.EndpointsOf(nodeports.Families(svc), nodeports.Ports(svc), []*discoveryv1.EndpointSlice{decodeSlice(t, fullSlice(1))}, nodeports.FallbackPerService)
+	got := nodeports.EndpointsOf(nodeports.Families(svc), nodeports.Ports(svc), []*discoveryv1.EndpointSlice{slimCopy(t, decodeSlice(t, fullSlice(1)))}, nodeports.FallbackPerService)
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 		t.Errorf("endpoints (-whole +slim):\n%s", diff)
 	}

@@ -61,8 +61,8 @@ const (
 	toEnd
 )
 
-// draft runs the phases. Parsing comes first. The others are repeated while the request becomes a
-// weaker one, or what was observed does not suffice for the plan that follows from it.
+// draft runs the phases: it parses, and repeats the others while the request becomes a weaker one,
+// or what was observed does not suffice for the plan that follows from it.
 func (r *Reconciler) draft(ctx context.Context, job Job, last recalled) (*Draft, error) {
 	d := &Draft{Job: job, Parsed: r.parse(job, last.snapshot), last: last}
 	if d.Intent == LeaveAlone {

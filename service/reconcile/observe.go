@@ -85,8 +85,8 @@ func (r *Reconciler) scopeOf(p Parsed) (providers.Scope, error) {
 	return scope, err
 }
 
-// covers reports whether a view is all that a request needs that is followed in place of the one
-// that it was obtained for. That may need more, such as the subnet that the Service has instead of
+// covers reports whether a view suffices for a request that is followed in place of the one that it
+// was obtained for. That may need more, such as the subnet that the Service has instead of
 // the one that it names now.
 func (r *Reconciler) covers(v View, p Parsed) (bool, error) {
 	if p.Intent != Serve {

@@ -156,7 +156,7 @@ func TestReaderLanes(t *testing.T) {
 		}{
 			{"more urgent", kit.User, deep, 2 * gather},
 			{"less urgent", kit.Background, deep, 2 * gather},
-			{"a glance", kit.Nodes, shallow, 2 * gather},
+			{"a presence check", kit.Nodes, shallow, 2 * gather},
 			{"facts", kit.Nodes, providers.Scope{}, 2 * gather},
 			{"its own kind", kit.Nodes, deep, slow + 2*gather},
 		} {

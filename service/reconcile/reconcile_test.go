@@ -270,7 +270,7 @@ func TestStartAfterChange(t *testing.T) {
 		p.SetNodes([]nodeports.Node{newNode("n1")})
 		checkEqual(t, cost{Narrow: 1, Writes: 1}, p.cost(func() {
 			if res := p.settle(t, applied); !res.PresenceOnly || len(res.Status.Ingress) != 1 {
-				t.Errorf("glimpsed %v, status %v", res.PresenceOnly, res.Status)
+				t.Errorf("only checked %v, status %v", res.PresenceOnly, res.Status)
 			}
 		}))
 		checkEqual(t, true, slices.Contains(w.show(t), "a pool 30080 [n1]"))

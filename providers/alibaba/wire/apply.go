@@ -88,7 +88,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 		spec.VSwitch = vswitch
 		var made balancerDoc
 		params := balancerParams(spec)
-		err = c.Session.tokens.Send(c.Step.ID.Owner, c.Session.process+" "+c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
+		err = c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
 			params.Set("ClientToken", token)
 			return c.Session.write(c.Ctx, actCreateBalancer, params, &made)
 		})

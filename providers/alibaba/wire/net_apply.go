@@ -55,7 +55,7 @@ func netVerbs() kit.Verbs[*Session] {
 
 // sendCreation makes a creating call with its idempotency token.
 func sendCreation(c *change, params url.Values, send func(url.Values) error) error {
-	return c.Session.tokens.Send(c.Step.ID.Owner, c.Session.process+" "+c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
+	return c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
 		params.Set("ClientToken", token)
 		return send(params)
 	})

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
@@ -29,7 +27,6 @@ type Session struct {
 	agent      string
 	locks      *kit.Locks
 	tokens     *kit.Tokens
-	process    string // makes tokens those of this process
 	lists      *kit.Known[string, model.List]
 	interfaces *kit.Known[string, string]
 	network
@@ -73,7 +70,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 		}
 		c.Region = strings.TrimSpace(region)
 	}
-	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
+	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks()}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -113,7 +113,7 @@ func (c testCase) arm(t testing.TB) (*arm, *ledger.Ledger) {
 
 func (c testCase) tenant(svc *corev1.Service) *tenant {
 	in, problems := inputOf(c.config, c.world.ClusterName, svc, c.world.Nodes)
-	in.Backends.Endpoints = nodeports.EndpointsOf(svc, c.world.Slices, nodeports.FallbackOf(svc))
+	in.Backends.Endpoints = nodeports.EndpointsOf(nodeports.Families(svc), nodeports.Ports(svc), c.world.Slices, nodeports.FallbackOf(svc))
 	return &tenant{in: in, problems: problems}
 }
 
