@@ -53,9 +53,10 @@ func netVerbs() kit.Verbs[*Session] {
 	return table
 }
 
-// sendCreation makes a creating call with its idempotency token.
-func sendCreation(c *change, params url.Values, send func(url.Values) error) error {
-	return c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
+// sendCreation makes a creating call with its idempotency token. Processes share the tokens of a
+// scope: what one has under way when it ends is not created twice.
+func sendCreation(c *change, scope string, params url.Values, send func(url.Values) error) error {
+	return c.Session.tokens.Send(c.Step.ID.Owner, scope+c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
 		params.Set("ClientToken", token)
 		return send(params)
 	})
@@ -67,7 +68,7 @@ func createNet(c *change, spec model.NetBalancer) plan.Outcome {
 	var made struct {
 		ID string `json:"LoadbalancerId"`
 	}
-	err := sendCreation(c, netParams(spec), func(params url.Values) error { return c.Session.write(c.Ctx, actCreateNet, params, &made) })
+	err := sendCreation(c, "", netParams(spec), func(params url.Values) error { return c.Session.write(c.Ctx, actCreateNet, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}

@@ -124,12 +124,17 @@ func (s *Session) netStates(ctx context.Context, ids []string) (map[string]strin
 		}
 		s.netMu.Lock()
 		for _, id := range some {
-			out[id] = netPending // one that was just created may be missing in a list
-			if _, seen := s.netSeen[id]; seen {
+			out[id] = netPending
+			if _, again := s.missing[id]; !again {
+				s.missing[id] = s.now()
+			}
+			if _, seen := s.netSeen[id]; seen || s.now().Sub(s.missing[id]) > longestLag {
 				out[id] = jobGone
+				delete(s.missing, id)
 			}
 		}
 		for _, d := range found {
+			delete(s.missing, d.ID)
 			out[d.ID] = d.Status
 			s.netSeen[d.ID] = d
 		}

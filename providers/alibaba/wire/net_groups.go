@@ -32,7 +32,8 @@ func createServerGroup(c *change, spec model.ServerGroup) plan.Outcome {
 	}
 	settingParams(params, spec.Settings)
 	addTags(params, map[string]string{model.TagOwner: model.DefaultName(c.Step.ID.Owner), model.TagCluster: c.Session.config.ClusterID})
-	err := sendCreation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateServerGroup, params, &made) })
+	// Groups come and go with ports, and several of one name are no conflict.
+	err := sendCreation(c, c.Session.process+" ", params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateServerGroup, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}

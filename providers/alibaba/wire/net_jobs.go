@@ -18,9 +18,10 @@ type network struct {
 	jobs    *kit.Settling // of the NLB API
 	active  *kit.Settling // load balancers that are being created
 	netMu   sync.Mutex
-	netSeen map[string]netDoc // load balancers that were waited for
-	removed map[string]string // load balancers and server groups that are being deleted, by their jobs
-	listed  map[string]int    // how many resources the lists have had, by the prefixes of their ids
+	netSeen map[string]netDoc    // load balancers that were waited for
+	missing map[string]time.Time // since when those are in no list
+	removed map[string]string    // load balancers and server groups that are being deleted, by their jobs
+	listed  map[string]int       // how many resources the lists have had, by the prefixes of their ids
 }
 
 // jobsAtOnce is how many jobs one call asks for. Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/nlb.
@@ -37,6 +38,10 @@ const (
 	usualJob      = 3 * time.Second
 	usualCreation = 10 * time.Second
 )
+
+// longestLag is how long a list may lack a load balancer that was just created. One that is missing
+// for longer has been deleted: a token may be answered with the id of such a one.
+const longestLag = time.Minute
 
 // States of jobs and load balancers.
 const (

@@ -79,7 +79,7 @@ func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 	}
 	addTags(params, map[string]string{model.TagOwner: model.DefaultName(c.Step.ID.Owner), model.TagCluster: c.Session.config.ClusterID})
 	var made securityDoc
-	err := sendCreation(c, params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateSecurity, params, &made) })
+	err := sendCreation(c, "", params, func(params url.Values) error { return c.Session.write(c.Ctx, actCreateSecurity, params, &made) })
 	if err != nil {
 		return kit.Failed(err)
 	}

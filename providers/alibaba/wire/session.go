@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
@@ -27,6 +29,7 @@ type Session struct {
 	agent      string
 	locks      *kit.Locks
 	tokens     *kit.Tokens
+	process    string // scope of tokens that are this process's alone
 	lists      *kit.Known[string, model.List]
 	interfaces *kit.Known[string, string]
 	network
@@ -70,7 +73,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 		}
 		c.Region = strings.TrimSpace(region)
 	}
-	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks()}
+	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -82,7 +85,7 @@ func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Ses
 	s.lists = kit.NewKnown[string, model.List](listAge, listAge/2, nil)
 	s.interfaces = kit.NewKnown[string, string](interfaceAge, interfaceMissing, nil)
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return fault.Is(err, fault.Exists) })
-	s.removed, s.listed = map[string]string{}, map[string]int{}
+	s.removed, s.listed, s.missing = map[string]string{}, map[string]int{}, map[string]time.Time{}
 	s.jobs = kit.NewSettling(s.jobStates, func(state string) bool { return state == jobProcessing }).Usually(usualJob).InPages(jobsAtOnce)
 	s.active, s.netSeen = kit.NewSettling(s.netStates, func(state string) bool { return state == netPending || state == "Configuring" }).Usually(usualCreation).InPages(idsNet), map[string]netDoc{}
 	return s, c, nil
