@@ -17,9 +17,10 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 	laws.Mutate(t, model.Rules(), nil, laws.MutationSet{
 		Fresh: func() *laws.Subject { return lawsSubject(t) }, Bounds: laws.Bounds{Moves: 12, Pairs: 1},
 		Seen: map[string]string{
-			"role: listener is no port":              "web: other ports -> other node port",
-			"restore: listener is not restored":      "web: one port -> by http",
-			"impact: listener does not mark replace": "web: one port -> by http",
+			"role: listener is no port":                        "web: other ports -> other node port",
+			"restore: listener is not restored":                "web: one port -> by http",
+			"impact: listener does not mark replace":           "web: one port -> by http",
+			"mechanism: backends do not follow a refused step": "web: other ports -> listed",
 		},
 		Idle: map[string]string{
 			"order: listener is created before it is deleted": "the next plan does what the cloud refuses in another order",

@@ -118,9 +118,10 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 		laws.MutationSet{
 			Fresh: func() *laws.Subject { return mutationSubject(t, false) }, Bounds: bounds,
 			Seen: map[string]string{
-				"role: listener is no port":              "web: nlb ranges -> nlb",
-				"impact: listener does not mark replace": "web: nlb ranges -> nlb wider range",
-				"restore: listener is not restored":      "web: nlb ranges -> nlb wider range",
+				"role: listener is no port":                        "web: nlb ranges -> nlb",
+				"impact: listener does not mark replace":           "web: nlb ranges -> nlb wider range",
+				"restore: listener is not restored":                "web: nlb ranges -> nlb wider range",
+				"mechanism: backends do not follow a refused step": "web: other ports -> other node port",
 			},
 			Idle: map[string]string{
 				"order: listener is created before it is deleted": "the next plan does what the cloud refuses in another order",

@@ -98,7 +98,5 @@ func knownViolations() []laws.Known {
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
-		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Reason: "the pool of a restored listener is deleted before its next replacement is refused"},
-		{Law: laws.NothingLost, Refused: on(plan.Update, model.KindRules), Reason: "a rule that is refused alone does not hold the removal of the old rules; Neutron refuses all rules of a call"},
 	}
 }

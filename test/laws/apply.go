@@ -46,15 +46,16 @@ func (x *run) applyStep(b plan.Batch, s plan.Step) plan.Outcome {
 		return plan.Outcome{Err: fault.New(fault.Ambiguous, "no answer"), Sent: plan.MaybeSent}
 	case Slow:
 		return plan.Outcome{Wait: time.Second, Sent: plan.WasSent}
-	case None, Refused, Lost:
+	case None, Refused, Lost, Held:
 	}
 	return out
 }
 
 // pass records a performed step, and judges the traffic after it.
 func (x *run) pass(s plan.Step) {
+	room := x.makeRoom(s)
 	x.steps, x.trail = append(x.steps, s), append(x.trail, x.world)
-	x.judge(s)
+	x.judge(s, room)
 	if x.watch != nil {
 		x.watch()
 	}

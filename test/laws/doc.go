@@ -39,8 +39,9 @@
 // Every move of one Service between two cases, its creation and its deletion are performed
 // in several orders: as planned, deletions first, last steps first, and with each step as early
 // as its needs allow. Each step is refused permanently, once, without an answer, with
-// effect and without; each pair of steps is refused; and the process is restarted after
-// each step, with the neighbours first. [Bounds] sample moves and pairs, the same ones in
+// effect and without; each pair of steps is refused; a policy blocks each step; and the process
+// is restarted after each step, with the neighbours first. A refusal by a quota ends once a
+// step has made room. [Bounds] sample moves and pairs, the same ones in
 // every run. A violation is shrunk and printed as the flows before, desired and left.
 //
 // [Mutate] checks the checker: it removes the edges of one reason or one mechanism of the rules at a time,

@@ -109,8 +109,9 @@ func (x *run) verdict() *verdict {
 }
 
 // judge holds the traffic after a step against the laws of every prefix: what is served, and
-// that no client is let in that is let in neither before nor as desired.
-func (x *run) judge(s plan.Step) {
+// that no client is let in that is let in neither before nor as desired. A step that makes room
+// for one that a quota refuses interrupts what it ends.
+func (x *run) judge(s plan.Step, makesRoom bool) {
 	if x.expected == nil {
 		return
 	}
@@ -120,7 +121,7 @@ func (x *run) judge(s plan.Step) {
 		case v.served[i]:
 			x.excused[i] = false
 		case x.excused[i]:
-		case s.Impact != plan.NoImpact && s.ID.Owner == n.flow.Owner:
+		case (makesRoom || s.Impact != plan.NoImpact) && s.ID.Owner == n.flow.Owner:
 			x.excused[i] = true
 		default:
 			x.violate(NothingLost, x.flows(), "%s is lost after %s", n.flow.Name(), s.ID)
@@ -192,9 +193,6 @@ func (x *run) judgeRest(settled bool) {
 // judgeSuccessors demands that a port which is not desired any more serves for as long as a
 // new port of its Service does not.
 func (x *run) judgeSuccessors(now []traffic.Flow) {
-	if x.scenario.Quota {
-		return // an old port makes room for the new one by design
-	}
 	serves := func(f traffic.Flow, list []traffic.Flow) bool {
 		return slices.ContainsFunc(list, func(g traffic.Flow) bool { return g.Serves() && portOf(g) == portOf(f) })
 	}
@@ -280,24 +278,30 @@ func (x *run) judgeDeleted(f traffic.Flow, now []traffic.Flow) {
 }
 
 // judgeBackends demands that a flow has the backends of today, unless what holds them was
-// refused.
+// refused. Those of the old and of the new ports of nodes may stand side by side.
 func (x *run) judgeBackends(f traffic.Flow, now []traffic.Flow) {
 	if len(f.To) == 0 {
 		return
 	}
-	known := false
+	var permitted []traffic.Backend
+	whole := false
 	for _, list := range [][]traffic.Flow{x.expected.wanted, x.expected.today} {
 		for _, g := range list {
 			if portOf(g) == portOf(f) && len(g.To) > 0 {
-				if known = true; slices.Equal(f.To, g.To) {
-					return
-				}
+				permitted = append(permitted, g.To...)
+				whole = whole || hasBackends(f.To, g.To)
 			}
 		}
 	}
-	if known && !x.isRefused(f) && !x.followsSelection(f) {
+	follows := whole && hasBackends(permitted, f.To)
+	if len(permitted) > 0 && !follows && !x.isRefused(f) && !x.followsSelection(f) {
 		x.violate(Backends, now, "%s has other backends than today's", f.Name())
 	}
+}
+
+// hasBackends reports whether a list has all backends of another one.
+func hasBackends(list, of []traffic.Backend) bool {
+	return !slices.ContainsFunc(of, func(b traffic.Backend) bool { return !slices.Contains(list, b) })
 }
 
 // followsSelection reports whether a flow that is not desired any more has the nodes that are

@@ -51,6 +51,7 @@ type planned struct {
 	plan          plan.Plan
 	desired, have *stack.Stack
 	runs          map[runKey]*performance
+	held          map[plan.StepID]*planned // by the step that a policy blocks
 }
 
 // planStep is a step of a plan.

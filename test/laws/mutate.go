@@ -15,6 +15,7 @@ type Mutation struct {
 	Name  string
 	Apply func(*Subject)
 	rules bool // only the rules are changed
+	none  bool // nothing is changed
 }
 
 // MutationSet is what becomes of mutations of one subject.
@@ -85,16 +86,25 @@ func MutationsOf(rules diff.Rules) []Mutation {
 
 // Mutate fails for each mutation of rules, or of the further ones, that no set lists, for one
 // that breaks no law although it is listed as seen, and for one that breaks a law although it
-// is listed as idle. Without a mutation no law must be broken.
+// is listed as idle. Without a mutation no law must be broken, in the moves that show one as well. BERTH_LAWS in the environment is
+// as for [Check]: with more moves, more of what is listed as idle may break a law.
 func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet) {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // as in Check
 	all := append(MutationsOf(rules), more...)
+	if slices.ContainsFunc(sets, func(s MutationSet) bool { return s.follows() }) {
+		all = append(all, Mutation{Name: "mechanism: backends do not follow a refused step", Apply: followNothing, rules: true})
+	}
 	seen, idle := 0, 0
 	for i := range sets {
 		set := &sets[i]
+		set.Bounds = set.Bounds.asAsked()
 		set.plans = &plannings{}
-		set.run(t, Mutation{Name: "nothing", Apply: func(*Subject) {}}, "", "it is the rules as they are")
+		nothing := Mutation{Name: "nothing", Apply: func(*Subject) {}, none: true}
+		set.run(t, nothing, nil, "it is the rules as they are")
+		if shown := set.shown(); len(shown) > 0 {
+			set.run(t, nothing, shown, "it is the rules as they are")
+		}
 		seen, idle = seen+len(set.Seen), idle+len(set.Idle)
 	}
 	for _, m := range all {
@@ -104,7 +114,7 @@ func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet
 			reason, hides := set.Idle[m.Name]
 			if shows || hides {
 				listed = true
-				set.run(t, m, move, reason)
+				set.run(t, m, slices.DeleteFunc([]string{move}, func(s string) bool { return s == "" }), reason)
 			}
 		}
 		if !listed {
@@ -117,10 +127,29 @@ func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet
 	t.Logf("%d of %d mutations break a law, %d are idle", seen, len(all), idle)
 }
 
+// shown lists the beginnings of the moves that show mutations.
+func (set MutationSet) shown() []string {
+	out := slices.Sorted(maps.Values(set.Seen))
+	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" })
+}
+
+// follows reports whether the cases of a set write the backends of today in place of a step that
+// is not performed.
+func (set MutationSet) follows() bool {
+	return slices.ContainsFunc(set.Fresh().Cases, func(c Case) bool { return c.Today != nil })
+}
+
+// followNothing leaves backends as they are where a step is not performed.
+func followNothing(s *Subject) {
+	for i := range s.Cases {
+		s.Cases[i].Today = nil
+	}
+}
+
 // findBroken returns where a mutation breaks a law, in the first set that shows it.
 func findBroken(m Mutation, sets []MutationSet) string {
 	for _, set := range sets {
-		w := set.sweep(m, "")
+		w := set.sweep(m, nil)
 		if len(w.coverage.Violations) > 0 {
 			v := w.coverage.Violations[0]
 			return fmt.Sprintf("%s: %s after %d runs, %s", w.subject.Name, v.Law, w.coverage.Runs, w.subject.describe(Scenario{Moves: v.Scenario.Moves}))
@@ -129,17 +158,18 @@ func findBroken(m Mutation, sets []MutationSet) string {
 	return "it breaks no law within the bounds"
 }
 
-// sweep performs the runs of a mutation until a law is broken.
-func (set MutationSet) sweep(m Mutation, move string) *sweep {
+// sweep performs the runs of a mutation until a law is broken, in some moves or, without any,
+// in those within the bounds.
+func (set MutationSet) sweep(m Mutation, moves []string) *sweep {
 	s, bounds := set.Fresh(), set.Bounds
 	m.Apply(s)
-	if move != "" {
-		bounds = Bounds{Only: []string{move}, Pairs: bounds.Pairs}
+	if len(moves) > 0 {
+		bounds = Bounds{Only: moves, Pairs: bounds.Pairs}
 	}
 	w := newSweep(s, bounds)
 	w.mutation = true
 	switch {
-	case set.plans.of == nil:
+	case m.none:
 		set.plans.record(s)
 		w.plans = set.plans
 	case m.rules && !set.plans.differ("", s):
@@ -150,9 +180,9 @@ func (set MutationSet) sweep(m Mutation, move string) *sweep {
 }
 
 // run performs the runs of a mutation, and compares the result with what the set lists.
-func (set MutationSet) run(t *testing.T, m Mutation, move, idle string) {
+func (set MutationSet) run(t *testing.T, m Mutation, moves []string, idle string) {
 	t.Helper()
-	w := set.sweep(m, move)
+	w := set.sweep(m, moves)
 	s := w.subject
 	broken := len(w.coverage.Violations) > 0
 	switch {

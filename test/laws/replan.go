@@ -30,7 +30,9 @@ type planning struct {
 
 // record keeps the plans that a subject computes from now on.
 func (p *plannings) record(s *Subject) {
-	p.of = map[string][]planning{}
+	if p.of == nil {
+		p.of = map[string][]planning{}
+	}
 	s.planned = func(x *run, m Move, made *planned) {
 		p.of[p.at] = append(p.of[p.at], planning{
 			run: run{subject: s, world: x.world, day: x.day}, move: m, desired: made.desired, have: made.have, plan: made.plan,

@@ -29,6 +29,7 @@ type run struct {
 	process *process
 	steps   []plan.Step // performed
 	met     []int       // how often each refusal was met
+	room    []bool      // by refusal: a step has made room for what a quota refused
 	lifted  bool        // nothing is refused any more
 	clashes []string    // what the cloud itself refused
 	stuck   bool        // in the last pass the cloud itself refused a step
@@ -62,7 +63,7 @@ type entry struct{ want, found *stack.Stack }
 // each wants and was found to have.
 func (x *run) begin(moves []Move, was bool) {
 	x.process = &process{ledger: ledger.New(), known: map[stack.Owner]*stack.Stack{}, open: x.scenario.Open}
-	x.process.engine = engine.New(x.apply, x.process.ledger, engine.Options{PerOwner: 1})
+	x.process.engine = engine.New(x.apply, x.process.ledger, engine.Options{PerOwner: 1, Spawn: func(call func()) { call() }})
 	for i, m := range moves {
 		at := m.To
 		if was {
@@ -96,7 +97,7 @@ func (x *run) kept(wanted []stack.Resource) []stack.Resource {
 // without them.
 func (x *run) perform() {
 	moves := x.scenario.Moves
-	x.met = make([]int, len(x.scenario.Refuse))
+	x.met, x.room = make([]int, len(x.scenario.Refuse)), make([]bool, len(x.scenario.Refuse))
 	x.begin(moves, true)
 	x.cuts = x.scenario.Restart > 0
 	settled := x.settle(moves)
@@ -139,7 +140,12 @@ func (x *run) settle(moves []Move) bool {
 
 // refuses reports whether a step is refused for as long as the refusals last.
 func (x *run) refuses() bool {
-	return !x.lifted && slices.ContainsFunc(x.scenario.Refuse, func(r Refusal) bool { return !r.Once })
+	for i, r := range x.scenario.Refuse {
+		if !x.lifted && !r.Once && !x.room[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // progress counts what a further pass could depend on.
@@ -159,7 +165,7 @@ func (x *run) cut() bool { return x.cuts && len(x.steps) >= x.scenario.Restart }
 // reconcile plans one Service and performs the plan.
 func (x *run) reconcile(m Move) {
 	x.publish(m, m.To)
-	p := x.plan(m)
+	p := x.underPolicy(x.plan(m))
 	if len(p.plan.Steps) == 0 {
 		return
 	}
@@ -340,7 +346,7 @@ func (x *run) refusalOf(s plan.Step) How {
 // peek returns the refusal that a step would meet; -1: none.
 func (x *run) peek(s plan.Step) int {
 	for i, r := range x.scenario.Refuse {
-		if x.lifted || r.Step != s.ID || r.Once && x.met[i] > 0 {
+		if x.lifted || x.room[i] || r.Step != s.ID || r.Once && x.met[i] > 0 {
 			continue
 		}
 		if s.ID.Action == plan.Create && !sameSpec(r.Spec, s.Target.Spec) {

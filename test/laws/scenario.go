@@ -23,10 +23,12 @@ const (
 	Unanswered
 	// Slow performs it, and the answer is that it takes time.
 	Slow
+	// Held has a policy of the operator block it.
+	Held
 )
 
 func (h How) String() string {
-	return [...]string{"performed", "refused", "not performed without an answer", "performed without an answer", "performed slowly"}[h]
+	return [...]string{"performed", "refused", "not performed without an answer", "performed without an answer", "performed slowly", "blocked by a policy"}[h]
 }
 
 // Refusal is a step that is not performed as planned.

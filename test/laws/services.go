@@ -33,32 +33,47 @@ type prepared[C any] struct {
 	problems annotations.Problems
 }
 
-// Case returns the case of a Service. It fails the test if the Service is refused in an
-// empty cloud.
+// Case returns the case of a Service. It fails the test if the Service is refused.
 func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Case {
+	t.Helper()
+	out := s.newCase(t, name, svc, func(p annotations.Problems) { t.Fatalf("%s: %v", name, p.Strings()) })
+	out.Vary = func(change func(*corev1.Service)) Case {
+		varied := svc.DeepCopy()
+		change(varied)
+		return s.newCase(t, name, varied, func(annotations.Problems) {})
+	}
+	return out
+}
+
+// newCase returns the case of a Service; refused is called with the problems of one whose
+// annotations are refused.
+func (s Services[C, F]) newCase(t testing.TB, name string, svc *corev1.Service, refused func(annotations.Problems)) Case {
 	t.Helper()
 	type on struct {
 		owner stack.Owner
 		day   Day
 	}
 	known := map[on]prepared[C]{}
-	input := func(w *World, o stack.Owner, day Day) (providers.Input[C], F) {
+	input := func(w *World, o stack.Owner, day Day) (in providers.Input[C], facts F, accepted bool) {
 		p, ok := known[on{o, day}]
 		if !ok {
 			p = s.prepare(svc, o, day)
 			known[on{o, day}] = p
 		}
 		if p.problems.Errors() {
-			t.Fatalf("%s: %v", name, p.problems.Strings())
+			refused(p.problems)
+			return p.in, facts, false
 		}
-		var facts F
 		if s.Facts != nil {
 			facts = s.Facts(w, p.in)
 		}
-		return p.in, facts
+		return p.in, facts, true
 	}
 	out := Case{Name: name, Build: func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
-		in, facts := input(w, o, day)
+		in, facts, accepted := input(w, o, day)
+		if !accepted {
+			return nil
+		}
 		want, problems, err := s.Cloud.Build(in, facts, have)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -70,7 +85,7 @@ func (s Services[C, F]) Case(t testing.TB, name string, svc *corev1.Service) Cas
 	}}
 	if s.Cloud.KeepServing != nil {
 		out.Today = func(w *World, o stack.Owner, day Day, have *stack.Stack) *stack.Stack {
-			in, facts := input(w, o, day)
+			in, facts, _ := input(w, o, day)
 			return s.Cloud.KeepServing(in, facts, have)
 		}
 	}

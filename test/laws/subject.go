@@ -3,6 +3,8 @@ package laws
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
@@ -69,6 +71,9 @@ type Case struct {
 	// addresses in its status, for later calls of [World.Published]; nil: what it has published
 	// stays. It is called before Build.
 	Publish func(w *World, o stack.Owner, day Day, have *stack.Stack) any
+	// Vary returns the case of the same Service with a change, whose Build returns nil where the
+	// Service is refused. Nil: [CheckRanges] leaves the case out.
+	Vary func(change func(*corev1.Service)) Case
 }
 
 // Law names what a run has violated.
@@ -106,7 +111,6 @@ type Circumstance string
 // The circumstances.
 const (
 	WithoutAnswer Circumstance = "no answer has arrived"
-	ForRoom       Circumstance = "room could cure the refusal"
 	AfterRestart  Circumstance = "the process has ended during a plan"
 )
 
@@ -115,8 +119,6 @@ func (c Circumstance) holds(in Scenario) bool {
 	switch c {
 	case WithoutAnswer:
 		return slices.ContainsFunc(in.Refuse, func(r Refusal) bool { return r.How == Lost })
-	case ForRoom:
-		return in.Quota
 	case AfterRestart:
 		return in.Restart > 0
 	}

@@ -48,17 +48,12 @@ type sweep struct {
 
 // Check runs all moves, deletions and shared moves of a subject with refusals, and fails
 // for every kind of violation that is not known, and for every known one that does not occur.
-// It calls [CheckPreview], too. With BERTH_LAWS=all in the environment nothing is sampled, and
+// It calls [CheckPreview] and [CheckRanges], too. With BERTH_LAWS=all in the environment nothing is sampled, and
 // a number there is that of moves.
 func Check(t *testing.T, s *Subject, b Bounds) Coverage {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // runs leave much garbage, and keep little
-	switch n, err := strconv.Atoi(os.Getenv("BERTH_LAWS")); {
-	case os.Getenv("BERTH_LAWS") == "all":
-		b = Bounds{Only: b.Only}
-	case err == nil:
-		b.Moves = n
-	}
+	b = b.asAsked()
 	w := newSweep(s, b)
 	w.all()
 	for _, v := range w.coverage.Violations {
@@ -73,9 +68,21 @@ func Check(t *testing.T, s *Subject, b Bounds) Coverage {
 		}
 	}
 	CheckPreview(t, s, b.Moves)
+	CheckRanges(t, s)
 	c := w.coverage
 	t.Logf("%s: %d of %d moves, %d of %d pairs of refusals, %d runs", s.Name, c.Moves, c.AllMoves, c.Pairs, c.AllPairs, c.Runs)
 	return c
+}
+
+// asAsked returns the bounds that the environment asks for.
+func (b Bounds) asAsked() Bounds {
+	switch n, err := strconv.Atoi(os.Getenv("BERTH_LAWS")); {
+	case os.Getenv("BERTH_LAWS") == "all":
+		return Bounds{Only: b.Only}
+	case err == nil:
+		b.Moves = n
+	}
+	return b
 }
 
 func newSweep(s *Subject, b Bounds) *sweep {
@@ -252,6 +259,7 @@ func (w *sweep) scenarios(moves []Move, reference *run) []Scenario {
 			Scenario{Moves: moves, Refuse: once(Lost)},
 			Scenario{Moves: moves, Refuse: once(Unanswered), Order: DeletesFirst},
 			Scenario{Moves: moves, Refuse: once(Slow)},
+			Scenario{Moves: moves, Refuse: []Refusal{always(Held)}, Order: DeletesFirst},
 		)
 	}
 	var pairs []Scenario

@@ -45,6 +45,7 @@ func buildStack(in input, facts *Facts, have *stack.Stack) (*stack.Stack, annota
 	}
 	b.followFound()
 	b.markMoves()
+	b.markOpening()
 	b.keepRules()
 	b.countRules()
 	b.tellServers()

@@ -74,6 +74,7 @@ func classicRules() map[stack.Kind]diff.Rule {
 			Ignore:    []string{"Port", "Balancer"},
 			Equal:     map[string]diff.Equal{"Protocol": diff.SameFold, "InstanceProtocol": diff.SameFold, "Certificate": diff.SameFold},
 			Replace:   diff.DeleteFirst,
+			Restore:   true, // one with policies is not: it takes several calls
 			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 			Idle:      isTrial,
 			Batch:     classicPortBatch,
@@ -182,6 +183,8 @@ func orderEdges() []diff.Edge {
 			Reason: "the old targets serve until the nodes admit the new ones"},
 		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "the listener uses the old node port until it is switched"},
+		{First: step(plan.Delete, KindListener, ""), Then: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensClosing}, Soft: true,
+			Reason: "a port that closes is not opened to more clients before"},
 		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "clients of the old port are served until its listener is deleted"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindNodeRule, ""),
@@ -257,10 +260,20 @@ func portEdges(kinds ...stack.Kind) (out []diff.Edge) {
 		out = append(out,
 			diff.Edge{First: rules("rules+"), Then: opens, Reason: "clients of the new port are let in first"},
 			diff.Edge{First: opens, Then: closes, Soft: true, Reason: "a listener that AWS refuses must take no other one away"},
+			diff.Edge{First: opens, Then: diff.Match{Action: plan.Update, Kind: balancerKindOf(kind), Part: "groups"}, Soft: true,
+				Reason: "a listener that AWS refuses must take no other one away"},
 			diff.Edge{First: closes, Then: rules("rules-"), Soft: true, Reason: "clients of the old port are admitted until its listener is deleted"},
 		)
 	}
 	return out
+}
+
+// balancerKindOf returns the kind of load balancer that listeners of a kind are part of.
+func balancerKindOf(listener stack.Kind) stack.Kind {
+	if listener == KindClassicPort {
+		return KindClassic
+	}
+	return KindNetwork
 }
 
 // groupLinger is how long a target group stays after its listener has been switched to

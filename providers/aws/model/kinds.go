@@ -75,6 +75,8 @@ type NodeRule struct {
 	Group string // sg-...
 	Permission
 	Description string
+	// Opens is set on desired rules that would admit more clients to a port that closes.
+	Opens bool `json:"-" stack:"aside"`
 }
 
 // Classic is a Classic Load Balancer without its parts.

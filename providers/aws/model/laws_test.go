@@ -146,6 +146,9 @@ func withoutAsides(r stack.Resource) stack.Resource {
 	case Targets:
 		spec.Own, spec.Moves = false, false
 		r.Spec = spec
+	case NodeRule:
+		spec.Opens = false
+		r.Spec = spec
 	case ClassicPort:
 		spec.Waits, spec.Trial = false, false
 		r.Spec = spec
@@ -232,8 +235,7 @@ func hasOtherName(existing, r stack.Resource) bool {
 func knownViolations() []laws.Known {
 	refused := func(a plan.Action, kind stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: kind}} }
 	return []laws.Known{
-		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Reason: "a listener of a Classic Load Balancer cannot change its node port in place, and the old one is not restored"},
-		{Law: laws.NothingLost, Refused: refused(plan.Update, KindIngress), Only: laws.ForRoom, Reason: "at the quota of a security group old rules make room for new ones"},
+		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
 	}
 }
 

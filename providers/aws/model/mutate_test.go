@@ -1,7 +1,10 @@
 package model
 
 import (
+	"slices"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/test/laws"
 )
@@ -13,9 +16,9 @@ func seenOrders() map[string]string {
 		"edges: traffic that is allowed before and after must be allowed in between":      "web: nlb-lbc, pods -> nlb, other ports",
 		"edges: nodes must let the new group in before the load balancer sends from it":   "web: clb, other node ports -> clb, named group",
 		"edges: nodes must let the old group in until the load balancer has left it":      "web: clb, other node ports -> clb, named group",
-		"edges: nodes must admit the new targets before the listener is switched to them": "web: nlb, ranges -> nlb, TLS to the nodes",
+		"edges: nodes must admit the old targets until the target group has the new ones": "web: nlb, other node ports -> bare",
+		"edges: the new group must admit the clients before the load balancer has it":     "web: clb, named group -> clb",
 		"edges: the old targets serve until the nodes admit the new ones":                 "web: nlb, other node ports -> bare",
-		"edges: the listener uses the old node port until it is switched":                 "web: nlb, ranges -> nlb, TLS to the nodes",
 		"edges: clients of the old port are served until its listener is deleted":         "web: nlb-lbc, pods -> nlb, other ports",
 		"edges: a listener must not send to an empty target group":                        "web: nlb, TLS to the nodes -> nlb, other ports",
 		"edges: a listener must not be switched to an empty target group":                 "web: nlb, ranges -> nlb, TLS to the nodes",
@@ -42,14 +45,11 @@ func idleOrders() map[string]string {
 		inPlace  = "a load balancer is never replaced under its name"
 		subnets  = "no case changes subnets"
 		nextPlan = "the next plan does what AWS refuses in another order"
-		doubly   = "other orders imply it in the plans of the cases"
 	)
 	return map[string]string{
 		"edges: a rule is known as ours by the load balancer, so a crash in between must leave the load balancer":    evidence,
-		"edges: nodes must admit the old targets until the target group has the new ones":                            doubly,
 		"edges: a target group serves until it is deleted":                                                           "targets are updated and deleted with their group in one plan only where no listener sends to it any more",
 		"edges: a load balancer serves until it is deleted":                                                          "a refused deletion is followed by a plan that updates the instances",
-		"edges: the new group must admit the clients before the load balancer has it":                                doubly,
 		"edges: the old port is checked until the target group has the new one":                                      noHealth,
 		"edges: the listeners go with the load balancer, and they hold the target group":                             nextPlan,
 		"edges: a policy that AWS refuses must take no listener away":                                                noPolicy,
@@ -87,5 +87,40 @@ func idleOrders() map[string]string {
 func TestLawsSeeEveryMechanism(t *testing.T) {
 	laws.Mutate(t, Rules(), nil, laws.MutationSet{
 		Fresh: func() *laws.Subject { return lawsSubject(t) }, Bounds: laws.Bounds{Moves: 3, Pairs: 1}, Seen: seenOrders(), Idle: idleOrders(),
+	}, laws.MutationSet{
+		Fresh: func() *laws.Subject { return switchingLaws(t) }, Bounds: laws.Bounds{Pairs: 1},
+		Seen: map[string]string{
+			"edges: nodes must admit the new targets before the listener is switched to them": "",
+			"edges: the listener uses the old node port until it is switched":                 "",
+			"mechanism: backends do not follow a refused step":                                "",
+		},
+	}, laws.MutationSet{
+		Fresh: func() *laws.Subject { return pickedLaws(t, "nlb, ranges", "nlb, other ports") }, Bounds: laws.Bounds{Pairs: 1},
+		Seen: map[string]string{
+			"edges: a port that closes is not opened to more clients before": "web: nlb, ranges -> nlb, other ports",
+		},
+	}, laws.MutationSet{
+		Fresh: func() *laws.Subject { return pickedLaws(t, "clb", "clb, other node ports") }, Bounds: laws.Bounds{Pairs: 1},
+		Seen: map[string]string{"restore: classic-listener is not restored": ""},
 	})
+}
+
+// pickedLaws returns the Services of some cases, without neighbours.
+func pickedLaws(t testing.TB, names ...string) *laws.Subject {
+	s := lawsSubject(t)
+	s.Cases = slices.DeleteFunc(s.Cases, func(c laws.Case) bool { return !slices.Contains(names, c.Name) })
+	s.Neighbours = nil
+	s.Known = append(s.Known, laws.Known{
+		Law: laws.NothingOpened, From: "nlb, other ports", To: "nlb, ranges", Reason: "the old port leads to the same node port, so its clients reach the same backends",
+	})
+	return s
+}
+
+// switchingLaws returns Services between which listeners are switched to other node ports.
+func switchingLaws(t testing.TB) *laws.Subject {
+	s := pickedLaws(t, "nlb")
+	keys := map[string]string{"type": "nlb", "ssl-cert": testCertificate, "backend-protocol": "ssl"}
+	moved := lawsCase{"nlb, TLS at other node ports", keys, func(s *corev1.ServiceSpec) { s.Ports[0].NodePort, s.Ports[1].NodePort = 31090, 31490 }}
+	s.Cases = append(s.Cases, lawsServices(t).Case(t, moved.name, moved.service()))
+	return s
 }

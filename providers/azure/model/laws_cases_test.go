@@ -13,7 +13,6 @@ import (
 
 // Reasons of violations that exist today.
 const (
-	makesRoom   = "an entry that is not desired any more makes room in a full security group for the one that replaces it"
 	sharedFirst = "on an address that another Service has, the entry is created after the rule that it is for: until then, the port may become that Service's"
 	leftPool    = "the pool that a Service leaves does not follow the nodes while the switch is refused"
 	denyLast    = "Azure chooses the private address in the call that creates the frontend, and the entries that deny follow"
@@ -24,7 +23,6 @@ const (
 func knownOfAll() []laws.Known {
 	entries, access := refusedSteps("", KindEntries), refusedSteps(plan.Create, KindAccess)
 	return []laws.Known{
-		{Law: laws.NothingLost, Refused: access, Only: laws.ForRoom, Reason: makesRoom},
 		{Law: laws.Backends, Refused: access, Reason: leftPool},
 		{Law: laws.Backends, Refused: entries, Reason: leftPool},
 		{Law: laws.Backends, Refused: refusedSteps(plan.Create, KindPublicIP), Reason: leftPool},

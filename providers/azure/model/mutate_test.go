@@ -57,6 +57,7 @@ var idleOrders = map[string]string{
 	"impact: load-balancer-entries does not mark delete":                             "a load balancer is left without a successor only when its Service is deleted",
 	"impact: load-balancer-entries does not mark Frontends":                          "the new address serves from the same call on",
 	"impact: public-ip does not mark delete":                                         "nothing serves at a public IP that is deleted",
+	"mechanism: backends do not follow a refused step":                               "Services share pools, and only what one of them owns follows in place of a refused step",
 }
 
 // idleInterfaces does so for pools of network interfaces.
