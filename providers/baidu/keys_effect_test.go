@@ -80,3 +80,25 @@ func mergedLabels(n nodeports.Node, label string) map[string]string {
 	}
 	return out
 }
+
+// TestBandwidthOfZero: 0 asks for the default of a new address, and changes nothing of a live one.
+func TestBandwidthOfZero(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(2))
+		svc := props.Service("web", withKey(eip+"bandwidth-in-mbps", "0")).Service
+		w.Serve(svc)
+		check := func(want float64) {
+			t.Helper()
+			if got := w.Objects("eips")[0]["bandwidthInMbps"]; got != want {
+				t.Errorf("the EIP has %v Mbit/s, want %v", got, want)
+			}
+		}
+		check(1000)
+		svc.Annotations[eip+"bandwidth-in-mbps"] = "20"
+		w.Serve(svc)
+		check(20)
+		svc.Annotations[eip+"bandwidth-in-mbps"] = "0"
+		w.Serve(svc)
+		check(20)
+	})
+}

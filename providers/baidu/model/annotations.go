@@ -162,8 +162,8 @@ var (
 		Forms: formOf(annotations.Enum(byTraffic, byBandwidth), annotations.Refused, byTraffic, sourceEIP),
 	})
 	bandwidthKey = onInternet(&annotations.Key[int]{
-		Name: eip + "bandwidth-in-mbps", Group: groupAddress, Example: "100", Doc: "Bandwidth of the public address, in Mbit/s. More than 200 needs payment by traffic.",
-		Forms: formOf(annotations.IntRange(1, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP),
+		Name: eip + "bandwidth-in-mbps", Group: groupAddress, Example: "100", Doc: "Bandwidth of the public address, in Mbit/s. More than 200 needs payment by traffic. 0 is the default.",
+		Forms: formOf(annotations.IntRange(0, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP),
 	})
 	monthsKey = annotations.Needing(onInternet(&annotations.Key[int]{
 		Name: eip + "reservation-length", Group: groupAddress, Example: "1", Doc: "Months for which a new prepaid public address is paid.",
