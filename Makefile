@@ -39,7 +39,7 @@ PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half@ $c@@TestConfor
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench mutants golden lint docs verify fuzz explore sim image release clean
+.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench mutants suites golden lint docs verify fuzz explore sim image release clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -120,6 +120,9 @@ mutants: ## small faults in the product, one at a time: the tests must find each
 
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
 	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/\(golden\|cases\)"' . | xargs -n 1 dirname | sort -u) -update
+
+suites: ## the processor time of the tests of each package, into the table of docs/testing.md (ONLY=regular expression of packages)
+	go run ./test/suites -only '$(ONLY)'
 
 lint: ## the linters of .golangci.yml, and the rules that none of them checks: who imports whom, sizes, purity
 	go test -count=1 ./test/arch
