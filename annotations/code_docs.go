@@ -45,7 +45,7 @@ func keyCodes() []CodeDoc {
 		{CodeDefaulted, "warning", "The value counts as another one", "The value cannot be parsed, and the official controller uses a default, so Berth does too.", "Write what the message names as legal."},
 		{CodeNote, "warning", "The annotation has less effect than it says", "The value is legal and only a part of it has effect.", "Follow the message."},
 		{CodeLacking, "warning", "The annotation lacks what it needs", "The key is known and its value is legal. It has no effect without another annotation, field or setting.", "Add what the message names, or remove the key."},
-		{CodeUnlimited, "error", "The Service would admit clients that it excludes", "An annotation limits the clients, such as a security group or a list of ranges. It has no effect: it is misspelt, belongs to another kind of load balancer, or has an invalid value that the official controller ignores. No load balancer is created; an existing one is kept as it is.", "Write the annotation that the message names, or remove the one that has no effect if all clients are to be admitted."},
+		{CodeUnlimited, "error", "The Service would admit clients that it excludes", "An annotation limits the clients, such as a security group or a list of ranges. It has no effect: it is misspelt, is for another kind or another cloud, lacks what it needs, or has an invalid value that the official controller ignores. No load balancer is created; an existing one is kept as it is.", "Write the annotation that the message names, or remove the one that has no effect if all clients are to be admitted."},
 	}
 }
 

@@ -61,6 +61,13 @@ func lostLimit(raw, why, legal string) Problem {
 	return Problem{Code: CodeUnlimited, Value: raw, Severity: Error, Message: why + ", so clients that it excludes would be admitted", Legal: legal}
 }
 
+// addLimit adds the problem of a limit of the clients that has no effect.
+func (r *parsing) addLimit(of Origin, why, legal string) {
+	p := lostLimit(of.Raw, why, legal)
+	p.Key = of.Key
+	r.problems = append(r.problems, p)
+}
+
 // otherLimits lists the keys that limit the clients of a kind, after other legal states.
 func (s *Set) otherLimits(kind, legal string) string {
 	var keys []string
@@ -79,7 +86,7 @@ func (s *Set) otherLimits(kind, legal string) string {
 // limits the clients; without a message: there is none.
 func (s *Set) misspeltLimit(key, raw, kind string, src Source) Problem {
 	if s.ReadElsewhere(key) {
-		return Problem{}
+		return s.foreignLimit(key, raw, kind, src)
 	}
 	for _, meant := range s.mayMean(key, kind, func(d *declaration) bool { return d.limitsClients(raw) }) {
 		if src.has(s.Spellings(meant)) || meant == corev1.AnnotationLoadBalancerSourceRangesKey && src.Fields[FieldRanges] != "" {
@@ -88,6 +95,29 @@ func (s *Set) misspeltLimit(key, raw, kind string, src Source) Problem {
 		return lostLimit(raw, "is not known, and looks like "+meant+", which limits the clients", "no such annotation, or "+meant)
 	}
 	return Problem{}
+}
+
+// foreignLimit returns the problem of a key by which another cloud limits the clients, on a Service
+// without a limit that this cloud reads; without a message: there is none.
+func (s *Set) foreignLimit(key, raw, kind string, src Source) Problem {
+	of := slices.IndexFunc(s.others(), func(other *Set) bool { return other.Limits(key, raw) })
+	if of < 0 || s.isLimited(kind, src) {
+		return Problem{}
+	}
+	return lostLimit(raw, "limits the clients on "+s.others()[of].provider+" and has no effect on "+s.provider, s.otherLimits(kind, "no such annotation"))
+}
+
+// isLimited reports whether a Service has a limit of the clients that the kind reads.
+func (s *Set) isLimited(kind string, src Source) bool {
+	if src.Fields[FieldRanges] != "" {
+		return true
+	}
+	for key, raw := range src.Annotations {
+		if s.Works(key, kind) && s.Limits(key, raw) {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether one of the annotations is set.

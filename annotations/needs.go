@@ -167,6 +167,16 @@ func Needing[T any](k *Key[T], needs ...Need) *Key[T] {
 	return k
 }
 
+// RefusedLacking declares that a new key which limits the clients is refused where it lacks what
+// it needs: without it all clients would be admitted. It is part of the declaration: the key must
+// not be in a Set yet.
+func RefusedLacking[T any](k *Key[T]) *Key[T] {
+	for i := range k.Forms {
+		k.Forms[i].Type.facts.strict = true
+	}
+	return k
+}
+
 // String lists the conditions of which one must hold.
 func (n Need) String() string {
 	texts := make([]string, 0, len(n))
@@ -199,6 +209,10 @@ func (r *parsing) reportLacking(d *declaration, f *form, settings map[string]str
 		origin := r.bag.values[d.handle][at].origin
 		for _, need := range f.needs {
 			if !need.holds(asked{r.bag, r.src, settings, at}) {
+				if f.facts.strict && d.limitsClients(origin.Raw) {
+					r.addLimit(origin, "limits the clients and has no effect without "+need.String(), need.String()+", or no such annotation")
+					break
+				}
 				r.warnOf(Problem{Code: CodeLacking, Key: origin.Key, Value: origin.Raw, Message: "has no effect without " + need.String()})
 				break
 			}

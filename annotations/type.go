@@ -26,6 +26,8 @@ type facts struct {
 	trimmed    bool // blanks around the text do not count
 	// open reports whether a value admits all clients; nil: the key does not limit clients.
 	open func(raw string) bool
+	// strict refuses a key that limits the clients and lacks what it needs.
+	strict bool
 }
 
 // Legal is a noun phrase for the legal values.

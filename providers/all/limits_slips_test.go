@@ -75,6 +75,48 @@ func TestLimitsOfOtherKinds(t *testing.T) {
 	}
 }
 
+// TestLimitsOfOtherClouds verifies that a Service whose clients are limited only in the words of
+// another cloud is refused, and that one with a limit of this cloud is served.
+func TestLimitsOfOtherClouds(t *testing.T) {
+	for _, cloud := range all.List() {
+		for _, other := range all.List() {
+			for key, value := range limitingKeys(t, other) {
+				if cloud.Annotations.Knows(key) {
+					continue
+				}
+				err := judgeKind(cloud, cloud.Kinds[0], key, value).Err()
+				if err == nil {
+					t.Errorf("%s: %s: %q of %s is not refused", cloud.Name, key, value, other.Name)
+					continue
+				}
+				for _, part := range []string{key, "on " + other.Name, "on " + cloud.Name, "legal is "} {
+					if !strings.Contains(err.Error(), part) {
+						t.Errorf("%s: %s: the message does not contain %q: %v", cloud.Name, key, part, err)
+					}
+				}
+				limited := annotations.Source{Annotations: map[string]string{key: value}, Fields: map[string]string{annotations.FieldRanges: "10.0.0.0/8"}}
+				if _, problems := cloud.Annotations.Parse(cloud.Kinds[0], limited); problems.Errors() {
+					t.Errorf("%s: %s beside source ranges is refused: %v", cloud.Name, key, problems.Strings())
+				}
+			}
+		}
+	}
+}
+
+// TestLimitsLackingNeeds verifies that a limit of the clients is refused where it lacks what it needs.
+func TestLimitsLackingNeeds(t *testing.T) {
+	const aws, azure = "service.beta.kubernetes.io/aws-load-balancer-", "service.beta.kubernetes.io/azure-"
+	for cloud, given := range map[string]map[string]string{
+		"azure": {azure + "deny-all-except-load-balancer-source-ranges": "true"},
+		"aws":   {aws + "type": "external", aws + "nlb-target-type": "ip", aws + "security-groups": "sg-0a1b2c", aws + "disable-nlb-sg": "true"},
+	} {
+		told := problemsOf(t, cloud, given)
+		if i := slices.IndexFunc(told, func(p annotations.Problem) bool { return p.Code == annotations.CodeUnlimited }); i < 0 || !strings.Contains(told[i].String(), "has no effect without") {
+			t.Errorf("%s: %v", cloud, told.Strings())
+		}
+	}
+}
+
 // TestSlipsOfLimits verifies that a single slip in a key that limits the clients, or in its place,
 // and a value that would be ignored, are refused for every kind.
 func TestSlipsOfLimits(t *testing.T) {

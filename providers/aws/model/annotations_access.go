@@ -18,7 +18,7 @@ var (
 			DefaultDoc: "0.0.0.0/0", Source: "kubernetes/cloud-provider:service/helpers/helper.go",
 		}},
 	}, "0.0.0.0/0")
-	groupsKey = annotations.Limiting(&annotations.Key[[]string]{
+	groupsKey = annotations.RefusedLacking(annotations.Limiting(&annotations.Key[[]string]{
 		Name: lbPrefix + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c,sg-3d4e5f",
 		Doc: "Security groups of the load balancer, instead of one of its own; their rules are the user's.",
 		Forms: []annotations.Form[[]string]{
@@ -27,10 +27,11 @@ var (
 			{Kinds: onNLB(), Type: groupList(), DefaultDoc: "a group of its own with NLBSecurityGroupMode=Managed, else none", Source: cpaMain,
 				Doc: "Heard only with NLBSecurityGroupMode=Managed in the cloud config, and only if the load balancer was made with a group, because AWS cannot add the first one later."},
 			{Kinds: onLBC(), Type: annotations.ListWith(annotations.ListOptions{Unique: true}, annotations.NonEmpty().Legally("ids of security groups, or values of their tag Name")), Source: lbcGuide,
+				Needs:      []annotations.Need{{annotations.Neither("a load balancer with security groups, which "+noGroupKey.Name+" excludes", noGroupKey.Is(true))}},
 				DefaultDoc: "a group of its own and the one that all load balancers send from",
 				Doc:        "Groups by id or by the tag Name. Not heard if the load balancer was made without groups, because AWS cannot add the first one later."},
 		},
-	}, "")
+	}, ""))
 	extraGroupsKey = &annotations.Key[[]string]{
 		Name: lbPrefix + "extra-security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupAccess, Example: "sg-0a1b2c",
 		Doc: "Security groups of the load balancer besides its own.",

@@ -16,27 +16,15 @@ var (
 			{Kinds: onLBC(), Type: annotations.Bool(), DefaultDoc: "not managed", Removal: annotations.Stays, Source: lbcGuide, Doc: "Wins over " + lbPrefix + "attributes. Taking the key away changes nothing."},
 		},
 	}
-	idleTimeoutKey = &annotations.Key[int]{
-		Name: lbPrefix + "connection-idle-timeout", Group: groupSettings, Example: "60",
-		Doc: "Time after which a silent connection is closed.",
-		Forms: []annotations.Form[int]{{
-			Kinds: onCLB(), Type: annotations.IntRange(1, 4000).In("seconds"), Default: 60, Empty: annotations.EmptyAbsent, Source: cpaMain,
-		}},
-	}
-	drainingKey = &annotations.Key[bool]{
-		Name: lbPrefix + "connection-draining-enabled", Group: groupSettings, Example: "true",
-		Doc: "Lets connections of instances that leave come to their end.",
-		Forms: []annotations.Form[bool]{{
-			Kinds: onCLB(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaMain,
-		}},
-	}
-	drainingTimeoutKey = &annotations.Key[int]{
-		Name: lbPrefix + "connection-draining-timeout", Group: groupSettings, Example: "300",
-		Doc: "How long connections of instances that leave may last.",
-		Forms: []annotations.Form[int]{{
-			Kinds: onCLB(), Type: annotations.IntRange(1, 3600).In("seconds"), DefaultDoc: "as it is, 300 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
-		}},
-	}
+	idleTimeoutKey = annotations.Number(lbPrefix+"connection-idle-timeout", groupSettings, "Time after which a silent connection is closed.", "60", annotations.Form[int]{
+		Kinds: onCLB(), Type: annotations.IntRange(1, 4000).In("seconds"), Default: 60, Empty: annotations.EmptyAbsent, Source: cpaMain,
+	})
+	drainingKey = annotations.Flag(lbPrefix+"connection-draining-enabled", groupSettings, "Lets connections of instances that leave come to their end.", annotations.Form[bool]{
+		Kinds: onCLB(), Type: annotations.Bool(), Empty: annotations.EmptyAbsent, Source: cpaMain,
+	})
+	drainingTimeoutKey = annotations.Number(lbPrefix+"connection-draining-timeout", groupSettings, "How long connections of instances that leave may last.", "300", annotations.Form[int]{
+		Kinds: onCLB(), Type: annotations.IntRange(1, 3600).In("seconds"), DefaultDoc: "as it is, 300 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
+	})
 	targetAttrKey = &annotations.Key[map[string]string]{
 		Name: lbPrefix + "target-group-attributes", Names: annotations.NamesNothing(), Group: groupBackends, Example: "preserve_client_ip.enabled=true,proxy_protocol_v2.enabled=true",
 		Doc: "Attributes of all target groups of the Service.",
@@ -68,13 +56,9 @@ var (
 		Doc:   "Folder of the access logs in their S3 bucket.",
 		Forms: logDetail(),
 	}
-	logsIntervalKey = &annotations.Key[int]{
-		Name: lbPrefix + "access-log-emit-interval", Group: groupLogs, Example: "5",
-		Doc: "Time between two access log files.",
-		Forms: []annotations.Form[int]{{
-			Kinds: onCLB(), Type: annotations.IntOneOf(5, 60).In("minutes"), DefaultDoc: "as it is, 60 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
-		}},
-	}
+	logsIntervalKey = annotations.Number(lbPrefix+"access-log-emit-interval", groupLogs, "Time between two access log files.", "5", annotations.Form[int]{
+		Kinds: onCLB(), Type: annotations.IntOneOf(5, 60).In("minutes"), DefaultDoc: "as it is, 60 for a new load balancer", Removal: annotations.Stays, Empty: annotations.EmptyAbsent, Source: cpaMain,
+	})
 )
 
 // logDetail is a detail of access logs. A Classic Load Balancer keeps it while they are

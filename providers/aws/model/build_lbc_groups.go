@@ -104,12 +104,40 @@ func (f *controlled) frontRules() []Permission {
 		}
 	}
 	if icmpKey.Get(f.in.Values) == "on" {
-		for _, cidr := range f.ranges {
-			rules = append(rules, tooBigRule(cidr))
-		}
+		rules = append(rules, f.sizeRules()...)
 	}
 	slices.SortFunc(rules, Permission.Compare)
 	return slices.Compact(rules)
+}
+
+// sizeRules let in the messages about the size of packets. Rules of an earlier AWS Load Balancer
+// Controller, which swapped type and code, stay while the Service has their ranges: a take-over
+// writes nothing.
+func (f *controlled) sizeRules() []Permission {
+	r, _ := f.found(stack.Key{Kind: KindIngress, Name: managedGroupKey().Name})
+	found, _ := r.Spec.(Ingress)
+	var rules, former []Permission
+	for _, cidr := range f.ranges {
+		rule, before := tooBigRule(cidr), formerSizeRule(cidr)
+		if slices.Contains(found.Rules, before) && !slices.Contains(found.Rules, rule) {
+			rule = before
+			former = append(former, before)
+		}
+		rules = append(rules, rule)
+	}
+	if len(former) > 0 {
+		f.report(icmpKey.Warning(f.in.Values, "has less effect than it says: an older AWS Load Balancer Controller created the rule in the load balancer's security group with another type of ICMP, and it is kept; to correct it, remove the annotation, wait until the Service is programmed, and add it again", ""))
+	}
+	return rules
+}
+
+// formerSizeRule is the rule of older versions of the AWS Load Balancer Controller.
+// Source: kubernetes-sigs/aws-load-balancer-controller:pkg/shared_constants (before cf2fcedda).
+func formerSizeRule(cidr string) Permission {
+	if strings.Contains(cidr, ":") {
+		return Permission{Protocol: "icmpv6", FromPort: 0, ToPort: 4, CIDR: cidr}
+	}
+	return Permission{Protocol: protocolICMP, FromPort: 2, ToPort: 3, CIDR: cidr}
 }
 
 // tooBigRule lets in the message that a packet is too big, of either family.

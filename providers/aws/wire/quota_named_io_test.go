@@ -42,6 +42,10 @@ func TestRefusalTexts(t *testing.T) {
 		kit.Refusal{Status: 403, Code: "AccessDenied", Text: "User is not authorized to perform: elasticloadbalancing:CreateLoadBalancer"},
 		kit.Refusal{Status: 400, Code: "OperationNotPermitted", Text: "Load balancer 'arn' cannot be deleted because deletion protection is enabled"},
 		kit.Refusal{Status: 401, Code: "OptInRequired", Text: "You are not subscribed to this service."},
+		kit.Refusal{Status: 400, Code: "DuplicateLoadBalancerName", Text: "A load balancer with the same name 'shop' exists, but with different settings"},
+		kit.Refusal{Status: 400, Code: "ResourceInUse", Text: "Target group 'arn' is currently in use by a listener or a rule"},
+		kit.Refusal{Status: 400, Code: "DependencyViolation", Text: "resource sg-1 has a dependent object"},
+		kit.Refusal{Status: 400, Code: "Throttling", Text: "Rate exceeded"},
 	)
 }
 

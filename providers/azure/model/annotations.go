@@ -58,8 +58,8 @@ func boolType() annotations.Type[bool] {
 
 // boolForm declares a boolean that is false by default; other texts are false too, with
 // a warning.
-func boolForm(source string, kinds ...string) []annotations.Form[bool] {
-	return []annotations.Form[bool]{{Kinds: kinds, Type: boolType(), Bad: annotations.AsAbsent, Source: source}}
+func boolForm(source string, kinds ...string) annotations.Form[bool] {
+	return annotations.Form[bool]{Kinds: kinds, Type: boolType(), Bad: annotations.AsAbsent, Source: source}
 }
 
 // nameForm declares the name of a resource: surrounding blanks are ignored, and an

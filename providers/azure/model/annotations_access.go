@@ -38,23 +38,12 @@ var (
 			Type: strictRanges(), Source: cpaAccess, Doc: "kube-proxy reads it as well.",
 		}},
 	}, "0.0.0.0/0", "::/0")
-	denyAllKey = annotations.Limiting(annotations.Needing(&annotations.Key[bool]{
-		Name: azurePrefix + "deny-all-except-load-balancer-source-ranges", Group: groupAccess, Example: "true",
-		Doc:   "Denies all other clients, including the virtual network, while ranges are given.",
-		Forms: boolForm("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go"),
-	}, annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()}), "false", "")
-	noAccessKey = annotations.Limiting(annotations.Needing(&annotations.Key[bool]{
-		Name: azurePrefix + "disable-load-balancer-nsg-rule", Group: groupAccess, Example: "true",
-		Doc:   "Writes nothing for the Service into the network security group.",
-		Forms: boolForm(cpaHelpers),
-	}, annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()}), "false", "")
-	sharedRuleKey = &annotations.Key[bool]{
-		Name: azurePrefix + "shared-securityrule", Group: groupAccess, Example: "true", Doc: "Shares security rules between Services.",
-		Forms: []annotations.Form[bool]{{
-			Type: boolType(), Bad: annotations.AsAbsent, Support: annotations.Accepted, Source: cpaDocs,
-			Reason: "rules of the same protocol, sources and ports are always shared, as in the official controller today",
-		}},
-	}
+	denyAllKey    = annotations.RefusedLacking(annotations.Limiting(annotations.Needing(annotations.Flag(azurePrefix+"deny-all-except-load-balancer-source-ranges", groupAccess, "Denies all other clients, including the virtual network, while ranges are given. Without any it is refused: all clients would be admitted.", boolForm("kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go")), annotations.Need{annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet()}), "false", ""))
+	noAccessKey   = annotations.Limiting(annotations.Needing(annotations.Flag(azurePrefix+"disable-load-balancer-nsg-rule", groupAccess, "Writes nothing for the Service into the network security group.", boolForm(cpaHelpers)), annotations.Need{annotations.KindIs(Public), annotations.FieldSet(annotations.FieldRanges), allowedRangesKey.IsSet(), rangesKey.IsSet(), serviceTagsKey.IsSet()}), "false", "")
+	sharedRuleKey = annotations.Flag(azurePrefix+"shared-securityrule", groupAccess, "Shares security rules between Services.", annotations.Form[bool]{
+		Type: boolType(), Bad: annotations.AsAbsent, Support: annotations.Accepted, Source: cpaDocs,
+		Reason: "rules of the same protocol, sources and ports are always shared, as in the official controller today",
+	})
 )
 
 // strictRanges is a list without empty entries and host bits: what the official

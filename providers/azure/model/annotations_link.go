@@ -48,11 +48,7 @@ var (
 		Doc:   "Names by which clients know the service.",
 		Forms: linkList(),
 	}, needsLink())
-	linkProxyKey = annotations.Needing(&annotations.Key[bool]{
-		Name: azurePrefix + "pls-proxy-protocol", Group: groupLink, Example: "true",
-		Doc:   "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.",
-		Forms: boolForm(cpaLink),
-	}, needsLink())
+	linkProxyKey      = annotations.Needing(annotations.Flag(azurePrefix+"pls-proxy-protocol", groupLink, "Sends the PROXY protocol; with externalTrafficPolicy Local the ports are then probed themselves.", boolForm(cpaLink)), needsLink())
 	linkVisibilityKey = annotations.Needing(&annotations.Key[[]string]{
 		Name: azurePrefix + "pls-visibility", Names: annotations.NamesThe(annotations.ThingSubscription), Exposes: annotations.ToAccounts, Group: groupLink, Example: "*",
 		Doc:   `Subscriptions that may see the service; "*" means all.`,

@@ -20,34 +20,14 @@ var (
 		Name: azurePrefix + "load-balancer-tcp-idle-timeout", Group: groupRules, Example: "15", Doc: "Time after which an idle flow ends, on all rules.",
 		Forms: []annotations.Form[int]{{Type: annotations.IntRange(4, 100).In("minutes").Trimmed(), Default: 4, Source: cpaBalancer}},
 	}
-	noResetKey = &annotations.Key[bool]{
-		Name: azurePrefix + "load-balancer-disable-tcp-reset", Group: groupRules, Example: "true",
-		Doc:   "Sends no TCP reset when an idle flow ends.",
-		Forms: boolForm(cpaHelpers),
-	}
-	haKey = &annotations.Key[bool]{
-		Name: azurePrefix + "load-balancer-enable-high-availability-ports", Group: groupRules, Example: "true",
-		Doc:   "One rule for all ports and protocols instead of one for each port.",
-		Forms: boolForm(cpaBalancer, Internal),
-	}
-	noFloatingKey = &annotations.Key[bool]{
-		Name: azurePrefix + "disable-load-balancer-floating-ip", Group: groupRules, Example: "true",
-		Doc: "Sends to node ports of the nodes' own addresses instead of keeping the destination.",
-		Forms: []annotations.Form[bool]{{
-			Type: boolType(), Bad: annotations.AsAbsent, Change: annotations.Brief, Source: cpaBalancer,
-			Doc: "The security group then opens the node ports of every node; not with high availability ports.",
-		}},
-	}
-	noRuleKey = &annotations.Key[bool]{
-		Name: portPrefix + "{port}_no_lb_rule", Group: groupRules, Example: "true",
-		Doc:   "Makes no rule and no probe for the port; the security group opens it nevertheless.",
-		Forms: boolForm(cpaHelpers),
-	}
-	noProbeKey = &annotations.Key[bool]{
-		Name: portPrefix + "{port}_no_probe_rule", Group: groupHealth, Example: "true",
-		Doc:   "Makes the rule of the port without a probe.",
-		Forms: boolForm(cpaHelpers),
-	}
+	noResetKey    = annotations.Flag(azurePrefix+"load-balancer-disable-tcp-reset", groupRules, "Sends no TCP reset when an idle flow ends.", boolForm(cpaHelpers))
+	haKey         = annotations.Flag(azurePrefix+"load-balancer-enable-high-availability-ports", groupRules, "One rule for all ports and protocols instead of one for each port.", boolForm(cpaBalancer, Internal))
+	noFloatingKey = annotations.Flag(azurePrefix+"disable-load-balancer-floating-ip", groupRules, "Sends to node ports of the nodes' own addresses instead of keeping the destination.", annotations.Form[bool]{
+		Type: boolType(), Bad: annotations.AsAbsent, Change: annotations.Brief, Source: cpaBalancer,
+		Doc: "The security group then opens the node ports of every node; not with high availability ports.",
+	})
+	noRuleKey  = annotations.Flag(portPrefix+"{port}_no_lb_rule", groupRules, "Makes no rule and no probe for the port; the security group opens it nevertheless.", boolForm(cpaHelpers))
+	noProbeKey = annotations.Flag(portPrefix+"{port}_no_probe_rule", groupHealth, "Makes the rule of the port without a probe.", boolForm(cpaHelpers))
 )
 
 // Protocols of probes.
@@ -99,14 +79,10 @@ var (
 		Doc:   "Path of the Http or Https probe of one port.",
 		Forms: probePath("that for all ports, else /", portProtocolKey.Is(probeHTTP, probeHTTPS), probeProtocolKey.Is(probeHTTP, probeHTTPS)),
 	}
-	portPortKey = &annotations.Key[int]{
-		Name: portPrefix + "{port}_health-probe_port", Group: groupHealth, Example: "8080",
-		Doc: "Port of the probe of one port: the name or number of a Service port means its node port, another number is taken as it is.",
-		Forms: []annotations.Form[int]{{
-			Type: probePort(), DefaultDoc: "the node port", Source: cpaProbe,
-			Doc: "With externalTrafficPolicy Local the port gets a probe of its own.",
-		}},
-	}
+	portPortKey = annotations.Number(portPrefix+"{port}_health-probe_port", groupHealth, "Port of the probe of one port: the name or number of a Service port means its node port, another number is taken as it is.", "8080", annotations.Form[int]{
+		Type: probePort(), DefaultDoc: "the node port", Source: cpaProbe,
+		Doc: "With externalTrafficPolicy Local the port gets a probe of its own.",
+	})
 )
 
 func probeProtocol(defaults string) []annotations.Form[string] {

@@ -25,5 +25,7 @@ func TestRefusalTexts(t *testing.T) {
 		kit.Refusal{Status: 409, Code: "ReadOnlyDisabledSubscription", Text: "The subscription is disabled and therefore marked as read only."},
 		kit.Refusal{Status: 400, Code: "PrivateIPAddressIsAllocated", Text: "IP configuration is using the private IP address 10.1.0.9 which is already allocated to resource nic-1."},
 		kit.Refusal{Status: 400, Code: "DnsRecordInUse", Text: "DNS record shop.westeurope.cloudapp.azure.com is already used by another public IP."},
+		kit.Refusal{Status: 400, Code: "PublicIPAddressInUse", Text: "Resource /subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/shop is already allocated to resource lb-1."},
+		kit.Refusal{Status: 429, Code: "TooManyRequests", Text: "The request is being throttled as the limit has been reached for operation type."},
 	)
 }

@@ -103,14 +103,10 @@ func kindKeys() []annotations.Declaration {
 
 // Keys of internal load balancers, addresses and clients.
 var (
-	globalKey = &annotations.Key[bool]{
-		Name: "networking.gke.io/internal-load-balancer-allow-global-access", Group: groupInternal, Example: "true",
-		Doc: "Lets clients of all regions of the network in.",
-		Forms: []annotations.Form[bool]{{
-			Kinds: onInternal(), Type: wordFlag("true"), Bad: annotations.UseFallback, Source: ccmAnnotations,
-			Doc: "Changed in place on every kind; networks without subnets do not have it.",
-		}},
-	}
+	globalKey = annotations.Flag("networking.gke.io/internal-load-balancer-allow-global-access", groupInternal, "Lets clients of all regions of the network in.", annotations.Form[bool]{
+		Kinds: onInternal(), Type: wordFlag("true"), Bad: annotations.UseFallback, Source: ccmAnnotations,
+		Doc: "Changed in place on every kind; networks without subnets do not have it.",
+	})
 	internalSubnetKey = &annotations.Key[string]{
 		Name: "networking.gke.io/internal-load-balancer-subnet", Names: annotations.NamesThe(annotations.ThingSubnet), Group: groupInternal, Example: "ilb-subnet",
 		Doc: "Name of the subnet that the address is from.",

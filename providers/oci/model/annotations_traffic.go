@@ -82,13 +82,9 @@ var (
 	}
 	idleKey  = numberKey(oldPrefix+"connection-idle-timeout", LB, groupTraffic, "How long a connection may be silent, in seconds.", "600", annotations.IntRange(1, longestIdle).In("seconds"), 0, "300 for TCP, 60 for HTTP and GRPC")
 	proxyKey = numberKey(oldPrefix+"connection-proxy-protocol-version", LB, groupTraffic, "Tells backends the client's address by this version of the PROXY protocol.", "2", annotations.IntOneOf(1, 2), 0, "none")
-	ppv2Key  = &annotations.Key[bool]{
-		Name: netPrefix + "is-ppv2-enabled", Group: groupTraffic, Example: "true",
-		Doc: "Tells backends the client's address by version 2 of the PROXY protocol.",
-		Forms: []annotations.Form[bool]{{
-			Kinds: kindList(NLB), Type: annotations.BoolWords([]string{"true"}, []string{"false"}, true), Bad: annotations.AsAbsent, DefaultDoc: "false", Source: source,
-		}},
-	}
+	ppv2Key  = annotations.Flag(netPrefix+"is-ppv2-enabled", groupTraffic, "Tells backends the client's address by version 2 of the PROXY protocol.", annotations.Form[bool]{
+		Kinds: kindList(NLB), Type: annotations.BoolWords([]string{"true"}, []string{"false"}, true), Bad: annotations.AsAbsent, DefaultDoc: "false", Source: source,
+	})
 	policyKey    = choiceKey(prefix+"loadbalancer-policy", LB, groupTraffic, "How backends are chosen.", "ROUND_ROBIN", "ROUND_ROBIN", "LEAST_CONNECTIONS", "IP_HASH")
 	netPolicyKey = choiceKey(netPrefix+"backend-policy", NLB, groupTraffic, "Of what connections have in common those go to the same backend.", "FIVE_TUPLE", "FIVE_TUPLE", "THREE_TUPLE", "TWO_TUPLE")
 	preserveKey  = annotations.Needing(flagKey(netPrefix+"is-preserve-source", NLB, groupTraffic, "Keeps clients' addresses on the way to the nodes; only with externalTrafficPolicy Local.", "true with externalTrafficPolicy Local, else false", annotations.InPlace), annotations.Need{annotations.FieldIs(annotations.FieldTrafficPolicy, "Local")})

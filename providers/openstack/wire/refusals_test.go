@@ -21,5 +21,7 @@ func TestRefusalTexts(t *testing.T) {
 		kit.Refusal{Status: 401, Text: "The request you have made requires authentication."},
 		kit.Refusal{Status: 400, Text: "Validation failure: Invalid flavor_id"},
 		kit.Refusal{Status: 501, Text: "Provider 'ovn' does not support a requested action: HTTP"},
+		kit.Refusal{Status: 409, Code: "IpAddressInUse", Text: "Unable to complete operation for network 11111111-2222-3333-4444-555555555555. The IP address 10.0.0.7 is in use."},
+		kit.Refusal{Status: 409, Code: "SecurityGroupInUse", Text: "Security Group 11111111-2222-3333-4444-555555555555 in use."},
 	)
 }
