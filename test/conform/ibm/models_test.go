@@ -1,18 +1,13 @@
 package conform
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +17,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/test/account"
+	"github.com/berth-lb/berth/test/conform/models"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simibm "github.com/berth-lb/berth/test/sim/ibm"
@@ -30,23 +26,21 @@ import (
 
 const prefix = "service.kubernetes.io/ibm-load-balancer-cloud-provider-"
 
-// recorded is a simulated account that compares each call with the models.
+// recorded is a simulated account whose calls are compared with the models.
 type recorded struct {
 	*simibm.Cloud
+	record       models.Recorder
 	url, keyFile string
-
-	mu    sync.Mutex
-	calls map[string]bool // by method and path
-	found map[string]bool // differences
 }
 
 func startRecorded(t testing.TB, opt simibm.Options) *recorded {
 	t.Helper()
-	r := &recorded{Cloud: virtual.Fresh(t, simibm.New, opt), keyFile: filepath.Join(t.TempDir(), "api-key"), calls: map[string]bool{}, found: map[string]bool{}}
+	r := &recorded{Cloud: virtual.Fresh(t, simibm.New, opt), keyFile: filepath.Join(t.TempDir(), "api-key")}
 	if err := os.WriteFile(r.keyFile, []byte(r.Seed.APIKey()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.url = virtual.Start(t, http.HandlerFunc(r.compare))
+	r.record = models.Recorder{Simulator: r.Cloud, Judge: judgeCall}
+	r.url = virtual.Start(t, &r.record)
 	return r
 }
 
@@ -58,38 +52,18 @@ func (r *recorded) Control() *sim.Control { return &r.Cloud.Control }
 
 func (r *recorded) Forwards() []account.Forward { return nil }
 
-// compare passes a call on to the simulator, and compares it with the models.
-func (r *recorded) compare(w http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+// judgeCall compares a call with its model. The account's own calls have other paths.
+func judgeCall(c models.Call) (name string, differences []string) {
+	path, ours := strings.CutPrefix(c.HTTP.URL.Path, "/v1/")
+	if !ours {
+		return "", nil
 	}
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	answer := httptest.NewRecorder()
-	r.ServeHTTP(answer, req)
-	maps.Copy(w.Header(), answer.Header())
-	w.WriteHeader(answer.Code)
-	_, _ = w.Write(answer.Body.Bytes()) // a disconnected client is no difference
-	path, ours := strings.CutPrefix(req.URL.Path, "/v1/")
-	if !ours || answer.Code >= http.StatusBadRequest {
-		return
-	}
-	r.note(req.Method+" "+shapeOf(path), body, answer.Body.Bytes())
-}
-
-func (r *recorded) note(call string, request, answer []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.calls[call] = true
-	m, known := modelsOf()[call]
+	name = c.HTTP.Method + " " + shapeOf(path)
+	m, known := modelsOf()[name]
 	if !known {
-		r.found[call+": no model"] = true
-		return
+		return name, []string{name + ": no model"}
 	}
-	for _, d := range slices.Concat(compareText(call+" request", request, m.request), compareText(call+" answer", answer, m.answer)) {
-		r.found[d] = true
-	}
+	return name, slices.Concat(compareText(name+" request", c.Request, m.request), compareText(name+" answer", c.Answer, m.answer))
 }
 
 // compareText compares a document with its model, if there is one.
@@ -144,14 +118,8 @@ func TestModels(t *testing.T) {
 			w.Serve(svc)
 			w.Release(svc)
 		}
-		unlisted, unused := splitGaps(w.Sim.found)
-		for _, f := range slices.Sorted(slices.Values(unlisted)) {
-			t.Error(f)
-		}
-		if len(unused) > 0 {
-			t.Errorf("listed and not found: %q", unused)
-		}
-		if d := cmp.Diff(slices.Sorted(maps.Keys(modelsOf())), slices.Sorted(maps.Keys(w.Sim.calls))); d != "" {
+		w.Sim.record.Check(t, knownGaps())
+		if d := cmp.Diff(slices.Sorted(maps.Keys(modelsOf())), w.Sim.record.Calls()); d != "" {
 			t.Errorf("calls (-with a model +made):\n%s", d)
 		}
 	})
