@@ -28,8 +28,10 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = r.Body.Close() // it has been read
 	}
 	reportWritten(r.Context())
+	at := *r.URL
+	at.Path = cmp.Or(at.Path, "/") // as a request line has it
 	// A request that has arrived takes effect, even if its client has disconnected.
-	inner := (&http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Host: cmp.Or(r.Host, r.URL.Host), ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
+	inner := (&http.Request{Method: r.Method, URL: &at, Header: r.Header.Clone(), Host: cmp.Or(r.Host, r.URL.Host), ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}).WithContext(context.WithoutCancel(r.Context()))
 	name, write := w.subject.Call(inner, body)
 	if p == nil || name == "" {
 		return respondWith(r, func(out http.ResponseWriter) { w.subject.Handler.ServeHTTP(out, inner) })
@@ -41,12 +43,12 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if write {
 		w.forbid(p, name)
 	}
-	at := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write, Urgency: kit.TurnOf(r.Context()).Urgency})
+	point := w.gate.enter(Point{Process: p.id, Party: Cloud, What: name, Write: write, Urgency: kit.TurnOf(r.Context()).Urgency})
 	select {
-	case d := <-at.answer:
+	case d := <-point.answer:
 		return serve(d)
 	case <-r.Context().Done():
-		go func() { _, _ = serve(<-at.answer) }() // the client has disconnected
+		go func() { _, _ = serve(<-point.answer) }() // the client has disconnected
 		return nil, r.Context().Err()
 	}
 }

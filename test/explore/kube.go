@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -248,9 +249,11 @@ func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 			UID             string `json:"uid"`
 		} `json:"metadata"`
 	}
-	before, err := json.Marshal(was)
+	// Objects are merged as trees, as the API server does it, and not as texts.
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(was)
+	change := map[string]any{}
 	if err == nil {
-		err = json.Unmarshal(body, &head)
+		err = errors.Join(json.Unmarshal(body, &head), utiljson.Unmarshal(body, &change))
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -261,10 +264,10 @@ func (k *kube) patch(key string, body []byte) (*corev1.Service, error) {
 	if u := head.Metadata.UID; u != "" && u != string(was.UID) {
 		return nil, apierrors.NewConflict(kind, key, errors.New("the UID is another one"))
 	}
-	merged, err := strategicpatch.StrategicMergePatch(before, body, corev1.Service{})
+	merged, err := strategicpatch.StrategicMergeMapPatch(before, change, corev1.Service{})
 	now := &corev1.Service{}
 	if err == nil {
-		err = json.Unmarshal(merged, now)
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(merged, now)
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())

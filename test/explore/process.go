@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -31,7 +32,7 @@ type process struct {
 	deposed bool      // its Lease is over, and another process leads
 }
 
-func (p *process) label() string { return fmt.Sprintf("p%d", p.id) }
+func (p *process) label() string { return "p" + strconv.Itoa(p.id) }
 
 // over reports whether the process has ended, so that it sends no new requests.
 func (p *process) over() bool {
