@@ -26,7 +26,8 @@ type Sequences struct {
 	Keys *annotations.Set
 	// Choose returns the kind of a Service; nil: that of the walk.
 	Choose func(*corev1.Service) string
-	// Capabilities say which fields a kind serves; kinds without one keep ports and affinity.
+	// Capabilities say which fields a kind serves. Without them no key replaces a load balancer, and
+	// ports and affinity stay.
 	Capabilities []providers.Capability
 	// Fresh returns the cloud for one world, and the function that makes the case of a Service.
 	Fresh func(t testing.TB) (*Subject, func(t testing.TB, svc *corev1.Service) Case)
@@ -132,7 +133,7 @@ func (q Sequences) options(t *testing.T, kind string, excused map[string]bool) [
 			continue
 		}
 		facts, ok := factsFor(row, kind)
-		if !ok || facts.Support != annotations.Works {
+		if !ok || facts.Support != annotations.Works || facts.Change == annotations.Replaced && q.Capabilities == nil {
 			continue
 		}
 		o := option{key: key, facts: facts}

@@ -29,7 +29,11 @@ func (q Sequences) operate(dice *rand.Rand, kind string, svc *corev1.Service, op
 // change changes the specification of a Service.
 func (q Sequences) change(dice *rand.Rand, kind string, svc *corev1.Service) string {
 	spec, kind := &svc.Spec, q.kindOf(kind, svc)
-	switch dice.IntN(6) {
+	operations := []int{0, 1, 2, 3, 4, 5}
+	if q.Capabilities == nil {
+		operations = []int{0, 1, 2, 5}
+	}
+	switch operations[dice.IntN(len(operations))] {
 	case 0:
 		spec.Ports[1].Port = 444 + 443 - spec.Ports[1].Port
 		return fmt.Sprint("port ", spec.Ports[1].Port)

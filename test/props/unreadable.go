@@ -24,6 +24,18 @@ import (
 // refusedFor is the message of the reads that a test refuses.
 const refusedFor = "refused for the test"
 
+// Answering is a Subject whose reads are refused with more answers than a missing right. The causes
+// of its refusals are checked as well.
+type Answering interface {
+	// Answers are the HTTP statuses.
+	Answers() []int
+}
+
+// AllAnswers are the statuses of refused reads: credentials, rights, absence, rates and defects.
+func AllAnswers() []int {
+	return []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError}
+}
+
 // refuseReads: a new process plans a Service that is served while one sort of read is
 // refused, for each sort in turn. What cannot be read is not called absent: the user is
 // not blamed, nothing is created, replaced or deleted, and the cause is named.
@@ -37,9 +49,14 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 		t.Fatal(err)
 	}
 	reads, details := s.Control().Journal.Counts(), callsAboutOne(s.Control().Journal.Entries(), whole.Have)
+	codes := []int{http.StatusUnauthorized, http.StatusForbidden}
+	more, answers := s.(Answering)
+	if answers {
+		codes = more.Answers()
+	}
 	for _, call := range slices.Sorted(maps.Keys(reads)) {
 		service, operation, _ := strings.Cut(call, ".")
-		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError} {
+		for _, code := range codes {
 			p := startProcess(t, s, s.Nodes())
 			if _, err := s.Control().Faults.Add(sim.Fault{Service: service, Operation: operation, Kind: sim.FaultError, Status: code, Message: refusedFor}); err != nil {
 				t.Fatal(err)
@@ -47,10 +64,11 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 			draft, err := p.r.Draft(t.Context(), p.job(c.Service))
 			s.Control().Faults.Clear()
 			problem := ""
-			if err != nil {
+			switch {
+			case err == nil:
+				problem = checkBlame(whole, draft, answers, code == http.StatusNotFound && details[call])
+			case answers:
 				problem = checkCause(err, code)
-			} else {
-				problem = checkBlame(whole, draft, code == http.StatusNotFound && details[call])
 			}
 			if problem != "" {
 				t.Errorf("%s answers %d: %s", call, code, problem)
@@ -77,8 +95,9 @@ func callsAboutOne(entries []sim.Entry, have *stack.Stack) map[string]bool {
 
 // checkBlame returns what is wrong with a draft that could not read everything, compared
 // with one that could; empty if nothing is. Where the cloud says that a listed resource does not
-// exist, it may be created: the cloud refuses the name if it exists nevertheless.
-func checkBlame(whole, draft *reconcile.Draft, gone bool) string {
+// exist, it may be created: the cloud refuses the name if it exists nevertheless. Updates are
+// judged where asked for.
+func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 	known := map[string]bool{}
 	for _, p := range whole.Problems {
 		known[p.String()] = true
@@ -92,7 +111,7 @@ func checkBlame(whole, draft *reconcile.Draft, gone bool) string {
 	}
 	for _, step := range draft.Plan.Steps {
 		planned := slices.ContainsFunc(whole.Plan.Steps, func(w plan.Step) bool { return w.ID == step.ID })
-		if !planned && !(gone && step.ID.Action == plan.Create) {
+		if !planned && !(gone && step.ID.Action == plan.Create) && (updates || step.ID.Action != plan.Update) {
 			return fmt.Sprintf("planned although it cannot be known: %s", step.ID)
 		}
 	}
