@@ -102,6 +102,8 @@ type Calls struct {
 	Yield   func(context.Context, plan.Batch)                                    // Yielder
 	Orphans func(ctx context.Context, live Live) ([]*stack.Stack, error)         // Sweeper
 	Health  func(ctx context.Context, have *stack.Stack) ([]MemberHealth, error) // Examiner
+
+	Diagnose func(context.Context, Roles) []Diagnosis // Diagnoser
 }
 
 // Bind closes a cloud over its configuration and an open session.
@@ -178,8 +180,9 @@ func bindCalls[F any](session Session[F]) Calls {
 			}
 			return out
 		}),
-		Apply:  guardedApply(session.Apply),
-		Health: healthOf(session),
+		Apply:    guardedApply(session.Apply),
+		Health:   healthOf(session),
+		Diagnose: diagnoseOf(session),
 	}
 	if yielder, ok := session.(Yielder); ok {
 		out.Yield = yielder.Yield

@@ -28,7 +28,7 @@ func newGraph() *cobra.Command {
 		Use:   "graph svc/NAME (--release NAME | --provider NAME) [-f FILE]",
 		Short: "Draw a load balancer with everything that belongs to it",
 		Long:  graphHelp,
-		Example: "  berth graph svc/web -n shop --release berth | dot -Tsvg > web.svg\n" +
+		Example: "  berth graph svc/web -n shop --release berth -o svg > web.svg\n" +
 			"  berth graph svc/web -n shop --release berth -o mermaid",
 		Args: cobra.MaximumNArgs(1),
 	}

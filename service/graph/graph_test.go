@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"encoding/xml"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -80,12 +82,65 @@ func TestManyMembersAreOneNode(t *testing.T) {
 	}
 }
 
+// TestSVG: the drawing is XML that has every label once, no two nodes overlap, ranks follow each
+// other, and a name cannot end its element.
+func TestSVG(t *testing.T) {
+	in := newSource()
+	in.Others = func(stack.Resource) []stack.Owner { return []stack.Owner{{Namespace: "shop", Name: "<script>&"}} }
+	g := Build(in)
+	drawn := g.SVG()
+	decoder := xml.NewDecoder(strings.NewReader(drawn))
+	var texts []string
+	for inText := false; ; {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, drawn)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			if inText = x.Name.Local == "text"; x.Name.Local == "script" {
+				t.Error("a name is an element")
+			}
+		case xml.EndElement:
+			inText = false
+		case xml.CharData:
+			if inText {
+				texts = append(texts, string(x))
+			}
+		}
+	}
+	for _, n := range g.Nodes {
+		if !slices.Contains(texts, n.Label) {
+			t.Errorf("no %q among %q", n.Label, texts)
+		}
+	}
+	boxes := g.place()
+	for i, a := range boxes {
+		for _, b := range boxes[i+1:] {
+			if a.x < b.x+b.width && b.x < a.x+a.width && a.y < b.y+b.height && b.y < a.y+a.height {
+				t.Errorf("%s and %s overlap", a.ID, b.ID)
+			}
+			if a.rank < b.rank && a.x+a.width >= b.x {
+				t.Errorf("%s of rank %d is not left of %s of rank %d", a.ID, a.rank, b.ID, b.rank)
+			}
+		}
+	}
+	for id, want := range map[string]int{"port 80/TCP": 0, "service shop/<script>&": 0, "listener/80": 1, "group/80": 2, "member node:30080": 3} {
+		if b := findBox(boxes, id); b == nil || b.rank != want {
+			t.Errorf("%s: %+v, want rank %d", id, b, want)
+		}
+	}
+}
+
 // TestControlCharacters: what a resource is named in the cloud cannot control a terminal.
 func TestControlCharacters(t *testing.T) {
 	in := newSource()
 	in.Want.Resources[1].Key.Name, in.Have.Resources[1].Key.Name = "\x1b[31m80", "\x1b[31m80"
 	g := Build(in)
-	for form, text := range map[string]string{"dot": g.DOT(), "mermaid": g.Mermaid()} {
+	for form, text := range map[string]string{"dot": g.DOT(), "mermaid": g.Mermaid(), "svg": g.SVG()} {
 		if strings.Contains(text, "\x1b") || !strings.Contains(text, "[31m80") {
 			t.Errorf("%s: %q", form, text)
 		}

@@ -43,7 +43,7 @@ func (p *planning) others(d *reconcile.Draft) func(stack.Resource) []stack.Owner
 }
 
 // Formats lists the legal values of Render's format.
-func (Topology) Formats() []string { return []string{"dot", "mermaid", "json"} }
+func (Topology) Formats() []string { return []string{"dot", "mermaid", "svg", "json"} }
 
 // Render shows the graph in one of the Formats.
 func (t Topology) Render(format string) (string, error) {
@@ -52,6 +52,8 @@ func (t Topology) Render(format string) (string, error) {
 		return t.DOT(), nil
 	case "mermaid":
 		return t.Mermaid(), nil
+	case "svg":
+		return t.SVG(), nil
 	case "json":
 		return encodeJSON(t)
 	}

@@ -34,7 +34,7 @@ func setAnnotation(key, value string) func(*corev1.Service) {
 	return func(svc *corev1.Service) { svc.Annotations[key] = value }
 }
 
-func encodeService(t *testing.T, svc *corev1.Service) []byte {
+func encodeService(t testing.TB, svc *corev1.Service) []byte {
 	t.Helper()
 	if svc == nil {
 		return nil
@@ -46,20 +46,29 @@ func encodeService(t *testing.T, svc *corev1.Service) []byte {
 	return body
 }
 
-func sendReview(t *testing.T, enforce bool, before, after *corev1.Service) webhook.Verdict {
+func newHandler(t testing.TB, enforce bool) webhook.Handler {
 	t.Helper()
 	cloud := providers.EntryOf(aws.Cloud())
 	admission, err := service.AdmissionOf("", nil, cloud.Annotations, cloud.Outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return validate.Handler(validate.Judge{Cloud: cloud, Classes: service.Classes{Default: true, Names: cloud.Classes}, Admission: admission}, enforce)
+}
+
+func newRequest(t testing.TB, before, after *corev1.Service) *admissionv1.AdmissionRequest {
+	t.Helper()
 	r := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Resource: metav1.GroupVersionResource{Resource: "services"}}
 	if before != nil {
 		r.Operation = admissionv1.Update
 	}
 	r.Object.Raw, r.OldObject.Raw = encodeService(t, after), encodeService(t, before)
-	handler := validate.Handler(validate.Judge{Cloud: cloud, Classes: service.Classes{Default: true, Names: cloud.Classes}, Admission: admission}, enforce)
-	verdict, err := handler(r)
+	return r
+}
+
+func sendReview(t *testing.T, enforce bool, before, after *corev1.Service) webhook.Verdict {
+	t.Helper()
+	verdict, err := newHandler(t, enforce)(newRequest(t, before, after))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,11 +25,13 @@ const (
 	keyTrusted     = "ca.crt" // the certificates that the API server is to trust: the newest first
 )
 
-// keepEvery is how often the certificate is looked at, and soon how soon again after that
-// failed.
+// keepEvery is how often the certificate is checked, and soon the delay after a failure. For
+// spread a new certificate is trusted before it is served: every API server reads the
+// configurations by its own watch, and refuses a certificate that it does not trust yet.
 const (
 	keepEvery = 10 * time.Minute
 	soon      = 10 * time.Second
+	spread    = time.Minute
 )
 
 // keeper keeps the certificate of the webhook.
@@ -41,6 +43,8 @@ type keeper struct {
 	hosts           []string
 	clock           clock.Clock
 	current         atomic.Pointer[tls.Certificate]
+	next            []byte    // the certificate that is to be served
+	trustedSince    time.Time // of next
 }
 
 // certificate returns the certificate that clients are shown.
@@ -54,8 +58,8 @@ func (k *keeper) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // run keeps the certificate until ctx ends.
 func (k *keeper) run(ctx context.Context) {
 	for {
-		wait := keepEvery
-		if err := k.keep(ctx); err != nil && ctx.Err() == nil {
+		wait, err := k.keep(ctx)
+		if err != nil && ctx.Err() == nil {
 			klog.ErrorS(err, "certificate of the webhook")
 			wait = soon
 		}
@@ -69,26 +73,43 @@ func (k *keeper) run(ctx context.Context) {
 
 // keep serves the certificate of the Secret, after the API server was configured to trust
 // it. If there is none, or it is old, it creates one: the first replica does so for all. The
-// old one stays trusted until it expires, for replicas that still serve it.
-func (k *keeper) keep(ctx context.Context) error {
+// old one stays trusted until it expires, for replicas that still serve it. keep returns when
+// to check again.
+func (k *keeper) keep(ctx context.Context) (time.Duration, error) {
 	secret, err := k.client.CoreV1().Secrets(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
+		return 0, fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
 	}
 	if !isUsable(secret.Data[keyCertificate], secret.Data[keyPrivate], k.hosts, k.clock.Now()) {
 		if secret, err = k.renew(ctx, secret); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	pair, err := tls.X509KeyPair(secret.Data[keyCertificate], secret.Data[keyPrivate])
 	if err != nil {
-		return fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
+		return 0, fmt.Errorf("secret %s/%s: %w", k.namespace, k.name, err)
 	}
 	if err := k.trust(ctx, secret.Data[keyTrusted]); err != nil {
-		return err
+		return 0, err
+	}
+	if wait := k.remaining(&pair); wait > 0 {
+		return wait, nil
 	}
 	k.current.Store(&pair)
-	return nil
+	return keepEvery, nil
+}
+
+// remaining returns for how long the previous certificate is still served. Without one, or
+// after its end, the new one is served at once.
+func (k *keeper) remaining(pair *tls.Certificate) time.Duration {
+	old := k.current.Load()
+	if old == nil || bytes.Equal(old.Certificate[0], pair.Certificate[0]) || k.clock.Now().After(old.Leaf.NotAfter) {
+		return 0
+	}
+	if !bytes.Equal(k.next, pair.Certificate[0]) {
+		k.next, k.trustedSince = pair.Certificate[0], k.clock.Now()
+	}
+	return spread - k.clock.Since(k.trustedSince)
 }
 
 // renew writes a new certificate into the Secret. If another replica was faster, its own

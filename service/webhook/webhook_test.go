@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"crypto/x509"
+	"encoding/pem"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *replicas) keeper(hosts ...string) *keeper {
 // shows is what a replica shows after it has looked.
 func (r *replicas) shows(k *keeper) []byte {
 	r.Helper()
-	if err := k.keep(r.Context()); err != nil {
+	if _, err := k.keep(r.Context()); err != nil {
 		r.Fatal(err)
 	}
 	shown, err := k.certificate(nil)
@@ -89,6 +90,67 @@ func (r *replicas) trusts(shown []byte, host string) error {
 	return err
 }
 
+// TestRotation: while a certificate is replaced, no API server refuses one that a replica serves,
+// although it may read the configurations a minute late, and 50 requests a second find each moment.
+func TestRotation(t *testing.T) {
+	r := newReplicas(t)
+	all := []*keeper{r.keeper(), r.keeper()}
+	for _, k := range all {
+		r.shows(k)
+	}
+	first := r.shows(all[0])
+	r.clock.Step(lifetime - renewBefore + time.Second)
+	const perSecond = 50
+	bundles := [][]byte{r.bundle()} // by request
+	// The replicas check the certificate a minute from now, one some seconds after the other.
+	due := []time.Time{r.clock.Now().Add(spread), r.clock.Now().Add(spread + 5*time.Second)}
+	for n := range int(3*spread/time.Second) * perSecond {
+		bundle := bundles[len(bundles)-1]
+		for i, k := range all {
+			if r.clock.Now().Before(due[i]) {
+				continue
+			}
+			wait, err := k.keep(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			due[i], bundle = r.clock.Now().Add(wait), r.bundle()
+		}
+		bundles = append(bundles, bundle)
+		late := bundles[max(0, n-int((spread-time.Second)/time.Second)*perSecond)]
+		for i, k := range all {
+			shown, err := k.certificate(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !trustsIn(late, shown.Leaf.Raw) || !trustsIn(bundle, shown.Leaf.Raw) {
+				t.Fatalf("request %d: replica %d serves a certificate that an API server does not trust", n, i)
+			}
+		}
+		r.clock.Step(time.Second / perSecond)
+	}
+	for i, k := range all {
+		if bytes.Equal(first, r.shows(k)) {
+			t.Errorf("replica %d still serves the old certificate", i)
+		}
+	}
+}
+
+// bundle returns the certificates that the API server is to trust.
+func (r *replicas) bundle() []byte {
+	r.Helper()
+	found, err := r.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(r.Context(), "berth", metav1.GetOptions{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return found.Webhooks[0].ClientConfig.CABundle
+}
+
+// trustsIn reports whether a bundle has the certificate, which verifies itself.
+func trustsIn(bundle, cert []byte) bool {
+	return bytes.Contains(bundle, pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: cert}))
+}
+
 // TestCertificates: two replicas share one certificate; it is replaced before it ends, and
 // the old one is trusted until then.
 func TestCertificates(t *testing.T) {
@@ -109,6 +171,8 @@ func TestCertificates(t *testing.T) {
 		t.Error("it is renewed long before its end")
 	}
 	r.clock.Step(2 * time.Hour)
+	r.shows(a)
+	r.clock.Step(spread)
 	newer := r.shows(a)
 	if bytes.Equal(first, newer) {
 		t.Error("it is not renewed")

@@ -8,6 +8,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
+	"github.com/berth-lb/berth/service/doctor"
 	"github.com/berth-lb/berth/service/offline"
 	"github.com/berth-lb/berth/service/policy"
 	"github.com/berth-lb/berth/status"
@@ -34,6 +35,10 @@ func TestStatusPage(t *testing.T) {
 
 func TestProblemsPage(t *testing.T) {
 	golden.Check(t, root+"/docs/reference/problems.md", annotations.CodesMarkdown())
+}
+
+func TestDoctorPage(t *testing.T) {
+	golden.Check(t, root+"/docs/reference/doctor.md", doctor.Markdown())
 }
 
 func TestKindsPage(t *testing.T) {

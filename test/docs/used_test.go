@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/service/doctor"
 	"github.com/berth-lb/berth/status"
 )
 
@@ -126,6 +127,9 @@ func TestPagesNameRealReasons(t *testing.T) {
 	}
 	for _, c := range annotations.Codes() {
 		known[string(c.Code)] = true
+	}
+	for _, c := range doctor.Checks() {
+		known[c.Code] = true
 	}
 	code := regexp.MustCompile(`\bBRT[0-9]{3}\b`)
 	spoken := regexp.MustCompile("`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`")

@@ -29,6 +29,7 @@ func Documents() []Document {
 		{"annotations", "berth annotations -o json", reflect.TypeFor[[]offline.Row]()},
 		{"check", "berth check -o json", reflect.TypeFor[offline.Checked]()},
 		{"diff", "berth diff -o json", reflect.TypeFor[offline.Difference]()},
+		{"doctor", "berth doctor -o json", reflect.TypeFor[offline.Checkup]()},
 		{"explain", "berth explain -o json", reflect.TypeFor[offline.Explained]()},
 		{"graph", "berth graph -o json", reflect.TypeFor[offline.Topology]()},
 		{"plan", "berth plan -o json and berth orphans -o json", reflect.TypeFor[plan.Document]()},

@@ -29,6 +29,7 @@ type Session struct {
 	classic *elb.Client
 	network *elbv2.Client
 	ec2     *ec2.Client
+	sdk     awssdk.Config // for the clients of Diagnose
 
 	config   model.Config // completed by what was found
 	cluster  string       // --cluster-name
@@ -60,7 +61,7 @@ func openSession(ctx context.Context, c model.Config, env providers.Env) (*Sessi
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(env.Now), notes: env.Notes, pods: env.Pods}
+	s := &Session{sdk: sdk, config: c, cluster: env.Cluster, untagged: env.AllowUntagged, now: env.Now, facts: newFactCache(env.Now), notes: env.Notes, pods: env.Pods}
 	s.config.Region = sdk.Region
 	s.connect(sdk)
 	if err := s.locate(ctx, sdk); err != nil {

@@ -24,6 +24,9 @@ func nameOf(r *http.Request) providers.Call {
 	if !ok {
 		return call
 	}
+	if strings.HasSuffix(path, testPermissions) {
+		return providers.Call{API: "cloudresourcemanager", Operation: "projects" + strings.Replace(testPermissions, ":", ".", 1)}
+	}
 	parts := strings.Split(strings.Trim(path, "/"), "/")[1:] // without the project
 	if len(parts) == 0 {
 		call.Operation = "projects.get"

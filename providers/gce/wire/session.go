@@ -37,6 +37,7 @@ type Session struct {
 	waits  *kit.Limits // of the calls that wait for operations
 	nodes  *machines
 	doubts *doubts
+	web    *http.Client // of Diagnose, which calls another API
 
 	legacy bool // the network has no subnets
 }
@@ -75,7 +76,7 @@ func openOver(ctx context.Context, c model.Config, env providers.Env, next http.
 	}
 	calls := &limited{next: next, calls: newLimits(env.Share, now, callLimit), waits: newLimits(env.Share, now, waitLimit)}
 	client := &http.Client{Transport: &agent{name: env.UserAgent, next: calls}}
-	s := &Session{config: c, now: now, facts: newFactCache(), open: newOpenOperations(), waits: calls.waits, nodes: newMachines(), doubts: &doubts{}}
+	s := &Session{config: c, now: now, web: client, facts: newFactCache(), open: newOpenOperations(), waits: calls.waits, nodes: newMachines(), doubts: &doubts{}}
 	s.groups, s.points = observed.NewValues[string, []string](now), observed.NewValues[string, []model.Endpoint](now)
 	s.places, s.done = observed.NewValues[string, string](now), observed.NewValues[stack.Key, deed](now)
 	if err := s.identify(ctx, env); err != nil {

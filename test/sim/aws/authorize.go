@@ -51,6 +51,9 @@ func (c *Cloud) asks(service, action string, form url.Values) []iam.Ask {
 	if strings.HasPrefix(action, "Describe") || strings.HasPrefix(action, "Get") {
 		return []iam.Ask{{Action: prefix + action, Resource: "*"}}
 	}
+	if service == "iam" {
+		return []iam.Ask{{Action: "iam:" + action, Resource: form.Get("PolicySourceArn")}}
+	}
 	requested := requestTags(service, form)
 	var out []iam.Ask
 	for _, resource := range c.touched(service, action, form) {

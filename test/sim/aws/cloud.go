@@ -76,7 +76,7 @@ func New(opt Options) (*Cloud, error) {
 	c.ELB = elb.New(c.EC2, opt.ELB)
 	c.ELBV2 = elbv2.New(c.EC2, opt.ELBV2)
 	c.EC2.SetUsers(network.AllUsers{c.ELB, c.ELBV2})
-	c.services = []*query.Service{c.EC2.Service(), c.ELB.Service(), c.ELBV2.Service(), tokenService(opt)}
+	c.services = []*query.Service{c.EC2.Service(), c.ELB.Service(), c.ELBV2.Service(), tokenService(opt), c.policyService()}
 	c.past = map[string]*sim.History[*query.Service]{}
 	for _, s := range c.services {
 		c.past[s.Name] = &sim.History[*query.Service]{}

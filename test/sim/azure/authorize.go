@@ -61,6 +61,29 @@ func (c *Cloud) SetRole(r *Role) {
 	c.role = r
 }
 
+// permissions answers what the role lets the caller do, at any scope.
+// Source: Azure REST API, Authorization, Permissions - List For Resource Group.
+func (v *visit) permissions() *arm.Response {
+	const own = "Microsoft.Authorization/permissions/read"
+	v.cloud.running.RLock()
+	role := v.cloud.role
+	v.cloud.running.RUnlock()
+	switch {
+	case role == nil:
+		role = &Role{Actions: []string{"*"}}
+	case !role.Allows(own):
+		return arm.Refuse(arm.Failf(http.StatusForbidden, "AuthorizationFailed", "The client 'simulated' does not have authorization to perform action '%s' over scope '%s'.", own, v.request.Path))
+	}
+	texts := func(list []string) []any {
+		out := []any{}
+		for _, text := range list {
+			out = append(out, text)
+		}
+		return out
+	}
+	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{arm.Doc{"actions": texts(role.Actions), "notActions": texts(role.NotActions)}}})
+}
+
 // authorize refuses a call that the role does not allow: for its own action, or for
 // what the body of a write refers to.
 func (v *visit) authorize() *arm.Error {

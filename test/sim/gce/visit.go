@@ -39,6 +39,10 @@ func (v *visit) serve() {
 		v.Committed = v.token.Status == http.StatusOK
 		return
 	}
+	if strings.HasSuffix(v.http.URL.Path, testPermissions) {
+		v.testPermissions()
+		return
+	}
 	v.Service = "compute"
 	if err := v.read(); err != nil {
 		v.answer = wire.Refuse(err)

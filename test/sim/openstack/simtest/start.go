@@ -19,3 +19,11 @@ func Start(t testing.TB, opt simopenstack.Options) *Running {
 	cloud := virtual.Fresh(t, simopenstack.New, opt)
 	return &Running{URL: virtual.Start(t, cloud), Cloud: cloud}
 }
+
+// StartLoopback serves a new cloud on a free port, for clients that make their own
+// connections.
+func StartLoopback(t testing.TB, opt simopenstack.Options) *Running {
+	t.Helper()
+	cloud := virtual.Fresh(t, simopenstack.New, opt)
+	return &Running{URL: virtual.StartLoopback(t, cloud), Cloud: cloud}
+}

@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/azure/model"
+)
+
+const (
+	roleFile             = "azure.json"
+	podsRoleFile         = "azure-pods.json"
+	authorizationVersion = "2022-04-01"
+)
+
+// grants are the actions that a caller may and may not perform, with wildcards.
+type grants struct{ actions, excluded []string }
+
+// Diagnose checks the credentials and each action of the role.
+func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
+	const about = "Azure credentials"
+	out := []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "quotas", "the role has no permission to read them",
+		"Look at them with: az network list-usages --location "+s.config.Location)}
+	granted, err := s.grants(ctx)
+	if err != nil {
+		next := "Allow Microsoft.Authorization/permissions/read to these credentials, and run the command again."
+		return append(out, providers.Unchecked(providers.CheckCredentials, about, err.Error(), "See the results of BRT504, which use the credentials."), providers.Unchecked(providers.CheckPermission, "permissions", err.Error(), next))
+	}
+	out = append(out, providers.Diagnosis{Code: providers.CheckCredentials, Result: providers.Fine, About: about, State: "accepted in subscription " + s.config.Subscription})
+	name := roleFile
+	if s.config.PodIP() {
+		name = podsRoleFile
+	}
+	var role struct{ Actions []string }
+	if err := json.Unmarshal(roles[name], &role); err != nil {
+		return append(out, providers.Unchecked(providers.CheckPermission, name, err.Error(), ""))
+	}
+	for _, action := range role.Actions {
+		allowed := slices.ContainsFunc(granted, func(g grants) bool { return g.allows(action) })
+		out = append(out, providers.Permitted(action, allowed, "no role assignment of the resource groups includes it", "Add the action to the role of the controller as docs/permissions/"+name+" has it."))
+	}
+	return out
+}
+
+// grants reads what the caller may do in the resource groups of the configuration.
+// Source: Azure REST API, Authorization, Permissions - List For Resource Group.
+func (s *Session) grants(ctx context.Context) ([]grants, error) {
+	var out []grants
+	groups := []string{s.config.Group, s.config.NetworkGroup(), s.config.GroupOfBalancers()}
+	slices.Sort(groups)
+	for _, group := range slices.Compact(groups) {
+		found, _, err := s.list(ctx, "/subscriptions/"+s.config.Subscription+"/resourceGroups/"+group+"/providers/Microsoft.Authorization/permissions", authorizationVersion, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range found {
+			out = append(out, grants{textsOf(one, "actions"), textsOf(one, "notActions")})
+		}
+	}
+	return out, nil
+}
+
+func textsOf(o model.Object, key string) []string {
+	var out []string
+	list, _ := o[key].([]any) // absent: none
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			out = append(out, strings.ToLower(text))
+		}
+	}
+	return out
+}
+
+// allows reports whether an action is granted and not excluded.
+func (g grants) allows(action string) bool {
+	// In these patterns * stands for any text, in those of path for any part: no slash remains.
+	flat := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "/", ":") }
+	fits := func(pattern string) bool {
+		matched, err := path.Match(flat(pattern), flat(action))
+		return err == nil && matched
+	}
+	return slices.ContainsFunc(g.actions, fits) && !slices.ContainsFunc(g.excluded, fits)
+}
