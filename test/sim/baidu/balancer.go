@@ -44,11 +44,11 @@ func getBalancer(kind string) func(*visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		var front []any
+		front := []any{}
 		for _, l := range v.State.Having(listeners, owner, lb.Text("id")) {
-			front = append(front, rest.Object{"port": l["listenerPort"], "type": l["listenerType"]})
+			front = append(front, rest.Object{"port": numberText(numberOf(l, "listenerPort", 0)), "type": l["listenerType"]})
 		}
-		return showObject(lb).With(rest.Object{"listener": front}), nil
+		return showObject(lb).Without("subnetId").With(rest.Object{"listener": front}), nil
 	}
 }
 

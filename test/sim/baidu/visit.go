@@ -130,6 +130,9 @@ func numberOf(o rest.Object, name string, otherwise int) int {
 // showObject returns an object without what the API does not show.
 func showObject(o rest.Object) rest.Object {
 	out := o.Without(owner, inside, kindOf, family, made)
+	if out.Text("blbId")+out.Text("eip")+out.Text("listenerType") != "" {
+		out = out.Without("id", "servers") // these are known by other keys
+	}
 	if out.Text("status") == deleting {
 		out["status"] = updating
 	}
