@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -22,6 +24,11 @@ import (
 // must be the one of a new Service.
 type Sequences struct {
 	Keys *annotations.Set
+	// Choose returns the kind of a Service; nil: that of the walk.
+	Choose func(*corev1.Service) string
+	// Capabilities say which fields a kind serves. Without them no key replaces a load balancer, and
+	// ports and affinity stay.
+	Capabilities []providers.Capability
 	// Fresh returns the cloud for one world, and the function that makes the case of a Service.
 	Fresh func(t testing.TB) (*Subject, func(t testing.TB, svc *corev1.Service) Case)
 	// Kinds make a plain Service one of each kind; nil: it is one already.
@@ -126,7 +133,7 @@ func (q Sequences) options(t *testing.T, kind string, excused map[string]bool) [
 			continue
 		}
 		facts, ok := factsFor(row, kind)
-		if !ok || facts.Support != annotations.Works || facts.Change == annotations.Replaced {
+		if !ok || facts.Support != annotations.Works || facts.Change == annotations.Replaced && q.Capabilities == nil {
 			continue
 		}
 		o := option{key: key, facts: facts}
@@ -235,51 +242,12 @@ func (q Sequences) random(t *testing.T, kind string, options []option) {
 	}
 }
 
-// operate returns a Service after one operation, and the name of that.
-func (q Sequences) operate(dice *rand.Rand, kind string, svc *corev1.Service, options []option) (*corev1.Service, string) {
-	next := svc.DeepCopy()
-	if len(options) == 0 || dice.IntN(4) == 0 {
-		return next, q.change(dice, kind, next)
+// kindOf returns the kind of a Service, which a key can change.
+func (q Sequences) kindOf(kind string, svc *corev1.Service) string {
+	if q.Choose == nil {
+		return kind
 	}
-	o := options[dice.IntN(len(options))]
-	if _, given := next.Annotations[o.key]; given && dice.IntN(2) == 0 {
-		delete(next.Annotations, o.key)
-		return next, "no " + o.key
-	}
-	value := o.values[dice.IntN(len(o.values))]
-	next.Annotations[o.key] = value
-	return next, o.key + ": " + value
-}
-
-// change changes the specification of a Service.
-func (q Sequences) change(dice *rand.Rand, kind string, svc *corev1.Service) string {
-	spec := &svc.Spec
-	most := 4
-	if q.OnePolicy {
-		most = 3
-	}
-	switch dice.IntN(most) {
-	case 0:
-		spec.Ports[1].Port = 444 + 443 - spec.Ports[1].Port
-		return fmt.Sprint("port ", spec.Ports[1].Port)
-	case 1:
-		if q.NodePorts[kind] != "" {
-			return "no change"
-		}
-		spec.Ports[0].NodePort = 31080 + 31081 - spec.Ports[0].NodePort
-		return fmt.Sprint("node port ", spec.Ports[0].NodePort)
-	case 2:
-		if spec.LoadBalancerSourceRanges = nil; dice.IntN(2) == 0 {
-			spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
-		}
-		return fmt.Sprint("ranges ", spec.LoadBalancerSourceRanges)
-	}
-	if spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal {
-		spec.ExternalTrafficPolicy, spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyCluster, 0
-	} else {
-		spec.ExternalTrafficPolicy, spec.HealthCheckNodePort = corev1.ServiceExternalTrafficPolicyLocal, 31999
-	}
-	return "policy " + string(spec.ExternalTrafficPolicy)
+	return q.Choose(svc)
 }
 
 // begin returns a walk in a new world.
@@ -291,10 +259,22 @@ func (q Sequences) begin(t *testing.T, kind string) *walk {
 	return w
 }
 
-// legal reports whether the annotations of a Service are legal.
+// legal reports whether the annotations and fields of a Service are legal.
 func (w *walk) legal(svc *corev1.Service) bool {
-	_, problems := w.q.Keys.Parse(w.kind, annotations.SourceOf(svc))
-	return !problems.Errors()
+	kind := w.q.kindOf(w.kind, svc)
+	_, problems := w.q.Keys.Parse(kind, annotations.SourceOf(svc))
+	if problems.Errors() {
+		return false
+	}
+	c, known := providers.CapabilityOf(w.q.Capabilities, kind)
+	if !known {
+		return w.q.Capabilities == nil
+	}
+	backends := nodeports.Backends{}
+	for _, p := range svc.Spec.Ports {
+		backends.Ports = append(backends.Ports, nodeports.ServicePort{Port: p.Port, Protocol: p.Protocol, NodePort: p.NodePort})
+	}
+	return !c.Judge(svc, backends).Errors()
 }
 
 // accepts reports whether the cloud serves a Service as it is.

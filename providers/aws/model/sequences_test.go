@@ -11,8 +11,10 @@ import (
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
 	services := lawsServices(t)
+	cloud := Cloud()
 	laws.Sequences{
-		Keys: Cloud().Annotations, Kinds: plainKinds(), Least: 60,
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
+		Keys: cloud.Annotations, Kinds: plainKinds(), Least: 60,
 		NodePorts: map[string]string{LBC: "a target group keeps the port that it was created with, and each target has its own"},
 		Except: map[string]string{
 			proxyKey.Name:      "the policy of the PROXY protocol stays on a Classic Load Balancer, where no port uses it",

@@ -116,7 +116,10 @@ func publicIPsIn(w *laws.World) []FoundIP {
 		if !ok {
 			continue
 		}
-		found := FoundIP{Group: ip.Group, Name: ip.Name, Address: ip.Address, Version: ip.Version, SKU: "Standard", Tags: ip.Tags, Cluster: ip.Tags.Cluster()}
+		found := FoundIP{Group: ip.Group, Name: ip.Name, Address: ip.Address, Version: ip.Version, SKU: "Standard", Tags: ip.Tags, Cluster: ip.Tags.Cluster(), IPTags: Tags{}}
+		if ip.IPTags != nil {
+			found.IPTags = *ip.IPTags
+		}
 		for _, o := range w.Owners() {
 			if slices.ContainsFunc(w.Held(o), func(b stack.Resource) bool { return b.Key == bindingKey(ip.Group, ip.Name) }) {
 				found.Services = append(found.Services, ServiceKey(o))

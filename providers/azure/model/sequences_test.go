@@ -10,8 +10,10 @@ import (
 
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
+	cloud := Cloud()
 	laws.Sequences{
-		Keys: Cloud().Annotations, Least: 20,
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
+		Keys: cloud.Annotations, Least: 20,
 		Except: map[string]string{azurePrefix + "load-balancer-ipv4": "an internal load balancer keeps its address"},
 		Kinds: map[string]func(*corev1.Service){
 			Public: nil, Internal: func(svc *corev1.Service) { svc.Annotations[internalKey.Name] = "true" },

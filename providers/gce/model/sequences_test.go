@@ -12,6 +12,7 @@ import (
 func TestSequences(t *testing.T) {
 	cloud, config := Cloud(), lawsConfig(t)
 	laws.Sequences{
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
 		Keys: cloud.Annotations, Least: 10, OnePolicy: true, Kinds: plainKinds(),
 		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
 			return lawsSubject(t, "gce", nil), func(t testing.TB, svc *corev1.Service) laws.Case {

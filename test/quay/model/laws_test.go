@@ -38,8 +38,10 @@ func lawsServices() laws.Services[Config, struct{}] {
 
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
+	cloud := Cloud()
 	laws.Sequences{
-		Keys: Cloud().Annotations, Kinds: map[string]func(*corev1.Service){Kind: nil}, Least: 1,
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
+		Keys: cloud.Annotations, Kinds: map[string]func(*corev1.Service){Kind: nil}, Least: 1,
 		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
 			return lawsSubject(t), func(t testing.TB, svc *corev1.Service) laws.Case { return lawsServices().Case(t, "case", svc) }
 		},
