@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berth-lb/berth/service/offline"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -42,7 +44,7 @@ func runCommand(ctx context.Context, args []string, s streams) int {
 		return int(code)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(s.err, "berth: %v\n", err) // there is no other place to report it
+		_, _ = fmt.Fprintf(s.err, "berth: %s\n", escapeMessage(err.Error())) // there is no other place to report it
 		return plan.ExitError
 	}
 	return plan.ExitNothing
@@ -73,8 +75,18 @@ func newRoot(s streams) *cobra.Command {
 // printNotes writes notes to stderr.
 func printNotes(cmd *cobra.Command, notes []string) {
 	for _, note := range notes {
-		cmd.PrintErrln("note: " + note)
+		cmd.PrintErrln("note: " + escapeMessage(note))
 	}
+}
+
+// escapeMessage escapes the control characters of a message, but for the ends of its lines: it can
+// contain names of files and objects.
+func escapeMessage(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = offline.EscapeControls(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // printResult writes a result to stdout.

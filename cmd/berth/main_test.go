@@ -152,6 +152,14 @@ func TestPlanWithoutNodesSaysSo(t *testing.T) {
 	}
 }
 
+// TestErrorsHaveNoControlCharacters: a name in an error is no command to a terminal.
+func TestErrorsHaveNoControlCharacters(t *testing.T) {
+	got := runBerth(t, "", "check", "missing\x1b[31m.yaml")
+	if got.code != plan.ExitError || strings.Contains(got.err, "\x1b") || !strings.Contains(got.err, `missing\x1b[31m.yaml`) {
+		t.Errorf("exit code %d, %q", got.code, got.err)
+	}
+}
+
 // TestErrors: what is wrong is said once, on stderr, with exit code 1, and
 // usage only where it helps.
 func TestErrors(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // writeRepository writes a tree of files as public repositories have them: each environment
@@ -100,6 +101,10 @@ func TestCheckPrintsNoControlCharacters(t *testing.T) {
 	out := checkText(t, "apiVersion: v1\nkind: Service\nmetadata: {name: \"a\\e[31mred\\a\"}\nspec: {type: LoadBalancer, ports: [{port: 80}]}\n")
 	out.Verbose = true
 	if text := out.human(0); strings.ContainsAny(text, "\x1b\a") || !strings.Contains(text, `a\x1b[31mred`) {
+		t.Errorf("%q", text)
+	}
+	out.Files = append(out.Files, Finding{plan.Problem{Severity: "error", Code: "BRT101", Text: "is\u009bbad"}, Position{File: "a\x1b[31m.yaml"}})
+	if text := out.github(); strings.ContainsAny(text, "\x1b\a\u009b") || !strings.Contains(text, `a\x1b[31m.yaml`) {
 		t.Errorf("%q", text)
 	}
 }

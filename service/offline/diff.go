@@ -168,7 +168,7 @@ func (d Difference) Render(format string, _ plan.Options) (string, error) {
 	case "human":
 		lines := strings.Split(edits.Human(d.Document), "\n")
 		for i := range lines {
-			lines[i] = escapeControls(lines[i])
+			lines[i] = EscapeControls(lines[i])
 		}
 		return strings.Join(lines, "\n"), nil
 	case "markdown":

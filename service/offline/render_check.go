@@ -54,7 +54,7 @@ func (c Checked) human(width int) string {
 			continue
 		}
 		shown++
-		line := "Service " + escapeControls(s.Owner.String())
+		line := "Service " + EscapeControls(s.Owner.String())
 		if c.Provider == "" && s.Provider != "" {
 			line += " on " + s.Provider
 		}
@@ -86,7 +86,7 @@ func (f Finding) line(indent string) string {
 	if at := f.Position.String(); at != "" {
 		head += " " + at
 	}
-	return escapeControls(head + ": " + f.sentence())
+	return EscapeControls(head + ": " + f.sentence())
 }
 
 // github are workflow commands, which GitHub shows beside the line in a pull request.
@@ -96,8 +96,8 @@ func (c Checked) github() string {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range c.Findings() {
-		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, value.Replace(f.File), max(f.Line, 1), max(f.Column, 1),
-			value.Replace(f.Code), text.Replace(f.sentence()))
+		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, EscapeControls(value.Replace(f.File)), max(f.Line, 1), max(f.Column, 1),
+			value.Replace(f.Code), EscapeControls(text.Replace(f.sentence())))
 	}
 	return b.String()
 }
@@ -185,9 +185,9 @@ func fingerprintOf(f Finding) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// escapeControls returns a text with control characters escaped: a terminal must not take
+// EscapeControls returns a text with control characters escaped: a terminal must not take
 // the name of an object for a command.
-func escapeControls(text string) string {
+func EscapeControls(text string) string {
 	if !strings.ContainsFunc(text, unicode.IsControl) {
 		return text
 	}
