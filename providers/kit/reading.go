@@ -117,14 +117,14 @@ func (r *ReadBatch) Faults(asks map[string]bool, things []string) (providers.Bli
 		switch {
 		case !asks[list]:
 		case providers.HidesOnly(err) && len(kinds) > 0:
-			blind.Add(fmt.Errorf("%s: %w", list, err), kinds...)
+			blind.Add(fmt.Errorf("read %s: %w", list, err), kinds...)
 		default:
-			all = append(all, fmt.Errorf("%s: %w", list, err))
+			all = append(all, fmt.Errorf("read %s: %w", list, err))
 		}
 	}
 	for _, thing := range slices.Compact(slices.Sorted(slices.Values(things))) {
 		if err := r.broken[thing]; err != nil {
-			all = append(all, fmt.Errorf("%s: %w", thing, err))
+			all = append(all, fmt.Errorf("read %s: %w", thing, err))
 		}
 	}
 	return blind, joinErrors(all)

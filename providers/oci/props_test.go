@@ -75,6 +75,9 @@ func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.K
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
+// Answers implements props.Answering.
+func (s subject) Answers() []int { return props.AllAnswers() }
+
 func newSubject(t testing.TB) props.Subject {
 	t.Helper()
 	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 6, DualStack: true}})}

@@ -125,6 +125,8 @@ func remedyOf(err error) string {
 		return "; " + text
 	case fault.Is(err, fault.Exists):
 		return "; a resource that is not the Service's has this name or address: choose another one, or free it; the controller retries"
+	case fault.Is(err, fault.NotFound):
+		return "; it does not exist, or the controller's credentials may not read it: correct its name, or grant the right, see docs/permissions"
 	case fault.Is(err, fault.Quota) && limit != "":
 		return "; raise " + limit + " or delete unused resources; the controller retries"
 	}

@@ -45,6 +45,7 @@ func TestRemedyByCause(t *testing.T) {
 		"full subnet":   {newRefusal(fault.Quota, fault.Addresses, "SubnetIsFull"), status.ReasonQuotaExceeded, "free addresses of this subnet", "raise"},
 		"other writer":  {newRefusal(fault.Conflict, fault.Unspecified, "stale"), status.ReasonConflict, "reads the resource again and retries", "choose"},
 		"name in use":   {newRefusal(fault.Exists, fault.Unspecified, "AlreadyExists"), status.ReasonConflict, "choose another one, or free it", "reads"},
+		"not found":     {newRefusal(fault.NotFound, fault.Unspecified, "no subnet"), status.ReasonCloudError, "or the controller's credentials may not read it", "log"},
 		"in use":        {newRefusal(fault.InUse, fault.Unspecified, "used by nic-1"), status.ReasonInUse, "remove what uses the resource", "log"},
 		"full resource": {newRefusal(fault.Quota, fault.Full, "1500 rules"), status.ReasonQuotaExceeded, "cannot be raised", "cloud account"},
 	} {

@@ -1,6 +1,7 @@
 package props
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,10 +12,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/sim"
 )
+
+// refusedFor is the message of the reads that a test refuses.
+const refusedFor = "refused for the test"
+
+// Answering is a Subject whose reads are refused with more answers than a missing right. The causes
+// of its refusals are checked as well.
+type Answering interface {
+	// Answers are the HTTP statuses.
+	Answers() []int
+}
+
+// AllAnswers are the statuses of refused reads: credentials, rights, absence, rates and defects.
+func AllAnswers() []int {
+	return []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusInternalServerError}
+}
 
 // refuseReads: a new process plans a Service that is served while one sort of read is
 // refused, for each sort in turn. What cannot be read is not called absent: the user is
@@ -28,18 +48,30 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := s.Control().Journal.Counts()
+	reads, details := s.Control().Journal.Counts(), callsAboutOne(s.Control().Journal.Entries(), whole.Have)
+	codes := []int{http.StatusUnauthorized, http.StatusForbidden}
+	more, answers := s.(Answering)
+	if answers {
+		codes = more.Answers()
+	}
 	for _, call := range slices.Sorted(maps.Keys(reads)) {
 		service, operation, _ := strings.Cut(call, ".")
-		for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		for _, code := range codes {
 			p := startProcess(t, s, s.Nodes())
-			if _, err := s.Control().Faults.Add(sim.Fault{Service: service, Operation: operation, Kind: sim.FaultError, Status: status, Message: "refused for the test"}); err != nil {
+			if _, err := s.Control().Faults.Add(sim.Fault{Service: service, Operation: operation, Kind: sim.FaultError, Status: code, Message: refusedFor}); err != nil {
 				t.Fatal(err)
 			}
 			draft, err := p.r.Draft(t.Context(), p.job(c.Service))
 			s.Control().Faults.Clear()
-			if problem := checkBlame(whole, draft, err); problem != "" {
-				t.Errorf("%s answers %d: %s", call, status, problem)
+			problem := ""
+			switch {
+			case err == nil:
+				problem = checkBlame(whole, draft, answers, code == http.StatusNotFound && details[call])
+			case answers:
+				problem = checkCause(err, code)
+			}
+			if problem != "" {
+				t.Errorf("%s answers %d: %s", call, code, problem)
 			}
 		}
 	}
@@ -48,12 +80,24 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 	}
 }
 
-// checkBlame returns what is wrong with a draft that could not read everything, compared
-// with one that could; empty if nothing is.
-func checkBlame(whole, draft *reconcile.Draft, err error) string {
-	if err != nil {
-		return "" // it fails as a whole, and the failure names the call
+// callsAboutOne returns the calls whose parameters name an observed resource.
+func callsAboutOne(entries []sim.Entry, have *stack.Stack) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range entries {
+		for _, value := range e.Request {
+			if slices.ContainsFunc(have.Resources, func(r stack.Resource) bool { return r.ID != "" && strings.Contains(value, r.ID) }) {
+				out[e.Service+"."+e.Operation] = true
+			}
+		}
 	}
+	return out
+}
+
+// checkBlame returns what is wrong with a draft that could not read everything, compared
+// with one that could; empty if nothing is. Where the cloud says that a listed resource does not
+// exist, it may be created: the cloud refuses the name if it exists nevertheless. Updates are
+// judged where asked for.
+func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 	known := map[string]bool{}
 	for _, p := range whole.Problems {
 		known[p.String()] = true
@@ -66,14 +110,31 @@ func checkBlame(whole, draft *reconcile.Draft, err error) string {
 		}
 	}
 	for _, step := range draft.Plan.Steps {
-		if step.ID.Action == plan.Create || step.ID.Action == plan.Delete {
+		planned := slices.ContainsFunc(whole.Plan.Steps, func(w plan.Step) bool { return w.ID == step.ID })
+		if !planned && !(gone && step.ID.Action == plan.Create) && (updates || step.ID.Action != plan.Update) {
 			return fmt.Sprintf("planned although it cannot be known: %s", step.ID)
 		}
 	}
 	for _, b := range draft.Plan.Blocked {
-		if b.By == plan.ByBlind && !b.FollowsOther() && !strings.Contains(b.Why, "refused for the test") {
+		if b.By == plan.ByBlind && !b.FollowsOther() && !strings.Contains(b.Why, refusedFor) {
 			return fmt.Sprintf("%s is blocked and the refusal is not named: %s", b.Step.ID, b.Why)
 		}
+	}
+	return ""
+}
+
+// checkCause returns what is wrong with the failure of a plan: it names the cause and what was
+// read, and the condition does not ask for another Service.
+func checkCause(err error, code int) string {
+	text, c := err.Error(), conditions.Failed(err)
+	f, is := errors.AsType[*fault.Fault](err)
+	switch {
+	case !strings.Contains(text, refusedFor) && !strings.Contains(text, http.StatusText(code)):
+		return "the cause is not named: " + text
+	case is && strings.HasPrefix(text, f.Error()) && !strings.Contains(text, "token"):
+		return "what could not be read is not named: " + text
+	case c.Reason == status.ReasonRefused:
+		return "the Service is to be changed: " + c.Message
 	}
 	return ""
 }

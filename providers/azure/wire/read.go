@@ -163,7 +163,7 @@ func (r *read) readSecurity() error {
 	var err error
 	r.security, err = r.get(r.ctx, c.SecurityID(), networkVersion)
 	if err != nil {
-		return fmt.Errorf("network security group %s: %w", c.Security, err)
+		return fmt.Errorf("read network security group %s: %w", c.Security, err)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (r *read) listBalancers() error {
 	c := r.config
 	items, _, err := r.list(r.ctx, groupPath(c.SubscriptionOfNetwork(), c.GroupOfBalancers(), "loadBalancers"), networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("load balancers: %w", err)
+		return fmt.Errorf("read load balancers: %w", err)
 	}
 	names := c.Balancers(r.cluster)
 	items = slices.DeleteFunc(items, func(o model.Object) bool { return !model.ContainsFold(names, o.Text("name")) })
@@ -190,7 +190,7 @@ func byNameAndID(a, b model.Object) int {
 func (r *read) listPublicIPs(group string) error {
 	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "publicIPAddresses"), networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("public IPs of %s: %w", group, err)
+		return fmt.Errorf("read public IPs of %s: %w", group, err)
 	}
 	slices.SortFunc(items, byNameAndID)
 	for _, o := range items {
@@ -208,7 +208,7 @@ func (r *read) listPublicIPs(group string) error {
 func (r *read) listLinks(group string) error {
 	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "privateLinkServices"), networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("private link services of %s: %w", group, err)
+		return fmt.Errorf("read private link services of %s: %w", group, err)
 	}
 	if !exists {
 		return nil
@@ -257,7 +257,7 @@ func (s *Session) learnIPs(ctx context.Context, keys []stack.Key) error {
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			first = cmp.Or(first, fmt.Errorf("public IP %s: %w", k.Name, err))
+			first = cmp.Or(first, fmt.Errorf("read public IP %s: %w", k.Name, err))
 		}
 	})
 	return first

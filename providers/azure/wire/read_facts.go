@@ -108,7 +108,7 @@ func (r *read) readSubnet(name string) error {
 		return subnetOf(o), nil
 	})
 	if err != nil {
-		return fmt.Errorf("subnet %s: %w", name, err)
+		return fmt.Errorf("read subnet %s: %w", name, err)
 	}
 	if found == nil {
 		r.Session.facts.subnet(name).Forget()
@@ -148,7 +148,7 @@ func (r *read) readZones() error {
 		return zonesOf(o, r.config.Location), nil
 	})
 	if err != nil {
-		return fmt.Errorf("zones of %s: %w", r.config.Location, err)
+		return fmt.Errorf("read zones of %s: %w", r.config.Location, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -90,11 +90,11 @@ func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error
 		base := "/subscriptions/" + s.config.Subscription + "/resourceGroups/" + group + "/providers/Microsoft.Compute/"
 		sets, _, err := s.list(ctx, base+"virtualMachineScaleSets", computeVersion, nil)
 		if err != nil {
-			return nil, fmt.Errorf("scale sets of %s: %w", group, err)
+			return nil, fmt.Errorf("read scale sets of %s: %w", group, err)
 		}
 		machines, _, err := s.list(ctx, base+"virtualMachines", computeVersion, nil)
 		if err != nil {
-			return nil, fmt.Errorf("machines of %s: %w", group, err)
+			return nil, fmt.Errorf("read machines of %s: %w", group, err)
 		}
 		out.sets, out.machines = append(out.sets, sets...), append(out.machines, machines...)
 	}

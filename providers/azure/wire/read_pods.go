@@ -48,7 +48,7 @@ func (r *read) readPods() []providers.Found[*model.Facts] {
 func (r *read) listContainers() error {
 	items, _, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), r.config.Group, "loadBalancers"), networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("load balancers: %w", err)
+		return fmt.Errorf("read load balancers: %w", err)
 	}
 	slices.SortFunc(items, byNameAndID)
 	r.mu.Lock()
@@ -64,7 +64,7 @@ func (r *read) listContainerIPs() error { return r.listPublicIPs(r.config.Group)
 func (r *read) listGateway(which string) error {
 	items, exists, err := r.list(r.ctx, r.config.GatewayID()+"/"+which, networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("%s of the service gateway %s: %w", which, model.GatewayName, err)
+		return fmt.Errorf("read %s of the service gateway %s: %w", which, model.GatewayName, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

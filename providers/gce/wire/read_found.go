@@ -101,14 +101,14 @@ func (r *read) faults(v *view) (providers.Blind, error) {
 			continue
 		}
 		if kinds := f.kinds(); providers.HidesOnly(r.failed[f]) && len(kinds) > 0 {
-			blind.Add(fmt.Errorf("%s: %w", f, r.failed[f]), kinds...)
+			blind.Add(fmt.Errorf("read %s: %w", f, r.failed[f]), kinds...)
 			continue
 		}
-		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
+		all = append(all, fmt.Errorf("read %s: %w", f, r.failed[f]))
 	}
 	for _, t := range v.things {
 		if err := r.broken[t.id]; err != nil {
-			all = append(all, fmt.Errorf("%s: %w", t.id, err))
+			all = append(all, fmt.Errorf("read %s: %w", t.id, err))
 		}
 	}
 	if len(v.scope.Own) == 0 || !v.deep {

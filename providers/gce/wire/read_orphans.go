@@ -88,7 +88,7 @@ func (r *read) listMarked() error {
 	})
 	var all []error
 	for _, f := range slices.Sorted(maps.Keys(r.failed)) {
-		all = append(all, fmt.Errorf("%s: %w", f, r.failed[f]))
+		all = append(all, fmt.Errorf("read %s: %w", f, r.failed[f]))
 	}
 	if err := r.blind.Err(); err != nil {
 		all = append(all, err)

@@ -13,6 +13,8 @@ const (
 	FactSubnet stack.Kind = "subnet"
 	// FactGroup asks whether a network security group exists, by its OCID.
 	FactGroup stack.Kind = "network-security-group"
+	// FactOwnGroup says that the Service's own group is wanted, so that it must be readable.
+	FactOwnGroup stack.Kind = "own-network-security-group"
 	// FactMachines are the subnets that instances are in: Value is the compartment. Those
 	// of the nodes of Scope.Nodes are among them.
 	FactMachines stack.Kind = "machine-subnets"

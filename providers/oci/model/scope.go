@@ -106,6 +106,9 @@ func Scope(in Input) (providers.Scope, error) {
 	for _, g := range slices.Concat(keyForKind(in, groupsKey, netGroupsKey), backendGroupsKey.Get(in.Values)) {
 		ask(FactGroup, ByID, g)
 	}
+	if ruleMode(in) == modeGroup {
+		ask(FactOwnGroup, ByWanted, id.Owner.UID)
+	}
 	if kept := ruleMode(in); kept == modeAll || kept == modeFrontend {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -77,6 +78,9 @@ func (s *Session) read(ctx context.Context, a *service, r request, out any) (hea
 		header, err = a.send(ctx, r, out)
 		return err
 	})
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", collectionsOf(strings.Split(strings.Trim(r.path, "/"), "/")), err)
+	}
 	return header, err
 }
 
@@ -128,10 +132,17 @@ func nameOf(r *http.Request) providers.Call {
 		call.API = "identity"
 		return call
 	}
-	for i, p := range parts[1:] {
+	call.Operation += " " + collectionsOf(parts[1:])
+	return call
+}
+
+// collectionsOf returns the parts of a path without the identifiers.
+func collectionsOf(parts []string) string {
+	var out []string
+	for i, p := range parts {
 		if i%2 == 0 || p == "actions" {
-			call.Operation += " " + p
+			out = append(out, p)
 		}
 	}
-	return call
+	return strings.Join(out, " ")
 }

@@ -55,7 +55,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	)
 	finders := make([]*finder, len(scopes))
 	for i, sc := range scopes {
-		finders[i] = &finder{session: s, view: v, scope: sc, facts: facts, out: &stack.Stack{Owner: sc.Owner}}
+		finders[i] = &finder{session: s, view: v, scope: sc, facts: facts, blind: providers.Blind{}, out: &stack.Stack{Owner: sc.Owner}}
 		if len(sc.Own) > 0 {
 			finders[i].find()
 		}
@@ -71,7 +71,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		if f.err == nil && len(f.scope.Own) > 0 {
 			f.rules()
 		}
-		out[i].Err = f.err
+		out[i].Err, out[i].Blind = f.err, f.blind
 	}
 	return out
 }

@@ -40,8 +40,8 @@ func (s *Session) factsOf(ctx context.Context, scopes []providers.Scope) (*model
 // fact answers one look-up with what enters it into the facts.
 func (s *Session) fact(ctx context.Context, facts *model.Facts, l providers.Lookup, scopes []providers.Scope) (func(), error) {
 	switch l.Kind {
-	case model.FactAccount, model.FactCompartment:
-		return nil, nil // one names the identity of the calls, the lists answer the other
+	case model.FactAccount, model.FactCompartment, model.FactOwnGroup:
+		return nil, nil // the first names the identity of the calls, the lists answer the others
 	case model.FactSubnet:
 		sub, err := s.subnet(ctx, l.Value)
 		if fault.Is(err, fault.NotFound) {

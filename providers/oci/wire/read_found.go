@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -22,6 +25,7 @@ type finder struct {
 	out     *stack.Stack
 	err     error
 
+	blind         providers.Blind
 	own           string         // OCID of the Service's own group; empty: there is none
 	groups        []string       // groups whose rules matter
 	front, behind []model.Subnet // subnets of the load balancers, and of the nodes
@@ -34,6 +38,9 @@ func (f *finder) find() {
 		at := place{l.Kind, l.By}
 		err := f.view.failed[at]
 		if l.Kind == model.KindGroup && fault.Is(err, fault.NotFound) {
+			if f.wantsOwnGroup() {
+				f.blind.Add(unseenOf(err), model.KindGroup, model.KindGroupRules)
+			}
 			continue // without the right to read groups none was created
 		}
 		if isPlace(l.Kind) && fault.Is(err, fault.NotFound) && slices.Contains(f.scope.Facts, providers.Lookup{Kind: model.FactCompartment, By: model.ByID, Value: l.By}) {
@@ -196,6 +203,23 @@ func (f *finder) ownGroup(l providers.Lookup) {
 	}
 }
 
+// wantsOwnGroup reports whether the Service is to have a group of its own.
+func (f *finder) wantsOwnGroup() bool {
+	return slices.ContainsFunc(f.scope.Facts, func(l providers.Lookup) bool { return l.Kind == model.FactOwnGroup })
+}
+
+// unseenOf returns the refusal of a read of what a Service needs. Oracle does not reveal whether
+// something exists that the credentials may not read.
+func unseenOf(err error) error {
+	f, is := errors.AsType[*fault.Fault](err)
+	if !is {
+		return err
+	}
+	denied := f.With(fault.Denied, "")
+	denied.Helps = "it does not exist, or the controller's credentials may not read it: correct the identifier, or grant the right, see docs/permissions"
+	return fmt.Errorf("%s%w", strings.TrimSuffix(err.Error(), f.Error()), denied)
+}
+
 // guarded are the products for whose load balancers the Service keeps security lists.
 func (f *finder) guarded() []model.Product {
 	return slices.DeleteFunc(model.Products(), func(p model.Product) bool {
@@ -297,7 +321,11 @@ func (f *finder) rules() {
 		f.rulesOf(id)
 	}
 	for _, sub := range slices.Concat(f.front, f.behind) {
-		if err := f.view.failed[sub.List]; err != nil && !fault.Is(err, fault.NotFound) { // without the right to read lists it has no rules in them
+		err := f.view.failed[sub.List]
+		switch {
+		case fault.Is(err, fault.NotFound) && f.wantsEntries():
+			f.blind.Add(unseenOf(err), model.KindEntry)
+		case err != nil && !fault.Is(err, fault.NotFound): // without the right to read lists it has no rules in them
 			f.err = err
 			return
 		}

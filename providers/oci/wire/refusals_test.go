@@ -23,5 +23,8 @@ func TestRefusalTexts(t *testing.T) {
 		kit.Refusal{Status: 401, Code: "NotAuthenticated", Text: "The required information to complete authentication was not provided or was incorrect."},
 		kit.Refusal{Status: 403, Code: "SignUpRequired", Text: "The tenancy has not signed up for this service."},
 		kit.Refusal{Status: 400, Code: "InvalidParameter", Text: "Subnet has insufficient free IP addresses"},
+		kit.Refusal{Status: 404, Code: "NotAuthorizedOrNotFound", Text: "Authorization failed or requested resource not found."},
+		kit.Refusal{Status: 409, Code: "IncorrectState", Text: "Load balancer is in state UPDATING"},
+		kit.Refusal{Status: 429, Code: "TooManyRequests", Text: "Too many requests for the user"},
 	)
 }

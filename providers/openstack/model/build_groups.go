@@ -73,7 +73,7 @@ func (b *builder) senders() []netip.Prefix {
 		add(b.subnet, nil)
 	}
 	if unknown != "" {
-		b.problems.Refuse(memberSubnetKey.Name, unknown, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but no such subnet can be found", "the id of a subnet")
+		b.problems.Refuse(memberSubnetKey.Name, unknown, "is needed to let the load balancer reach the nodes (manage-security-groups of the configuration), but the subnet is not found, or the controller's credentials may not read it", "the id of a subnet")
 	}
 	slices.SortFunc(out, func(p, q netip.Prefix) int { return strings.Compare(p.String(), q.String()) })
 	return slices.Compact(out)

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -83,7 +84,11 @@ func (s *Session) send(ctx context.Context, r request, out any) error {
 
 // read makes a reading call. Errors are faults.
 func (s *Session) read(ctx context.Context, r request, out any) error {
-	return s.limits.Read(ctx, errorTable(), r.bucket, func(ctx context.Context) error { return s.send(ctx, r, out) })
+	err := s.limits.Read(ctx, errorTable(), r.bucket, func(ctx context.Context) error { return s.send(ctx, r, out) })
+	if err != nil {
+		return fmt.Errorf("read %s: %w", r.operation[strings.LastIndexAny(r.operation, "/ ")+1:], err)
+	}
+	return nil
 }
 
 // write makes a writing call. Errors are faults; Ambiguous if the call may have taken
