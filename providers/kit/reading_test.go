@@ -49,9 +49,9 @@ func TestReadBatch(t *testing.T) {
 	}{
 		{"nothing to do with it", map[string]bool{"balancers": true}, []string{"a", "b", "e"}, nil, ""},
 		{"kinds that may not be listed", map[string]bool{"groups": true}, nil, []stack.Kind{"group", "rule"}, ""},
-		{"kinds that are not shown to expired credentials", map[string]bool{"pools": true}, nil, nil, "pools: expired"},
-		{"facts that may not be listed", map[string]bool{"subnets": true}, nil, nil, "subnets: no"},
-		{"a detail", nil, []string{"d", "a", "d"}, nil, "d: odd"},
+		{"kinds that are not shown to expired credentials", map[string]bool{"pools": true}, nil, nil, "read pools: expired"},
+		{"facts that may not be listed", map[string]bool{"subnets": true}, nil, nil, "read subnets: no"},
+		{"a detail", nil, []string{"d", "a", "d"}, nil, "read d: odd"},
 	} {
 		blind, err := r.Faults(tc.asks, tc.things)
 		if d := cmp.Diff(tc.blind, blind.Kinds()); d != "" {
