@@ -17,7 +17,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
-// TestVanishedLoadBalancer: a target group that still names a load balancer that is gone
+// TestVanishedLoadBalancer: a target group that still names a deleted load balancer
 // counts as one on no load balancer, for the release of its Service and for the orphans.
 func TestVanishedLoadBalancer(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {

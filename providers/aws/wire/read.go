@@ -42,8 +42,7 @@ type read struct {
 	classicLBs    map[string]elbtypes.LoadBalancerDescription // by name
 	networkLBs    map[string]elbv2types.LoadBalancer          // by name
 	stackLBs      map[string]string                           // names of load balancers of kind LBC, by their Service
-	listed        map[string]bool                             // ARNs of all load balancers but Classic ones; nil: not all were listed
-	narrow        bool                                        // of the load balancers but Classic ones, only those that were asked for were listed
+	listed        listing                                     // of the load balancers but Classic ones
 	groupLBs      map[string]elbv2types.LoadBalancer          // of groups of Services, by the group, and of others, by name
 	given         map[string]model.Given                      // load balancers that Services name, by name
 	attached      map[string][]elbv2types.TargetGroup         // target groups by the load balancer of a group
@@ -77,6 +76,12 @@ type read struct {
 	listeners      map[string][]elbv2types.Listener // by load balancer ARN
 	targets        map[string][]model.Target        // by target group ARN
 	checking       map[string]bool                  // target groups of which no target is healthy, while first checks go on
+}
+
+// listing is what was listed of a kind of load balancer.
+type listing struct {
+	all    map[string]bool // ARNs; nil: not all were listed
+	narrow bool            // only the requested ones were listed
 }
 
 // family is a list that can fail as a whole.

@@ -25,7 +25,7 @@ func (r *read) listNetwork() error {
 	names := r.values(model.KindNetwork, model.ByName)
 	stacks := slices.Concat(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved), r.givenNames())
 	if len(names)+len(stacks) == 0 {
-		r.narrow = true
+		r.listed.narrow = true
 		return nil
 	}
 	var all []elbv2types.LoadBalancer
@@ -53,9 +53,9 @@ func (r *read) listNetwork() error {
 		err = nil
 	}
 	if err == nil && len(in.Names) == 0 {
-		r.listed = listed
+		r.listed.all = listed
 	}
-	r.narrow = err == nil && r.listed == nil
+	r.listed.narrow = err == nil && r.listed.all == nil
 	return cmp.Or(err, r.findStacks(all))
 }
 

@@ -57,9 +57,9 @@ func existingOf(arns []string, listed map[string]bool) []string {
 }
 
 // listVanished lists all load balancers where a Service has none, and a target group with a
-// name of the Service's names one: only a complete list shows that it is gone.
+// name of the Service's names one: only a complete list shows that it is deleted.
 func (r *read) listVanished() {
-	if !r.narrow || !slices.ContainsFunc(r.scopes, r.mayHaveVanished) {
+	if !r.listed.narrow || !slices.ContainsFunc(r.scopes, r.mayHaveVanished) {
 		return
 	}
 	r.Lists(listOf(familyNetwork, func() error {
@@ -73,7 +73,7 @@ func (r *read) listVanished() {
 			return awssdk.ToString(o.NextMarker) != ""
 		})
 		if err == nil {
-			r.listed = listed
+			r.listed.all = listed
 		}
 		return err
 	}))
@@ -92,7 +92,7 @@ func (r *read) mayHaveVanished(scope providers.Scope) bool {
 // attach keeps, of all target groups in use, those on load balancers of groups.
 func (r *read) attach() {
 	for i := range r.targetGroups {
-		r.targetGroups[i].LoadBalancerArns = existingOf(r.targetGroups[i].LoadBalancerArns, r.listed)
+		r.targetGroups[i].LoadBalancerArns = existingOf(r.targetGroups[i].LoadBalancerArns, r.listed.all)
 	}
 	r.attached = map[string][]elbv2types.TargetGroup{}
 	shared := map[string]bool{}
