@@ -13,8 +13,10 @@ import (
 
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
+	cloud := alibaba.Cloud()
 	laws.Sequences{
-		Keys: alibaba.Cloud().Annotations, Kinds: map[string]func(*corev1.Service){model.CLB: nil, model.NLB: asNet}, Least: 20,
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
+		Keys: cloud.Annotations, Kinds: map[string]func(*corev1.Service){model.CLB: nil, model.NLB: asNet}, Least: 20,
 		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
 			return subjectOf(t, nil), func(t testing.TB, svc *corev1.Service) laws.Case {
 				return subjectOf(t, []props.Case{{Name: "case", Service: svc}}).Cases[0]

@@ -13,8 +13,10 @@ import (
 
 // TestSequences: operations in any order end in the state of a new Service.
 func TestSequences(t *testing.T) {
+	cloud := ibm.Cloud()
 	laws.Sequences{
-		Keys: ibm.Cloud().Annotations, Kinds: map[string]func(*corev1.Service){model.ALB: nil}, Least: 10,
+		Choose: func(svc *corev1.Service) string { return cloud.Choose(svc).Kind }, Capabilities: cloud.Capabilities,
+		Keys: cloud.Annotations, Kinds: map[string]func(*corev1.Service){model.ALB: nil}, Least: 10,
 		Fresh: func(t testing.TB) (*laws.Subject, func(testing.TB, *corev1.Service) laws.Case) {
 			return lawsSubject(t, nil), func(t testing.TB, svc *corev1.Service) laws.Case {
 				return lawsSubject(t, []props.Case{{Name: "case", Service: svc}}).Cases[0]

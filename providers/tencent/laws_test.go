@@ -18,14 +18,17 @@ import (
 const configText = `{"region": "ap-guangzhou", "vpc_id": "vpc-1", "cluster_id": "cls-1"}`
 
 // lawsSubject returns the cloud as the laws see it.
-func lawsSubject(t testing.TB) *laws.Subject {
+func lawsSubject(t testing.TB) *laws.Subject { return subjectOf(t, lawCases()) }
+
+// subjectOf returns the cloud with some Services.
+func subjectOf(t testing.TB, list []props.Case) *laws.Subject {
 	cloud := tencent.Cloud()
 	services := laws.Services[model.Config, *model.Facts]{
 		Cloud: &cloud, Config: common.Config(t, model.ReadConfig, configText), Cluster: "kubernetes", Nodes: machinesOf,
 		Facts: func(*laws.World, model.Input) *model.Facts { return &model.Facts{} },
 	}
 	s := &laws.Subject{Name: "tencent", Rules: cloud.Rules, Flows: cloud.Flows, Created: giveAddress, Known: knownViolations()}
-	for _, c := range lawCases() {
+	for _, c := range list {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
 	}
 	return s
