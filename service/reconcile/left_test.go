@@ -199,6 +199,19 @@ func TestLateTwin(t *testing.T) {
 	}
 }
 
+// TestLateReadIsNoLaterThanOthers: a shorter interval of reads for drift stays as it is.
+func TestLateReadIsNoLaterThanOthers(t *testing.T) {
+	svc, w, clock := newShop("a", one), newWorld(), testclock.NewFakeClock(time.Unix(1e9, 0))
+	o := reconcile.Options{Now: clock.Now, GatherReleases: time.Millisecond, Lateness: reconcile.LeaderLateness, DriftInterval: 3 * time.Second}
+	p := &process{Reconciler: reconcile.New(providers.Bind(toyCloud(), "", "cluster", w), o), w: w, clock: clock}
+	p.SetNodes(twoNodes())
+	p.AllKnown()
+	p.settle(t, jobFor(svc))
+	if wait := p.NextRead(reconcile.OwnerOf(svc)); wait > o.DriftInterval {
+		t.Errorf("the next read is in %v", wait)
+	}
+}
+
 // startLate starts a process whose predecessor may have had calls under way.
 func startLate(w *world) *process {
 	clock := testclock.NewFakeClock(time.Unix(1e9, 0))

@@ -54,7 +54,9 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	case snap.Recheck.IsZero() && last.inUse > 0 && last.At.Equal(d.read):
 		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
-	if snap.late = r.lateRead(d, last); d.read.Before(snap.late) && (snap.Recheck.IsZero() || snap.late.Before(snap.Recheck)) {
+	snap.late = r.lateRead(d, last)
+	sooner := snap.late.Before(snap.Recheck) || snap.Recheck.IsZero() && snap.late.Sub(r.options.Now()) < r.options.DriftInterval
+	if d.read.Before(snap.late) && sooner {
 		snap.Recheck = snap.late
 	}
 	r.snapshots.Put(d.Owner, snap)

@@ -18,7 +18,7 @@ import (
 const (
 	// readyWithin bounds the start of one program. It takes 3 seconds at most on
 	// two busy cores; the rest is for machines that are far slower.
-	readyWithin = 2 * time.Minute
+	readyWithin = 10 * time.Minute
 	// probeEvery is the time between two questions whether a program is ready.
 	probeEvery = 20 * time.Millisecond
 	// logTail is how many bytes of a log an error shows.
