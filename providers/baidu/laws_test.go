@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
+	"github.com/berth-lb/berth/test/props"
 )
 
 const configText = `{"Region": "bj", "VpcId": "vpc-1", "SubnetId": "sbn-1", "ClusterId": "cce-1"}`

@@ -113,6 +113,9 @@ func (s Subject[S]) Nodes() []nodeports.Node { return props.Project(s.Sim.Kubern
 // Control implements props.Subject.
 func (s Subject[S]) Control() *sim.Control { return s.Sim.Control() }
 
+// Answers implements props.Answering.
+func (s Subject[S]) Answers() []int { return props.AllAnswers() }
+
 // Cloud returns the cloud of the account; see props.Planned.
 func (s Subject[S]) Cloud() providers.Entry { return s.entry }
 

@@ -95,8 +95,8 @@ func callsAboutOne(entries []sim.Entry, have *stack.Stack) map[string]bool {
 
 // checkBlame returns what is wrong with a draft that could not read everything, compared
 // with one that could; empty if nothing is. Where the cloud says that a listed resource does not
-// exist, it may be created: the cloud refuses the name if it exists nevertheless. Updates are
-// judged where asked for.
+// exist, the user may read it, and it may be written: the cloud refuses the name if it exists
+// nevertheless. Updates are judged where asked for.
 func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 	known := map[string]bool{}
 	for _, p := range whole.Problems {
@@ -105,13 +105,13 @@ func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 	for _, p := range draft.Problems {
 		// A cloud that hides whether a thing exists leaves both open, and so does the text.
 		open := strings.Contains(p.Message, "or the controller's credentials may not read it")
-		if p.Severity == annotations.Error && !known[p.String()] && !open {
+		if p.Severity == annotations.Error && !known[p.String()] && !open && !gone {
 			return "the user reads: " + p.String()
 		}
 	}
 	for _, step := range draft.Plan.Steps {
 		planned := slices.ContainsFunc(whole.Plan.Steps, func(w plan.Step) bool { return w.ID == step.ID })
-		if !planned && !(gone && step.ID.Action == plan.Create) && (updates || step.ID.Action != plan.Update) {
+		if !planned && !(gone && step.ID.Action != plan.Delete) && (updates || step.ID.Action != plan.Update) {
 			return fmt.Sprintf("planned although it cannot be known: %s", step.ID)
 		}
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -40,11 +41,11 @@ func (s *Session) readFacts(ctx context.Context, scopes []providers.Scope) (*mod
 		keys = append(keys, l.By+" "+l.Value)
 	}
 	found, err := s.listsOf(ctx, distinctTexts(ids))
-	noteFailure(failed, lists, err)
+	noteFailure(failed, lists, "access control lists", err)
 	maps.Copy(facts.Lists, found)
 	if len(keys) > 0 {
 		known, _, err := s.interfaces.Get(ctx, s.now(), distinctTexts(keys), s.interfacesOf)
-		noteFailure(failed, interfaces, err)
+		noteFailure(failed, interfaces, "network interfaces of pods", err)
 		maps.Copy(facts.Interfaces, known)
 	}
 	return facts, failed
@@ -54,13 +55,13 @@ func distinctTexts(texts []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(texts)))
 }
 
-// noteFailure records the error of look-ups.
-func noteFailure(failed kit.Unanswered, lookups []providers.Lookup, err error) {
+// noteFailure records the error of look-ups of some things.
+func noteFailure(failed kit.Unanswered, lookups []providers.Lookup, things string, err error) {
 	if err == nil {
 		return
 	}
 	for _, l := range lookups {
-		failed[l] = err
+		failed[l] = fmt.Errorf("%s: %w", things, err)
 	}
 }
 
