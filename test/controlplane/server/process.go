@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// readyWithin bounds the start of one program. It takes 3 seconds at most on
-	// two busy cores; the rest is for machines that are far slower.
+	// readyWithin bounds the start of one program. It takes 3 seconds on two busy cores, and
+	// minutes beside a dozen other control planes.
 	readyWithin = 10 * time.Minute
 	// probeEvery is the time between two questions whether a program is ready.
 	probeEvery = 20 * time.Millisecond
