@@ -56,6 +56,9 @@ func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.K
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
+// Answers implements props.Answering.
+func (s subject) Answers() []int { return props.AllAnswers() }
+
 // SetRole has the cloud judge by an IAM policy for the cluster.
 func (s subject) SetRole(t testing.TB, role []byte) {
 	t.Helper()

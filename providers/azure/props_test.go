@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,12 @@ func (s subject) Cloud() providers.Entry { return providers.EntryOf(azure.Cloud(
 func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
+
+// Answers implements props.Answering. A single resource is read by its name, which 404 is the
+// answer to: there is none.
+func (s subject) Answers() []int {
+	return slices.DeleteFunc(props.AllAnswers(), func(code int) bool { return code == http.StatusNotFound })
+}
 
 // SetRole has the cloud judge by the definition of a role.
 func (s subject) SetRole(t testing.TB, role []byte) {

@@ -215,7 +215,7 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 		listener := r.groupListener(group, l, places, own)
 		out = append(out, listener)
 		if listener.Proof != stack.None {
-			out = append(out, r.listenerParts(listener)...)
+			out = append(out, r.listenerParts(v, listener)...)
 		}
 	}
 	return out

@@ -231,8 +231,10 @@ func (r *read) readCapacity(lb string) error {
 	return nil
 }
 
-// listenerParts are what was read of a listener besides itself.
-func (r *read) listenerParts(listener stack.Resource) []stack.Resource {
+// listenerParts are what was read of a listener besides itself. If that could not be read, the
+// Service cannot be planned: its parts would count as absent.
+func (r *read) listenerParts(v *view, listener stack.Resource) []stack.Resource {
+	v.seen = append(v.seen, listener.ID)
 	part := func(kind stack.Kind, spec stack.Spec) stack.Resource {
 		return stack.Resource{Key: stack.Key{Kind: kind, Name: listener.Key.Name}, ID: listener.ID, In: listener.Key, Proof: stack.Derived, Spec: spec}
 	}

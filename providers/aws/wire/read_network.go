@@ -182,7 +182,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 	maps.Copy(places, r.otherPlaces(v, arn, ""))
 	for _, l := range r.listeners[arn] {
 		listener := r.listenerOf(l, places, own)
-		out = append(append(out, listener), r.listenerParts(listener)...)
+		out = append(append(out, listener), r.listenerParts(v, listener)...)
 	}
 	return append(out, r.targetStack(v, r.inGroups(v, places))...)
 }
