@@ -15,11 +15,12 @@ import (
 func main() {
 	keep := flag.String("keep", "", "folder for the files and logs of the servers, which is kept; empty: a temporary one")
 	walks := flag.Bool("walk", true, "let Berth create, change and delete Services on the real cloud")
+	crash := flag.Bool("crash", false, "replay a crash on a slow Octavia as well, for which the machine must be idle: calls must end within two minutes")
 	serve := flag.Bool("serve", false, "only start the real cloud, in the folder of -keep, until the program is interrupted")
 	at := flag.String("at", "", "folder of a real cloud that -serve has started; it is asked instead of a new one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := runCommand(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks})
+	err := runCommand(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks, crash: *crash})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
@@ -28,8 +29,8 @@ func main() {
 }
 
 type options struct {
-	keep, at     string
-	serve, walks bool
+	keep, at            string
+	serve, walks, crash bool
 }
 
 func runCommand(ctx context.Context, o options) (err error) {
@@ -80,7 +81,7 @@ func examineCloud(ctx context.Context, r *deployment, c *cloud, o options) error
 	if err := compareBoth(ctx, r, c); err != nil || !o.walks {
 		return err
 	}
-	return runBerth(ctx, r, c)
+	return runBerth(ctx, r, c, o.crash)
 }
 
 // attached is what another process must know to use a real cloud.
