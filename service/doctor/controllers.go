@@ -32,12 +32,11 @@ func checkRelease(c Cluster) []providers.Diagnosis {
 		return []providers.Diagnosis{providers.Unchecked(CodeRelease, "release", "no release was named", "Name the release: --release NAME.")}
 	}
 	chart, tag := w.Labels[labelVersion], ""
-	for _, container := range w.Pod.Containers {
-		image := path.Base(container.Image)
+	if len(w.Pod.Containers) > 0 {
+		image := path.Base(w.Pod.Containers[0].Image)
 		if _, text, found := strings.Cut(image, ":"); found && !strings.Contains(image, "@") {
 			tag = text
 		}
-		break
 	}
 	state := "chart " + orUnknown(chart) + ", controller " + orUnknown(tag) + ", berth " + orUnknown(c.Program)
 	// A build without a tag has no version that could be compared.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/berth-lb/berth/stack/plan"
 )
 
 // Sizes of the drawing in pixels. The width of a character is that of a font of fixed width.
@@ -155,6 +157,6 @@ func (b box) write(out *strings.Builder) {
 		fmt.Fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"black\"/>\n", b.x+2, b.y+2, b.width-4, b.height-4)
 	}
 	for i, line := range b.lines() {
-		fmt.Fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", b.x+padding, b.y+padding/2+lineHeight*i+lineHeight-4, html.EscapeString(line))
+		fmt.Fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", b.x+padding, b.y+padding/2+lineHeight*i+lineHeight-4, html.EscapeString(plan.PrintableText(line)))
 	}
 }

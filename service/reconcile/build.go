@@ -31,7 +31,7 @@ func (r *Reconciler) build(ctx context.Context, job Job, p Parsed, v View) (Desi
 	}
 	switch failed := problems.Errors() || out.refused.Errors(); {
 	case v.Basis == Checked && (failed || err != nil):
-		return Desired{}, toReadAll, nil
+		return Desired{}, toReadAll, nil //nolint:nilerr // reported after the full read, if it remains
 	case err != nil:
 		return Desired{}, toEnd, fmt.Errorf("build: %w", err)
 	case failed:

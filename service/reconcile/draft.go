@@ -63,6 +63,8 @@ const (
 
 // draft runs the phases: it parses, and repeats the others while the request becomes a weaker one,
 // or what was observed does not suffice for the plan that follows from it.
+//
+//nolint:gocyclo // One case for each phase.
 func (r *Reconciler) draft(ctx context.Context, job Job, last recalled) (*Draft, error) {
 	d := &Draft{Job: job, Parsed: r.parse(job, last.snapshot), last: last}
 	if d.Intent == LeaveAlone {

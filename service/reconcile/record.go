@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"time"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/observed"
@@ -55,11 +57,19 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
 	snap.late = r.lateRead(d, last)
-	sooner := snap.late.Before(snap.Recheck) || snap.Recheck.IsZero() && snap.late.Sub(r.options.Now()) < r.options.DriftInterval
-	if d.read.Before(snap.late) && sooner {
+	if d.read.Before(snap.late) && r.isSooner(snap.late, snap.Recheck) {
 		snap.Recheck = snap.late
 	}
 	r.snapshots.Put(d.Owner, snap)
+}
+
+// isSooner reports whether a read is due before a recheck, or before the read for drift if there
+// is none.
+func (r *Reconciler) isSooner(at, recheck time.Time) bool {
+	if recheck.IsZero() {
+		return at.Sub(r.options.Now()) < r.options.DriftInterval
+	}
+	return at.Before(recheck)
 }
 
 // snapshotOf returns the snapshot of a draft that serves, after its run.

@@ -221,6 +221,9 @@ func Describe(r stack.Resource) ResourceDoc { return plainer{}.resource(r, r.Key
 // ValueText returns a value of a document on one line, for people. Strings are quoted.
 func ValueText(v any) string { return valueText(v) }
 
+// PrintableText replaces the characters of a text that control a terminal.
+func PrintableText(s string) string { return replaceUnprintable(s) }
+
 // DOTText returns a quoted string of DOT with one line for each text, without characters that
 // control a terminal.
 func DOTText(lines ...string) string { return dotText(cleanAll(lines)...) }

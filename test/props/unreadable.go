@@ -98,16 +98,8 @@ func callsAboutOne(entries []sim.Entry, have *stack.Stack) map[string]bool {
 // exist, the user may read it, and it may be written: the cloud refuses the name if it exists
 // nevertheless. Updates are judged where asked for.
 func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
-	known := map[string]bool{}
-	for _, p := range whole.Problems {
-		known[p.String()] = true
-	}
-	for _, p := range draft.Problems {
-		// A cloud that hides whether a thing exists leaves both open, and so does the text.
-		open := strings.Contains(p.Message, "or the controller's credentials may not read it")
-		if p.Severity == annotations.Error && !known[p.String()] && !open && !gone {
-			return "the user reads: " + p.String()
-		}
+	if blame := listBlame(whole, draft); len(blame) > 0 && !gone {
+		return "the user reads: " + blame[0]
 	}
 	for _, step := range draft.Plan.Steps {
 		planned := slices.ContainsFunc(whole.Plan.Steps, func(w plan.Step) bool { return w.ID == step.ID })
@@ -121,6 +113,22 @@ func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 		}
 	}
 	return ""
+}
+
+// listBlame returns the mistakes that a draft reports and one that could read everything does not.
+func listBlame(whole, draft *reconcile.Draft) (out []string) {
+	known := map[string]bool{}
+	for _, p := range whole.Problems {
+		known[p.String()] = true
+	}
+	for _, p := range draft.Problems {
+		// A cloud that hides whether a thing exists leaves both open, and so does the text.
+		open := strings.Contains(p.Message, "or the controller's credentials may not read it")
+		if p.Severity == annotations.Error && !known[p.String()] && !open {
+			out = append(out, p.String())
+		}
+	}
+	return out
 }
 
 // checkCause returns what is wrong with the failure of a plan: it names the cause and what was

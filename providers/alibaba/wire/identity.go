@@ -189,9 +189,9 @@ func (l login) assumeRole(ctx context.Context, role, provider, file string) (cre
 
 // Paths of the metadata server. Source: Alibaba Cloud, "Obtain instance metadata".
 const (
-	pathToken  = "/latest/api/token"
+	pathToken  = "/latest/api/token" //nolint:gosec // a path, not a secret
 	pathRegion = "/latest/meta-data/region-id"
-	pathRoles  = "/latest/meta-data/ram/security-credentials/" //nolint:gosec // a path, not a secret
+	pathRoles  = "/latest/meta-data/ram/security-credentials/"
 )
 
 // instanceRole reads temporary credentials of the role of the instance.
