@@ -87,11 +87,7 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	for _, vswitch := range append([]string{spec.VSwitch}, spec.Spares...) {
 		spec.VSwitch = vswitch
 		var made balancerDoc
-		params := balancerParams(spec)
-		err = c.Session.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), []byte(params.Encode()), func(token string) error {
-			params.Set("ClientToken", token)
-			return c.Session.write(c.Ctx, actCreateBalancer, params, &made)
-		})
+		err = sendCreation(c, "", balancerParams(spec), func(params url.Values) error { return c.Session.write(c.Ctx, actCreateBalancer, params, &made) })
 		if err == nil {
 			spec.Address, spec.Name = made.Address, cmp.Or(made.Name, spec.Name)
 			spec.VPC, spec.VSwitch, spec.NetworkType = cmp.Or(made.VPC, spec.VPC), cmp.Or(made.VSwitch, spec.VSwitch), cmp.Or(made.NetworkType, spec.NetworkType)
