@@ -232,6 +232,28 @@ func TestDoctorFindsFaults(t *testing.T) {
 	}
 }
 
+// TestDoctorOfSilentClouds: where no answer shows whether credentials are accepted, nothing is
+// said of them.
+func TestDoctorOfSilentClouds(t *testing.T) {
+	for provider, f := range map[string]sim.Fault{
+		"aws": {Kind: sim.FaultError, Service: "sts", Operation: "GetCallerIdentity", Code: "InternalFailure", Status: http.StatusInternalServerError},
+		"oci": {Kind: sim.FaultError, Code: "InternalServerError", Status: http.StatusInternalServerError},
+	} {
+		t.Run(provider, func(t *testing.T) {
+			p := newExamined(t, provider)
+			if _, err := p.control.Faults.Add(f); err != nil {
+				t.Fatal(err)
+			}
+			got, found := p.examine(t)
+			for _, d := range found.Results {
+				if d.Code == providers.CheckCredentials && d.Result != providers.NotChecked {
+					t.Errorf("%+v\n%s", d, got.out)
+				}
+			}
+		})
+	}
+}
+
 // TestDoctorText: readers see errors first, and one entry for what differs in its object alone.
 func TestDoctorText(t *testing.T) {
 	p := newExamined(t, "aws")

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
 // Files of docs/permissions.
@@ -29,13 +31,23 @@ const (
 
 // Diagnose checks the caller, every action of the role, and the quotas of load balancers.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
+	const about = "AWS credentials"
+	faulty := providers.Diagnosis{Code: providers.CheckCredentials, Result: providers.Faulty, About: about, Next: "Set valid credentials of the controller's role in the environment, and run the command again."}
+	if _, err := s.sdk.Credentials.Retrieve(ctx); err != nil {
+		faulty.State, faulty.Cause = "not found", textOf(err)
+		return []providers.Diagnosis{faulty}
+	}
 	identity, err := sts.NewFromConfig(s.sdk).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		return []providers.Diagnosis{{Code: providers.CheckCredentials, Result: providers.Faulty, About: "AWS credentials", State: "not accepted", Cause: textOf(err),
-			Next: "Set valid credentials of the controller's role in the environment, and run the command again."}}
+	switch failed := faultOf(err, kit.Reading); {
+	case err == nil:
+	case fault.Is(failed, fault.Denied):
+		faulty.State, faulty.Cause = "not accepted", textOf(err)
+		return []providers.Diagnosis{faulty}
+	default:
+		return []providers.Diagnosis{providers.Unchecked(providers.CheckCredentials, about, failed.Error(), "Run the command again where STS can be reached.")}
 	}
 	caller := awssdk.ToString(identity.Arn)
-	out := []providers.Diagnosis{{Code: providers.CheckCredentials, Result: providers.Fine, About: "AWS credentials", State: "accepted for " + caller}}
+	out := []providers.Diagnosis{{Code: providers.CheckCredentials, Result: providers.Fine, About: about, State: "accepted for " + caller}}
 	out = append(out, s.diagnoseRole(ctx, caller, roles)...)
 	return append(out, s.diagnoseQuotas(ctx)...)
 }

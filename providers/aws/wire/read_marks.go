@@ -17,7 +17,7 @@ import (
 // marks lists all load balancers, free target groups and security groups with the
 // cluster's tag, and reads the tags of possible orphans.
 func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
-	r, m := newRead(ctx, s, nil), &marks{listed: map[string]bool{}}
+	r, m := newRead(ctx, s, nil), &marks{}
 	for _, list := range []struct {
 		family family
 		run    func(*read, *marks, *sweep) error
@@ -72,16 +72,10 @@ func (r *read) markedClassic(m *marks, w *sweep) error {
 
 func (r *read) markedNetwork(m *marks, w *sweep) error {
 	var found []markedBalancer
-	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
-		for _, lb := range o.LoadBalancers {
-			m.listed[arnOf(lb)] = true
-			if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
-				found = append(found, markedBalancer{name: awssdk.ToString(lb.LoadBalancerName), arn: arnOf(lb), groups: lb.SecurityGroups})
-			}
+	err := r.eachBalancer(nil, func(lb elbv2types.LoadBalancer) {
+		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
+			found = append(found, markedBalancer{name: awssdk.ToString(lb.LoadBalancerName), arn: arnOf(lb), groups: lb.SecurityGroups})
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
 		return err
@@ -111,7 +105,7 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 				continue
 			}
 			m.groupARNs = append(m.groupARNs, awssdk.ToString(t.TargetGroupArn))
-			if len(existingOf(t.LoadBalancerArns, m.listed)) == 0 {
+			if len(existingOf(t.LoadBalancerArns, r.listed.all)) == 0 {
 				free = append(free, awssdk.ToString(t.TargetGroupArn))
 			}
 		}

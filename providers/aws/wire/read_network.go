@@ -29,34 +29,45 @@ func (r *read) listNetwork() error {
 		return nil
 	}
 	var all []elbv2types.LoadBalancer
-	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	var one []string
 	if len(names) == 1 && len(stacks) == 0 {
+		one = names
+	}
+	err := r.eachBalancer(one, func(lb elbv2types.LoadBalancer) {
+		if len(stacks) > 0 {
+			all = append(all, lb)
+		}
+		if name := awssdk.ToString(lb.LoadBalancerName); containsSorted(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
+			r.networkLBs[name] = lb
+		}
+	})
+	if fault.Is(err, fault.NotFound) {
+		err = nil
+	}
+	r.listed.narrow = err == nil && r.listed.all == nil
+	return cmp.Or(err, r.findStacks(all))
+}
+
+// eachBalancer calls visit with the load balancers of some names, or else with all of the account but
+// Classic ones, whose ARNs it notes.
+func (r *read) eachBalancer(names []string, visit func(elbv2types.LoadBalancer)) error {
+	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
+	if len(names) > 0 {
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
 	}
 	listed := map[string]bool{}
 	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
 		for _, lb := range o.LoadBalancers {
 			listed[arnOf(lb)] = true
-		}
-		if len(stacks) > 0 {
-			all = append(all, o.LoadBalancers...)
-		}
-		for _, lb := range o.LoadBalancers {
-			if name := awssdk.ToString(lb.LoadBalancerName); containsSorted(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
-				r.networkLBs[name] = lb
-			}
+			visit(lb)
 		}
 		in.Marker = o.NextMarker
 		return awssdk.ToString(o.NextMarker) != ""
 	})
-	if fault.Is(err, fault.NotFound) {
-		err = nil
-	}
-	if err == nil && len(in.Names) == 0 {
+	if err == nil && len(names) == 0 {
 		r.listed.all = listed
 	}
-	r.listed.narrow = err == nil && r.listed.all == nil
-	return cmp.Or(err, r.findStacks(all))
+	return err
 }
 
 // networkJobs read listeners and attributes of each load balancer, and tags,

@@ -233,7 +233,6 @@ func (w *sweep) leftOf(o *orphan, have *stack.Stack) *stack.Stack {
 
 // marks is everything in the cloud that could carry the cluster's marks.
 type marks struct {
-	listed       map[string]bool // ARNs of all load balancers but Classic ones
 	balancers    []markedBalancer
 	targetGroups []model.Tags // of those on no load balancer
 	groups       []ec2types.SecurityGroup

@@ -62,21 +62,7 @@ func (r *read) listVanished() {
 	if !r.listed.narrow || !slices.ContainsFunc(r.scopes, r.mayHaveVanished) {
 		return
 	}
-	r.Lists(listOf(familyNetwork, func() error {
-		listed := map[string]bool{}
-		in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-		err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
-			for _, lb := range o.LoadBalancers {
-				listed[arnOf(lb)] = true
-			}
-			in.Marker = o.NextMarker
-			return awssdk.ToString(o.NextMarker) != ""
-		})
-		if err == nil {
-			r.listed.all = listed
-		}
-		return err
-	}))
+	r.Lists(listOf(familyNetwork, func() error { return r.eachBalancer(nil, func(elbv2types.LoadBalancer) {}) }))
 }
 
 func (r *read) mayHaveVanished(scope providers.Scope) bool {

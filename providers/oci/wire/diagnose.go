@@ -17,6 +17,7 @@ const roleFile = "oci.txt"
 // permissions only when they are used.
 func (a *Accounts) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
 	const about = "Oracle Cloud credentials"
+	credentials := providers.Unchecked(providers.CheckCredentials, about, "no call was answered", "See the results of BRT502.")
 	accepted := providers.Diagnosis{Code: providers.CheckCredentials, Result: providers.Fine, About: about, State: "accepted"}
 	out := []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "limits", "the role has no permission to read them", "Look at them with: oci limits resource-availability get")}
 	for _, name := range permissionsOf(roles[roleFile]) {
@@ -28,16 +29,19 @@ func (a *Accounts) Diagnose(ctx context.Context, roles providers.Roles) []provid
 		_, err := a.own.read(ctx, list.api, request{method: http.MethodGet, path: list.path, query: url.Values{"compartmentId": {list.compartment}, "limit": {"1"}}}, nil)
 		switch {
 		case err == nil:
+			credentials = accepted
 			out = append(out, providers.Permitted(name, true, "", ""))
-		case strings.Contains(err.Error(), "NotAuthenticated"):
-			accepted.Result, accepted.State, accepted.Cause, accepted.Next = providers.Faulty, "not accepted", err.Error(), "Correct the key or the principal in the section auth of the cloud configuration file."
+		case fault.CauseOf(err) == fault.Unauthenticated:
+			credentials.Result, credentials.State, credentials.Cause, credentials.Next = providers.Faulty, "not accepted", err.Error(), "Correct the key or the principal in the section auth of the cloud configuration file."
+			out = append(out, providers.Unchecked(providers.CheckPermission, name, "the credentials are not accepted", ""))
 		case fault.Is(err, fault.Denied), fault.Is(err, fault.NotFound):
+			credentials = accepted
 			out = append(out, providers.Permitted(name, false, err.Error(), "Add the permission to the policy of the controller as docs/permissions/"+roleFile+" has it."))
 		default:
 			out = append(out, providers.Unchecked(providers.CheckPermission, name, err.Error(), ""))
 		}
 	}
-	return append([]providers.Diagnosis{accepted}, out...)
+	return append([]providers.Diagnosis{credentials}, out...)
 }
 
 // permissionsOf reads the permissions in braces of all statements.
