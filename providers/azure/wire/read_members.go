@@ -107,7 +107,9 @@ func (s *Session) listFleet(ctx context.Context, groups []string) (*fleet, error
 		list, _, err := s.list(ctx, set.Text("id")+"/virtualMachines", computeVersion, map[string]string{"$expand": "instanceView"})
 		mu.Lock()
 		defer mu.Unlock()
-		first = cmp.Or(first, err)
+		if err != nil && first == nil {
+			first = fmt.Errorf("read machines of scale set %s: %w", set.Text("name"), err)
+		}
 		out.instances[strings.ToLower(set.Text("id"))] = list
 	})
 	return out, first
