@@ -105,7 +105,7 @@ func (b block) notes(p *page) {
 
 func stepNotes(p *page, s StepDoc, which string) {
 	if s.Target.ID != "" {
-		p.note(bodyAt, "id "+fitWidth(s.Target.ID, p.width-bodyAt-len("# id ")-2))
+		p.line(bodyAt, faintSpan("# id "+s.Target.ID))
 	}
 	if len(s.Needs) > 0 {
 		p.note(bodyAt, which+"needs "+needsText(s.Needs))

@@ -77,11 +77,11 @@ func replaceUnprintable(s string) string {
 	}, s)
 }
 
-// fitWidth cuts text in the middle: names in a cloud differ at both ends, the cluster
-// at the beginning and a hash at the end.
+// fitWidth cuts a value of several words in the middle. A single word is a name, an id or a path,
+// with which readers search: it is never cut.
 func fitWidth(s string, width int) string {
 	switch {
-	case textWidth(s) <= width:
+	case textWidth(s) <= width || !strings.Contains(s, " "):
 		return s
 	case width <= 0:
 		return ""
@@ -131,15 +131,12 @@ func cutAround(s string, at, width int) string {
 	return cutHead([]rune(rest), max(0, width-1)) + ellipsis
 }
 
-// wrapText breaks text between words. A word that is longer than limit is cut in the
-// middle.
-func wrapText(text string, width, limit int) []string {
+// wrapText breaks text between words. A word that is longer than the width, such as a name, is
+// never cut and has a line of its own.
+func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""
 	for i, word := range strings.Split(replaceUnprintable(text), " ") {
-		if limit < unlimited {
-			word = fitWidth(word, width)
-		}
 		switch {
 		case i == 0:
 			line = word

@@ -11,7 +11,7 @@ type assignment struct {
 }
 
 // maxName bounds the column of the names, so that one long name does not move all values
-// to the right. A longer one is cut only if the line has no room for it.
+// to the right.
 const maxName = 28
 
 // showFields writes the fields of a new resource. Empty fields are left out.
@@ -80,17 +80,18 @@ func (p *page) fits(indent, col int, a assignment) bool {
 }
 
 // assign writes an assignment on one line if it fits. Otherwise each value gets
-// a line of its own and is cut in the middle.
+// a line of its own, and one of several words is cut in the middle.
 func (p *page) assign(indent, col int, a assignment) {
 	if p.fits(indent, col, a) {
 		p.led(indent, a.lead, plainSpan(a.text(col)), a.tail())
 		return
 	}
-	name := padRight(fitWidth(replaceUnprintable(a.name), p.name), col)
+	name := padRight(replaceUnprintable(a.name), col)
 	room := p.width - indent - textWidth(name) - len(" = ")
 	if len(a.values) == 2 {
 		room -= len("-> ")
 	}
+	room = max(room, minValue)
 	values, alone := a.cut(room)
 	tail := a.tail()
 	if alone {
@@ -119,7 +120,9 @@ func (a assignment) cut(room int) (values []string, alone bool) {
 		return cutAll(a.values, room), false
 	}
 	if room-tail >= minValue {
-		return cutAll(a.values, room-tail), false
+		if values = cutAll(a.values, room-tail); textWidth(values[last])+tail <= room {
+			return values, false
+		}
 	}
 	return cutAll(a.values, room), tail > 0
 }

@@ -65,10 +65,10 @@ func renderMany(p *page, doc Document) {
 			wide = max(wide, textWidth(plan.Owner.String()))
 		}
 	}
-	wide = min(wide, p.width-textWidth(noChanges)) // a cut name is ambiguous
+	wide = min(wide, p.width-textWidth(noChanges))
 	for _, plan := range doc.Plans {
 		if plan.quiet() {
-			p.line(0, plainSpan(padRight(fitWidth(plan.Owner.String(), wide), wide)), faintSpan(noChanges))
+			p.line(0, plainSpan(padRight(plan.Owner.String(), wide)), faintSpan(noChanges))
 		}
 	}
 	for i, plan := range doc.Plans {

@@ -27,19 +27,26 @@ func TestHuman(t *testing.T) {
 var escapes = regexp.MustCompile("\x1b\\[[0-9]+m")
 
 // longestLine returns the length of the longest line without colours.
-func longestLine(text string) int {
-	n := 0
+// findBreakable returns a line that is longer than the width although all its words fit into it.
+func findBreakable(text string, width int) string {
+	const beside = 30 // the indent, a sign, the name of a field
 	for line := range strings.SplitSeq(escapes.ReplaceAllString(text, ""), "\n") {
-		n = max(n, utf8.RuneCountInString(line))
+		word := 0
+		for w := range strings.FieldsSeq(line) {
+			word = max(word, utf8.RuneCountInString(w))
+		}
+		if n := utf8.RuneCountInString(line); n > width && word < width-beside {
+			return line
+		}
 	}
-	return n
+	return ""
 }
 
 func TestHumanKeepsTheWidth(t *testing.T) {
 	for name, doc := range goldenCases() {
 		for _, width := range []int{60, 61, 72, 80, 100, 132} {
-			if got := longestLine(plan.Human(doc, plan.Options{Width: width})); got > width {
-				t.Errorf("%s at width %d: a line has %d characters", name, width, got)
+			if line := findBreakable(plan.Human(doc, plan.Options{Width: width}), width); line != "" {
+				t.Errorf("%s at width %d: a line has %d characters: %s", name, width, utf8.RuneCountInString(line), line)
 			}
 		}
 	}
@@ -141,19 +148,13 @@ func TestHumanOfForeignValues(t *testing.T) {
 
 // TestWideNames: characters that take two columns of a terminal count as two.
 func TestWideNames(t *testing.T) {
-	name := strings.Repeat("负载均衡", 20)
-	k := stack.Key{Kind: "load-balancer", Name: name}
-	text := plan.Human(newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
-		ID: plan.StepID{Owner: newOwner("x"), Key: k, Action: plan.Update}, Target: stack.Resource{ID: name + "é"},
-		Changes: []plan.Change{{Field: "Name", From: name + "1", To: name + "2"}},
-	}}}), plan.Options{Width: 80})
-	for line := range strings.Lines(text) {
+	text := strings.Repeat("负载均衡 ", 20)
+	out := plan.Human(changeDoc("Description", text+"1", text+"2"), plan.Options{Width: 80})
+	for line := range strings.Lines(out) {
 		columns := 0
 		for _, r := range strings.TrimRight(line, "\n") {
-			switch {
-			case unicode.Is(unicode.Han, r):
-				columns += 2
-			case r != '\u0301': // combines with the previous character
+			columns++
+			if unicode.Is(unicode.Han, r) {
 				columns++
 			}
 		}
@@ -161,32 +162,34 @@ func TestWideNames(t *testing.T) {
 			t.Errorf("%d columns: %s", columns, line)
 		}
 	}
-	if !strings.Contains(text, "衡1") || !strings.Contains(text, "衡2") {
-		t.Errorf("the difference is not shown:\n%s", text)
+	if !strings.Contains(out, "衡 1") || !strings.Contains(out, "衡 2") {
+		t.Errorf("the difference is not shown:\n%s", out)
 	}
 }
 
-// TestLongNames: the name of a field is cut if the line has no room for it, and never
-// if the width of the output is not limited.
-func TestLongNames(t *testing.T) {
-	name := "Tags.kubernetes.io/cluster/production-of-the-north"
-	of := func(value string) plan.Document {
-		return newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
-			ID: plan.StepID{Owner: newOwner("x"), Key: stack.Key{Kind: "load-balancer", Name: "x"}, Action: plan.Update}, Target: stack.Resource{ID: "x"},
-			Changes: []plan.Change{{Field: name, From: "", To: value}},
-		}}})
-	}
-	for _, tc := range []struct {
-		value string
-		opt   plan.Options
-		whole bool
-	}{
-		{"owned", plan.Options{Width: 100}, true},
-		{strings.Repeat("owned", 20), plan.Options{Width: 100}, false},
-		{strings.Repeat("owned", 20), plan.Options{Whole: true}, true},
-	} {
-		if text := plan.Human(of(tc.value), tc.opt); strings.Contains(text, name) != tc.whole {
-			t.Errorf("%+v: shown whole: %t\n%s", tc.opt, !tc.whole, text)
+// changeDoc returns a plan that updates one field.
+func changeDoc(field, from, to string) plan.Document {
+	return newDocument(plan.Plan{Owner: newOwner("x"), Steps: []plan.Step{{
+		ID: plan.StepID{Owner: newOwner("x"), Key: stack.Key{Kind: "load-balancer", Name: "x"}, Action: plan.Update}, Target: stack.Resource{ID: "x"},
+		Changes: []plan.Change{{Field: field, From: from, To: to}},
+	}}})
+}
+
+// TestNamesAreWhole: names, ids, names of fields and values that are one word are never cut.
+func TestNamesAreWhole(t *testing.T) {
+	long := func(what string) string { return what + "-" + strings.Repeat("0123456789", 12) }
+	owner := newOwner(long("service"))
+	doc := newDocument(plan.Plan{Owner: owner, Steps: []plan.Step{{
+		ID: plan.StepID{Owner: owner, Key: stack.Key{Kind: "load-balancer", Name: long("name")}, Action: plan.Update}, Target: stack.Resource{ID: long("id")},
+		Changes: []plan.Change{{Field: long("Tags.field"), From: long("from"), To: long("to")}},
+		Why:     "it is named " + long("other"),
+	}}}, plan.Plan{Owner: newOwner(long("quiet"))})
+	for _, width := range []int{20, 60, 80, 132} {
+		text := plan.Human(doc, plan.Options{Width: width})
+		for _, name := range []string{"service", "name", "id", "Tags.field", "from", "to", "quiet"} {
+			if !strings.Contains(text, long(name)) {
+				t.Errorf("width %d: %s is cut:\n%s", width, name, text)
+			}
 		}
 	}
 }

@@ -28,9 +28,8 @@ func faintSpan(text string) span { return span{text: text, style: dim} }
 type page struct {
 	out   strings.Builder
 	color bool
-	width int // at which lines are cut
+	width int // at which values are cut
 	text  int // at which sentences are broken between words
-	name  int // at which names of fields are cut
 }
 
 // unlimited is a width that no value has.
@@ -41,10 +40,10 @@ func newPage(opt Options) *page {
 	if width == 0 {
 		width = defaultWidth
 	}
-	p := &page{color: opt.Color, width: max(width, minWidth), name: maxName}
+	p := &page{color: opt.Color, width: max(width, minWidth)}
 	p.text = p.width
 	if opt.Whole {
-		p.width, p.name = unlimited, unlimited
+		p.width = unlimited
 	}
 	return p
 }
@@ -53,15 +52,11 @@ func (p *page) String() string { return p.out.String() }
 
 func (p *page) blank() { p.out.WriteByte('\n') }
 
-// line writes spans behind an indent. What is too long is cut in the middle of
-// the span that passes the width.
+// line writes spans behind an indent.
 func (p *page) line(indent int, spans ...span) {
 	p.out.WriteString(strings.Repeat(" ", indent))
-	room := p.width - indent
 	for _, s := range spans {
-		text := fitWidth(replaceUnprintable(s.text), room)
-		room -= textWidth(text)
-		p.paint(text, s.style)
+		p.paint(replaceUnprintable(s.text), s.style)
 	}
 	p.out.WriteByte('\n')
 }
@@ -86,7 +81,7 @@ func (p *page) paint(text string, s style) {
 // prose writes a strong line, broken between words; lines after the first are
 // indented by hang.
 func (p *page) prose(indent, hang int, text string) {
-	for i, l := range wrapText(text, p.text-max(indent, hang), p.width) {
+	for i, l := range wrapText(text, p.text-max(indent, hang)) {
 		if i > 0 {
 			indent = hang
 		}
@@ -97,7 +92,7 @@ func (p *page) prose(indent, hang int, text string) {
 // mark writes text behind a sign, and the lines after the first below the text.
 func (p *page) mark(indent int, sign string, s style, text string) {
 	at := indent + textWidth(sign) + 1
-	for i, l := range wrapText(text, p.text-at, p.width) {
+	for i, l := range wrapText(text, p.text-at) {
 		if i == 0 {
 			p.line(indent, span{text: sign, style: s}, plainSpan(" "+l))
 			continue
@@ -108,7 +103,7 @@ func (p *page) mark(indent int, sign string, s style, text string) {
 
 // note writes a remark.
 func (p *page) note(indent int, text string) {
-	for i, l := range wrapText(text, p.text-indent-4, p.width) {
+	for i, l := range wrapText(text, p.text-indent-4) {
 		if i == 0 {
 			p.line(indent, faintSpan("# "+l))
 			continue
