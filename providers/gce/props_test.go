@@ -54,6 +54,8 @@ func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.K
 
 func (s subject) Control() *sim.Control { return &s.running.Cloud.Control }
 
+func (s subject) Answers() []int { return props.AllAnswers() }
+
 // SetRole has the cloud judge by a custom role.
 func (s subject) SetRole(t testing.TB, role []byte) {
 	t.Helper()

@@ -11,18 +11,34 @@ import (
 )
 
 // holdUnseen blocks steps that cannot be decided without a kind that the read could not
-// see. The refusal of the read is the reason.
+// see: of resources of that kind, and updates that remove a reference to one. The refusal of the
+// read is the reason.
 func holdUnseen(blind providers.Blind, have *stack.Stack) plan.StepFilter {
 	return func(s plan.Step) plan.Verdict {
-		refusal, unseen := blind[s.ID.Key.Kind]
+		kind := s.ID.Key.Kind
+		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
+			kind = unseenRemoved(blind, have, s)
+		}
+		refusal, unseen := blind[kind]
 		if !unseen {
 			return plan.Verdict{}
 		}
-		if _, seen := have.Get(s.ID.Key); seen && s.ID.Action == plan.Update {
-			return plan.Verdict{}
-		}
-		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(s.ID.Key.Kind) + " could not be read" + causeText(refusal)}
+		return plan.Verdict{Blocked: true, By: plan.ByBlind, Why: "resources of the kind " + string(kind) + " could not be read" + causeText(refusal)}
 	}
+}
+
+// unseenRemoved returns the kind of a resource that the read could not see and to which the
+// step removes a reference; empty if there is none.
+func unseenRemoved(blind providers.Blind, have *stack.Stack, s plan.Step) stack.Kind {
+	for _, ch := range s.Changes {
+		for _, ref := range stack.Refs(ch.Removed) {
+			_, seen := have.Get(ref.To)
+			if _, unseen := blind[ref.To.Kind]; unseen && !seen {
+				return ref.To.Kind
+			}
+		}
+	}
+	return ""
 }
 
 // causeText returns the refusal of a read as the end of a sentence.

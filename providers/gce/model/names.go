@@ -332,6 +332,27 @@ func GroupKey(zone, name string) stack.Key {
 	return stack.Key{Kind: KindGroup, Name: zone + "/" + name}
 }
 
+// KeyAt returns the key of the instance or endpoint group with a path, if the name is one of
+// such a group and it has that name.
+func (n Name) KeyAt(path string) (stack.Key, bool) {
+	collection, parts := "networkEndpointGroups", strings.Split(path, "/")
+	if n.Key.Kind == KindGroup {
+		collection = "instanceGroups"
+	}
+	if len(parts) != 4 || parts[0] != "zones" || parts[2] != collection {
+		return stack.Key{}, false
+	}
+	zone, name := parts[1], parts[3]
+	switch {
+	case n.Key.Kind == KindGroup:
+		return GroupKey(zone, name), name == n.Name
+	case n.Pattern:
+		hash, fits := MatchName(n.Name, name)
+		return NegKey(zone, hash), fits
+	}
+	return NegKey(zone, ""), name == n.Name
+}
+
 // NegKey names an endpoint group of the Service: by zone, and by the hash in its
 // name where that is another subnet's than the cluster's.
 func NegKey(zone, hash string) stack.Key {

@@ -55,7 +55,26 @@ func (r *read) view(scope providers.Scope) *view {
 			}
 		}
 	}
+	r.nameUnseen(v, known)
 	return v
+}
+
+// nameUnseen gives keys to groups that backend services refer to and a list could not show.
+// The path of a group has its zone and its name, from which its key follows.
+func (r *read) nameUnseen(v *view, known map[nameID]model.Name) {
+	unseen := slices.DeleteFunc(slices.Clone(v.scope.Own), func(l providers.Lookup) bool {
+		return (l.Kind != model.KindGroup || r.complete(familyGroups)) && (l.Kind != model.KindNEG || r.complete(familyNEGs))
+	})
+	for _, t := range v.things {
+		for _, path := range t.refs {
+			for _, l := range unseen {
+				n, ok := known[nameID{l.Kind, l.Value}]
+				if key, fits := n.KeyAt(path); ok && fits && v.keys[path] == (stack.Key{}) {
+					v.keys[path] = key
+				}
+			}
+		}
+	}
 }
 
 func (v *view) add(things ...thing) {
@@ -209,30 +228,29 @@ func checkThing(c *computepb.HealthCheck, n model.Name) thing {
 
 func (r *read) groupThings(n model.Name) []thing {
 	var out []thing
-	for at, g := range r.groupList {
-		if at.name == n.Name {
-			t := plainThing(n, g.GetSelfLink(), g)
-			t.key = model.GroupKey(at.zone, n.Name)
-			out = append(out, t)
-		}
+	for _, g := range r.groupList {
+		out = append(out, zonalThing(n, g.GetSelfLink(), g)...)
 	}
 	return out
 }
 
 func (r *read) negThings(n model.Name) []thing {
 	var out []thing
-	for at, g := range r.negs {
-		hash, fits := "", at.name == n.Name
-		if n.Pattern {
-			hash, fits = model.MatchName(n.Name, at.name)
-		}
-		if fits {
-			t := plainThing(n, g.GetSelfLink(), g)
-			t.key = model.NegKey(at.zone, hash)
-			out = append(out, t)
-		}
+	for _, g := range r.negs {
+		out = append(out, zonalThing(n, g.GetSelfLink(), g)...)
 	}
 	return out
+}
+
+// zonalThing returns a group if it has the name.
+func zonalThing(n model.Name, link string, object any) []thing {
+	t := plainThing(n, link, object)
+	key, fits := n.KeyAt(t.id)
+	if !fits {
+		return nil
+	}
+	t.key = key
+	return []thing{t}
 }
 
 func pathsOf(urls ...string) []string {
