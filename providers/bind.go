@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -126,8 +127,12 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 			Select: func(r Request) nodeports.Filter { return cloud.Select(input(r)) },
 		},
 		Places: Places{
-			OwnedScope:     ownedScopeOf(cloud, identity),
-			Scope:          func(r Request) (Scope, error) { return cloud.Scope(input(r)) },
+			OwnedScope: ownedScopeOf(cloud, identity),
+			Scope: func(r Request) (Scope, error) {
+				scope, err := cloud.Scope(input(r))
+				scope.Addresses = addressesOf(r.Service)
+				return scope, err
+			},
 			ScopeForCreate: fresh,
 		},
 		Stacks: bindStacks(cloud, identity, input),
@@ -209,8 +214,21 @@ func ownedScopeOf[C, F any](cloud Cloud[C, F], identity func(stack.Owner) Identi
 		if svc != nil {
 			id.Ports = nodeports.Ports(svc)
 		}
-		return cloud.OwnedScope(id)
+		scope := cloud.OwnedScope(id)
+		scope.Addresses = addressesOf(svc)
+		return scope
 	}
+}
+
+// addressesOf returns the addresses and host names of the status of a Service.
+func addressesOf(svc *corev1.Service) (out []string) {
+	if svc == nil {
+		return nil
+	}
+	for _, at := range svc.Status.LoadBalancer.Ingress {
+		out = append(out, cmp.Or(at.IP, at.Hostname))
+	}
+	return out
 }
 
 // placesOf returns the annotations of a Service, and the labels that the provider has written

@@ -101,6 +101,9 @@ type Scope struct {
 	Facts []Lookup
 	// Nodes are backends whose properties in the cloud are facts as well.
 	Nodes nodeports.NodeSet
+	// Addresses are those of the Service's status, and host names: evidence which of several resources of one mark
+	// serves it.
+	Addresses []string
 	// Only narrows Own to these kinds, if the caller knows the state of the rest; empty:
 	// all. Resources are returned with the ones that contain them, at least with
 	// identifier and name. A session can return more.

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -111,21 +110,6 @@ func TestServersOfOthers(t *testing.T) {
 		}
 		w.Release(svc)
 	})
-}
-
-// TestTwoOfOneName: of two load balancers with the owner tag of a Service none is touched.
-func TestTwoOfOneName(t *testing.T) {
-	w := beginWorld(t, withNodes(3))
-	svc := props.Service("web", nil).Service
-	w.Serve(svc)
-	w.Sim.Cloud.DoubleBalancer(w.Sim.Cloud.Balancers()[0])
-	w.Restart(svc)
-	w.Control().Journal.Reset()
-	svc.Spec.Ports = svc.Spec.Ports[:1]
-	_, err := w.Process.Draft(t.Context(), reconcile.Job{Service: svc})
-	if err == nil || !strings.Contains(err.Error(), "both have the tag") || w.Control().Journal.Writes() != 0 {
-		t.Errorf("%v, %d writes", err, w.Control().Journal.Writes())
-	}
 }
 
 // TestPreserved: a load balancer that is kept when the Service is deleted forwards as before, and

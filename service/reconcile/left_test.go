@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -196,6 +197,44 @@ func TestLateTwin(t *testing.T) {
 			}
 			checkEqual(t, cost{}, p.cost(func() { p.settle(t, job) }))
 		})
+	}
+}
+
+// TestLateReadsGrow: a Service whose record shows no complete run is read again 2, 4, 8 and 16 minutes after the start,
+// whatever happens to it in between, and not again. A Service with a record is not.
+func TestLateReadsGrow(t *testing.T) {
+	w, minutes := newWorld(), []time.Duration{2, 4, 8, 16}
+	p, job := startLate(w), jobFor(newShop("a", one))
+	start := p.clock.Now()
+	res := p.settle(t, job)
+	job.Applied = res.Draft.Asked
+	for i, at := range minutes {
+		at *= time.Minute
+		if due := p.clock.Now().Add(p.NextRead(res.Draft.Owner)).Sub(start); due != at {
+			t.Fatalf("read %d is %v after the start, want %v", i+1, due, at)
+		}
+		checkEqual(t, cost{}, p.cost(func() { p.settle(t, job) }))
+		p.clock.Step(start.Add(at).Sub(p.clock.Now()))
+		late := fmt.Sprintf("pool-%d", i)
+		w.things[late] = &thing{id: late, uid: "a", port: "8080", spec: pool{NodePort: 1}}
+		w.things[late+"/members"] = &thing{id: late + "/members", uid: "a", in: late, spec: members{}}
+		p.settle(t, job)
+		if _, left := w.things[late]; left {
+			t.Errorf("what was created %v after the start is left", at)
+		}
+		if i == 1 {
+			p.Distrust(res.Draft.Owner)
+			p.settle(t, job)
+		}
+	}
+	if next := p.NextRead(res.Draft.Owner); next < 20*time.Minute {
+		t.Errorf("another read is in %v", next)
+	}
+	recorded := startLate(w)
+	job.Service.Spec.Ports[0].NodePort++ // changed since
+	recorded.settle(t, job)
+	if next := recorded.NextRead(res.Draft.Owner); next < 20*time.Minute {
+		t.Errorf("after a complete run of the previous process a read is in %v", next)
 	}
 }
 

@@ -43,24 +43,43 @@ func (r *Reconciler) hadPredecessor(d *Draft) bool {
 	return !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
+// lateReads is the number of reads for late creations. Their intervals double: the last one is 16 minutes after the start,
+// and creations that are later still wait for a read for drift.
+const lateReads = 4
+
 // lateRead returns when to read a Service again because a previous process ended within a run
 // for it: what that process had under way may be created after the read of the run that was
-// clean, as a second load balancer where a name is no identity. Zero: that cannot be.
+// clean, as a second load balancer where a name is no identity. Zero: that cannot be. The first run of this process
+// decides, since a later record is its own.
 func (r *Reconciler) lateRead(d *Draft, last snapshot) time.Time {
-	end := r.started.Add(observed.LateCalls)
 	switch {
-	case last.Have != nil:
+	case last.isLateKnown && (last.late.IsZero() || d.read.Before(last.late)):
 		return last.late
-	case d.matches(d.Job.Applied) || !r.hadPredecessor(d) || !d.read.Before(end):
+	case last.isLateKnown:
+		return r.lateReadAfter(d.read)
+	case d.Job.Applied != "" || !r.hadPredecessor(d):
 		return time.Time{}
 	case d.Job.Foreign && len(d.Job.Service.Status.LoadBalancer.Ingress) > 0: // another controller had completed it
 		return time.Time{}
 	}
+	next := r.lateReadAfter(d.read)
 	// A cloud that performs creations one after the other has performed ours after the late ones.
-	if visible := r.options.Now().Add(observed.StaleRead); visible.After(end) {
+	if visible := r.options.Now().Add(observed.StaleRead); !next.IsZero() && visible.After(next) {
 		return visible
 	}
-	return end
+	return next
+}
+
+// lateReadAfter returns the time of the next read for late creations after another read; zero: that was the last one.
+func (r *Reconciler) lateReadAfter(read time.Time) time.Time {
+	since := observed.LateCalls
+	for range lateReads {
+		if next := r.started.Add(since); read.Before(next) {
+			return next
+		}
+		since *= 2
+	}
+	return time.Time{}
 }
 
 // MayBeReleased reports whether a previous process may have released a Service: its last calls

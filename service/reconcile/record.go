@@ -33,18 +33,20 @@ func (r *Reconciler) record(d *Draft, report engine.Report) {
 // remember keeps the state after a run as the snapshot, unless the cloud has contradicted it, or
 // a resource in it blocks a step and may not exist at the next draft.
 func (r *Reconciler) remember(d *Draft, res Result) {
+	last := r.lastSnapshot(d.Owner)
+	late := r.lateRead(d, last)
 	if res.Report.Stale() || d.Obstructed() {
-		r.Distrust(d.Owner)
 		if !d.Problems.Errors() {
-			r.snapshots.Put(d.Owner, snapshot{good: &d.Request})
+			last.good = &d.Request
 		}
+		r.snapshots.Put(d.Owner, snapshot{good: last.good, late: late, isLateKnown: true})
 		return
 	}
 	clean := ""
 	if res.Clean {
 		clean = d.Digest
 	}
-	snap, last := r.snapshotOf(d, res.Report.Have, clean), r.lastSnapshot(d.Owner)
+	snap := r.snapshotOf(d, res.Report.Have, clean)
 	switch snap.Recheck = r.recheckAt(d, snap.Have); {
 	case res.doubtful:
 		snap.Recheck = r.observed.StaleUntil()
@@ -56,7 +58,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	case snap.Recheck.IsZero() && last.inUse > 0 && last.At.Equal(d.read):
 		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
-	snap.late = r.lateRead(d, last)
+	snap.late, snap.isLateKnown = late, true
 	if d.read.Before(snap.late) && r.isSooner(snap.late, snap.Recheck) {
 		snap.Recheck = snap.late
 	}

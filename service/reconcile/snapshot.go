@@ -31,8 +31,9 @@ type snapshot struct {
 	// deleted. It doubles while they do.
 	inUse time.Duration
 	// late is when to read again what calls of a previous process have created late; zero: none
-	// can have.
-	late time.Time
+	// can have. It is valid with isLateKnown.
+	late        time.Time
+	isLateKnown bool
 	// manual are the actions that need more permissions.
 	manual manualActions
 	// unproven are the shared resources that were found without proof, with the load balancer,
@@ -63,7 +64,8 @@ func (r *Reconciler) recall(o stack.Owner) (out recalled) {
 // Distrust drops the observed stack of a Service, so that the next draft reads everything. The
 // last valid request is kept.
 func (r *Reconciler) Distrust(o stack.Owner) {
-	r.snapshots.Put(o, snapshot{good: r.lastSnapshot(o).good})
+	last := r.lastSnapshot(o)
+	r.snapshots.Put(o, snapshot{good: last.good, late: last.late, isLateKnown: last.isLateKnown})
 }
 
 // distrustSnapshot does so in a draft, which observes again then.

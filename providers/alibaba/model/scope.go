@@ -112,6 +112,9 @@ func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 	}
 	var out []stack.Resource
 	for _, r := range have.Resources {
+		if providers.IsDuplicate(r.Key) || providers.IsDuplicate(r.In) {
+			continue
+		}
 		switch spec := r.Spec.(type) {
 		case Balancer:
 			spec.Returned = true

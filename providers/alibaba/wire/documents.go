@@ -30,6 +30,7 @@ type balancerDoc struct {
 	Size          string `json:"LoadBalancerSpec"`
 	TrafficCharge string `json:"InternetChargeTypeAlias"`
 	Bandwidth     int    `json:"Bandwidth"`
+	Created       string `json:"CreateTime"`
 	Delete        string `json:"DeleteProtection"`
 	Modify        string `json:"ModificationProtectionStatus"`
 	Tags          struct {

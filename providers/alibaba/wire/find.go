@@ -49,6 +49,8 @@ func (f *finder) lookup(kind stack.Kind, by string) (string, bool) {
 // candidate is a load balancer of a list, of either kind.
 type candidate struct {
 	id, name string
+	address  string // or host name
+	created  string
 	tags     map[string]string
 	state    stack.State
 	spec     stack.Spec
@@ -59,7 +61,7 @@ func candidatesOf(docs []balancerDoc) []candidate {
 	var out []candidate
 	for _, d := range docs {
 		spec := balancerSpec(d)
-		out = append(out, candidate{id: d.ID, name: d.Name, tags: spec.Tags, spec: spec, settable: attributesOf(spec)})
+		out = append(out, candidate{id: d.ID, name: d.Name, address: d.Address, created: d.Created, tags: spec.Tags, spec: spec, settable: attributesOf(spec)})
 	}
 	return out
 }
@@ -68,7 +70,7 @@ func netCandidates(docs []netDoc, security string) []candidate {
 	var out []candidate
 	for _, d := range docs {
 		spec := netSpec(d, security)
-		c := candidate{id: d.ID, name: d.Name, tags: spec.Tags, spec: spec, settable: model.NetBalancer{
+		c := candidate{id: d.ID, name: d.Name, address: d.Host, created: d.Created, tags: spec.Tags, spec: spec, settable: model.NetBalancer{
 			Name: spec.Name, AddressType: spec.AddressType, IPv6Type: spec.IPv6Type, Zones: spec.Zones, CrossZone: spec.CrossZone, Security: spec.Security, Package: spec.Package, Tags: spec.Tags,
 		}}
 		switch d.Status {
@@ -83,8 +85,7 @@ func netCandidates(docs []netDoc, security string) []candidate {
 }
 
 // find selects the Service's load balancer of a list: the one with its owner tag, else the one
-// with its default name that has no owner tag, else the one that it names. Of several of one tag or
-// name none can be chosen.
+// with its default name that has no owner tag, else the one that it names.
 func (f *finder) find(all []candidate, kind, attributes stack.Kind) {
 	_, f.served = f.lookup(kind, model.ByServed)
 	if kind == model.KindBalancer {
@@ -92,7 +93,7 @@ func (f *finder) find(all []candidate, kind, attributes stack.Kind) {
 	}
 	id, _ := f.lookup(kind, model.ByID)
 	named := slices.IndexFunc(all, func(d candidate) bool { return id != "" && d.id == id })
-	own, proof := f.findOwn(all, kind)
+	own, proof := f.findOwn(all, kind, id)
 	switch {
 	case f.err != nil:
 		return
@@ -130,8 +131,9 @@ func (f *finder) readGroups() {
 	}
 }
 
-// findOwn returns the place of the Service's own load balancer in a list; -1: it has none.
-func (f *finder) findOwn(all []candidate, kind stack.Kind) (int, stack.Proof) {
+// findOwn returns the place of the Service's own load balancer in a list; -1: it has none. Of several with its
+// complete mark one stays, and the others are deleted, except one that the Service names. Of several others none can be chosen.
+func (f *finder) findOwn(all []candidate, kind stack.Kind, named string) (int, stack.Proof) {
 	for _, by := range []struct {
 		lookup string
 		proof  stack.Proof
@@ -140,20 +142,32 @@ func (f *finder) findOwn(all []candidate, kind stack.Kind) (int, stack.Proof) {
 		if !ok {
 			continue
 		}
-		found := -1
+		var found []int
 		for i, d := range all {
-			switch {
-			case !f.fits(d, by.lookup, value):
-			case found >= 0:
-				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found].id, d.id, by.lookup, value)
-				return -1, stack.None
-			default:
-				found = i
+			if f.fits(d, by.lookup, value) {
+				found = append(found, i)
 			}
 		}
-		if found >= 0 {
-			return found, by.proof
+		if len(found) > 1 && named != "" {
+			found = slices.DeleteFunc(found, func(i int) bool { return all[i].id == named })
 		}
+		if len(found) == 0 {
+			continue
+		}
+		last, _ := f.lookup(kind, model.ByLabel)
+		kit.SortMarked(found, func(i int) kit.Marked {
+			d := all[i]
+			return kit.Marked{ID: d.id, Created: d.created, Recorded: d.id == last || kit.IsRecorded(f.scope, d.address), Failed: d.state == stack.Failed}
+		})
+		for _, i := range found[1:] {
+			d := all[i]
+			if by.lookup != model.ByTag || d.tags[model.TagCluster] == "" {
+				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found[0]].id, d.id, by.lookup, value)
+				return -1, stack.None
+			}
+			f.out.Put(stack.Resource{Key: providers.DuplicateKey(kind, d.id), ID: d.id, Proof: stack.Tag, State: d.state, Spec: d.spec})
+		}
+		return found[0], by.proof
 	}
 	return -1, stack.None
 }

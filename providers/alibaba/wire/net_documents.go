@@ -23,13 +23,19 @@ type netDoc struct {
 	IPVersion   string       `json:"AddressIpVersion"`
 	IPv6Type    string       `json:"Ipv6AddressType"`
 	VPC         string       `json:"VpcId"`
-	Group       string       `json:"ResourceGroupId"`
 	Package     string       `json:"BandwidthPackageId"`
 	CrossZone   bool         `json:"CrossZoneEnabled"`
 	Security    []string     `json:"SecurityGroupIds"`
 	Tags        []netTagDoc  `json:"Tags"`
 	Zones       []netZoneDoc `json:"ZoneMappings"`
+	netOrigin
 	netProtections
+}
+
+// netOrigin is when and where a load balancer was created.
+type netOrigin struct {
+	Created string `json:"CreateTime"`
+	Group   string `json:"ResourceGroupId"`
 }
 
 type netProtections struct {
@@ -263,6 +269,7 @@ type securityDoc struct {
 	Name        string `json:"SecurityGroupName"`
 	Description string `json:"Description"`
 	Group       string `json:"ResourceGroupId"`
+	Created     string `json:"CreationTime"`
 	Tags        struct {
 		Tag []tagDoc `json:"Tag"`
 	} `json:"Tags"`

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -15,20 +16,31 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// takeSecurity adds the security group of the Service.
-func (f *finder) takeSecurity(all []securityDoc) {
+// takeSecurity adds the security group of the Service. Of several the one stays that a load balancer has joined, or
+// the oldest one, and the others are deleted.
+func (f *finder) takeSecurity(all []securityDoc, balancers []netDoc) {
 	owner, ok := f.lookup(model.KindSecurityGroup, model.ByTag)
-	for _, d := range all {
-		if tags := d.tags(); !ok || tags[model.TagOwner] != owner || !f.isCluster(tags) {
-			continue
-		}
-		if f.security != "" {
+	if !ok {
+		return
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(d securityDoc) bool { tags := d.tags(); return tags[model.TagOwner] != owner || !f.isCluster(tags) })
+	kit.SortMarked(own, func(d securityDoc) kit.Marked {
+		joined := slices.ContainsFunc(balancers, func(lb netDoc) bool { return slices.Contains(lb.Security, d.ID) })
+		return kit.Marked{ID: d.ID, Created: d.Created, Recorded: joined}
+	})
+	for i, d := range own {
+		r := stack.Resource{Key: stack.Key{Kind: model.KindSecurityGroup}, ID: d.ID, Proof: stack.Tag, Spec: model.SecurityGroup{Name: d.Name, Description: d.Description, Group: d.Group}}
+		switch {
+		case i == 0:
+			f.security = d.ID
+			f.things = append(f.things, d.ID)
+		case d.tags()[model.TagCluster] == "":
 			f.err = fault.New(fault.Conflict, "the security groups %s and %s both have the tag %s; change that of the one that is not the Service's", f.security, d.ID, owner)
 			return
+		default:
+			r.Key = providers.DuplicateKey(model.KindSecurityGroup, d.ID)
 		}
-		f.security = d.ID
-		f.things = append(f.things, d.ID)
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindSecurityGroup}, ID: d.ID, Proof: stack.Tag, Spec: model.SecurityGroup{Name: d.Name, Description: d.Description, Group: d.Group}})
+		f.out.Put(r)
 	}
 }
 

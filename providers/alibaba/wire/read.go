@@ -43,7 +43,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	for i, scope := range scopes {
 		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}}
 		finders[i].find(candidatesOf(balancers), model.KindBalancer, model.KindAttributes)
-		finders[i].takeSecurity(net.security)
+		finders[i].takeSecurity(net.security, net.balancers)
 		finders[i].find(netCandidates(net.balancers, finders[i].security), model.KindNetBalancer, model.KindNetAttributes)
 		details = append(details, finders[i].details(ctx)...)
 	}

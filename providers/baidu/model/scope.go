@@ -67,7 +67,7 @@ func BeforeDelete(_ Identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 			spec.EIP = stack.Ref{}
 			r.Spec = spec
 		}
-		if r.Key.Kind != KindAddress {
+		if r.Key.Kind != KindAddress && !providers.IsDuplicate(r.Key) {
 			out = append(out, r)
 		}
 	}

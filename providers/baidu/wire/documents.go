@@ -43,6 +43,7 @@ type balancerDoc struct {
 	PublicIP    string   `json:"publicIp,omitempty"`
 	EIP         string   `json:"eip,omitempty"` // of a creation
 	Tags        []tagDoc `json:"tags"`
+	Created     string   `json:"createTime,omitempty"` // only where one is read
 
 	kind string
 }
@@ -67,6 +68,7 @@ type addressDoc struct {
 	Bandwidth int      `json:"bandwidthInMbps"`
 	Payment   string   `json:"paymentTiming"`
 	Billing   string   `json:"billingMethod"`
+	Created   string   `json:"createTime"`
 	Tags      []tagDoc `json:"tags"`
 }
 

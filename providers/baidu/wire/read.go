@@ -152,14 +152,14 @@ func (p place) mayUse(d groupDoc) bool {
 func (f *finder) find(ctx context.Context, balancers []balancerDoc, addresses []addressDoc) {
 	for _, l := range f.scope.Own {
 		if l.Kind == model.KindAddress {
-			f.findAddress(addresses)
+			f.findAddress(addresses, balancers)
 		}
 	}
 	for _, l := range f.scope.Own {
 		switch {
 		case f.err != nil || l.Kind != model.KindBalancer:
 		case l.By == model.ByTag, l.By == model.ByReserve:
-			f.findOwn(balancers, l.By == model.ByReserve)
+			f.findOwn(ctx, balancers, l.By == model.ByReserve)
 		case l.By == model.ByID, l.By == model.ByAddedID:
 			f.findNamed(ctx, balancers, l)
 		case l.By == model.ByName:
@@ -172,28 +172,34 @@ func (f *finder) markOf(tags []tagDoc) model.Mark {
 	return model.MarkOf(tagsOf(tags), f.session.config.ClusterID, f.scope.Owner.UID)
 }
 
-// findAddress selects the address with the tag of the Service. A prepaid one cannot be deleted.
-func (f *finder) findAddress(all []addressDoc) {
-	for _, d := range all {
-		if f.markOf(d.Tags) != model.Ours {
-			continue
-		}
-		if f.address != "" {
-			f.err = fault.New(fault.Conflict, "the EIPs %s and %s both have the tag of the Service; change that of the one that is not the Service's", f.address, d.Address)
-			return
-		}
+// findAddress selects the address with the tag of the Service. Of several one stays, and the others are deleted. A
+// prepaid one cannot be deleted.
+func (f *finder) findAddress(all []addressDoc, balancers []balancerDoc) {
+	own := slices.DeleteFunc(slices.Clone(all), func(d addressDoc) bool { return f.markOf(d.Tags) != model.Ours })
+	kit.SortMarked(own, func(d addressDoc) kit.Marked {
+		bound := slices.ContainsFunc(balancers, func(lb balancerDoc) bool { return lb.ID == d.Instance && f.markOf(lb.Tags) == model.Ours })
+		return kit.Marked{ID: d.Address, Created: d.Created, Recorded: bound || kit.IsRecorded(f.scope, d.Address)}
+	})
+	for i, d := range own {
 		r := stack.Resource{Key: model.AddressKey(), ID: d.Address, Proof: stack.Tag, Spec: d.spec()}
-		if d.Payment == "Prepaid" {
-			r.Ownership = stack.External
+		switch prepaid := d.Payment == "Prepaid"; {
+		case i == 0:
+			f.address = d.Address
+			if prepaid {
+				r.Ownership = stack.External
+			}
+		case prepaid:
+			continue
+		default:
+			r.Key = providers.DuplicateKey(model.KindAddress, d.Address)
 		}
-		f.address = d.Address
 		f.out.Put(r)
 	}
 }
 
-// findOwn selects the load balancer with the tags of the Service. Of several none can be chosen. One
-// with a part of the tags has no proof.
-func (f *finder) findOwn(all []balancerDoc, stays bool) {
+// findOwn selects the load balancer with the tags of the Service. Of several one stays, and the others are deleted.
+// One with a part of the tags has no proof.
+func (f *finder) findOwn(ctx context.Context, all []balancerDoc, stays bool) {
 	var own, partial []balancerDoc
 	for _, d := range all {
 		switch f.markOf(d.Tags) {
@@ -204,20 +210,49 @@ func (f *finder) findOwn(all []balancerDoc, stays bool) {
 		case model.Foreign, model.Unmarked:
 		}
 	}
+	normal := slices.IndexFunc(own, func(d balancerDoc) bool { return d.kind == model.BLB })
+	if len(own) > 1 && normal < 0 {
+		if own, f.err = f.sortOwn(ctx, own); f.err != nil {
+			return
+		}
+	}
 	switch {
-	case len(own) > 1:
-		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the tag of the Service; change that of the one that is not the Service's", own[0].ID, own[1].ID)
-	case len(own) == 1 && own[0].kind == model.BLB:
-		f.err = fault.New(fault.Conflict, "the normal load balancer %s has the tag of the Service, which controllers give to application load balancers; remove the tag to keep it, or delete it", own[0].ID)
-	case len(own) == 1:
+	case normal >= 0:
+		f.err = fault.New(fault.Conflict, "the normal load balancer %s has the tag of the Service, which controllers give to application load balancers; remove the tag to keep it, or delete it", own[normal].ID)
+	case len(own) > 0:
 		r := stack.Resource{Key: model.OwnKey(), ID: own[0].ID, Proof: stack.Tag, Spec: own[0].spec(f.address)}
 		if stays {
 			r.Ownership = stack.External
 		}
 		f.take(place{balancer: r, kind: model.AppBLB, exclusive: true, external: stays})
+		for _, d := range own[1:] {
+			f.out.Put(stack.Resource{Key: providers.DuplicateKey(model.KindBalancer, d.ID), ID: d.ID, Proof: stack.Tag, Spec: d.spec(f.address)})
+		}
 	case len(partial) > 0:
 		f.out.Put(stack.Resource{Key: model.OwnKey(), ID: partial[0].ID, Spec: partial[0].spec(f.address)})
 	}
+}
+
+// sortOwn orders several load balancers with the tags of the Service, the one that stays first: it has the Service's
+// address, or that of its status, or is the oldest. Lists do not show when one was created.
+func (f *finder) sortOwn(ctx context.Context, own []balancerDoc) (out []balancerDoc, err error) {
+	for _, d := range own {
+		var got balancerDoc
+		err := f.session.read(ctx, newRequest(apiBLB, http.MethodGet, rootApp+"/"+d.ID, nil), &got)
+		switch {
+		case fault.Is(err, fault.NotFound): // deleted since it was listed
+		case err != nil:
+			return nil, err
+		default:
+			d.Created = got.Created
+			out = append(out, d)
+		}
+	}
+	kit.SortMarked(out, func(d balancerDoc) kit.Marked {
+		bound := d.PublicIP != "" && d.PublicIP == f.address
+		return kit.Marked{ID: d.ID, Created: d.Created, Recorded: bound || kit.IsRecorded(f.scope, d.PublicIP, d.Address)}
+	})
+	return out, nil
 }
 
 func (f *finder) take(p place) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -78,8 +79,8 @@ const (
 	failed   = "FAILED"
 )
 
-// balancers finds the load balancers with the Service's name. The Service uses the oldest
-// one: any other is the result of a repeated create call.
+// balancers finds the load balancers with the Service's name. The Service keeps the one that it records, or else the
+// oldest one: any other is the result of a repeated create call.
 func (f *finder) balancers(p model.Product, l providers.Lookup, former bool) error {
 	var found []balancerDoc
 	for _, d := range f.view.balancers[place{l.Kind, l.By}] {
@@ -87,14 +88,16 @@ func (f *finder) balancers(p model.Product, l providers.Lookup, former bool) err
 			found = append(found, d)
 		}
 	}
-	slices.SortFunc(found, func(a, b balancerDoc) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID)) })
+	kit.SortMarked(found, func(d balancerDoc) kit.Marked {
+		return kit.Marked{ID: d.ID, Created: d.Created, Recorded: slices.ContainsFunc(d.Addresses, func(a addressDoc) bool { return kit.IsRecorded(f.scope, a.IP) })}
+	})
 	for i, d := range found {
 		key := stack.Key{Kind: p.Balancer}
 		switch {
 		case former && i == 0:
 			key.Name = model.Former
 		case former || i > 0:
-			key.Name = "another/" + d.ID
+			key = providers.DuplicateKey(p.Balancer, d.ID)
 		}
 		spec := balancerSpec(p, d)
 		f.out.Put(stack.Resource{Key: key, ID: d.ID, State: stateOf(d), Proof: stack.Name, Spec: spec})
@@ -184,7 +187,7 @@ func (f *finder) ownGroup(l providers.Lookup) {
 		}
 		key := stack.Key{Kind: model.KindGroup}
 		if f.own != "" {
-			key.Name = "another/" + g.ID
+			key = providers.DuplicateKey(model.KindGroup, g.ID)
 		} else {
 			f.own = g.ID
 			f.groups = append(f.groups, g.ID)

@@ -240,7 +240,7 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 	var taken bool
 	put := func(r stack.Resource) {
 		if taken {
-			r.Key.Name, r.Slot = another+r.ID, ""
+			r.Key, r.Slot = providers.DuplicateKey(r.Key.Kind, r.ID), ""
 		}
 		taken = true
 		f.out.Put(r)
@@ -261,7 +261,7 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 		}
 		for _, lb := range own.duplicates {
 			if ip.Port != "" && ip.Port == lb.Spec.Port {
-				put(f.made(ip, kept, stack.RefTo(duplicateKey(lb))))
+				put(f.made(ip, kept, stack.RefTo(providers.DuplicateKey(model.KindBalancer, lb.ID))))
 			}
 		}
 	}

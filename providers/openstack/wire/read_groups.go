@@ -118,21 +118,20 @@ func (f *finder) groups(name string) error {
 		if err != nil {
 			return err
 		}
-		suffix := another + g.ID
+		in := providers.DuplicateKey(model.KindGroup, g.ID)
 		if first {
-			first, suffix = false, ""
+			first, in.Name = false, ""
 		}
-		in := stack.Key{Kind: model.KindGroup, Name: suffix}
 		f.out.Put(stack.Resource{Key: in, ID: g.ID, Proof: stack.Name, Spec: g.Spec})
 		var list []model.GroupRule
 		for _, r := range found {
 			list = append(list, r.Spec)
 		}
 		slices.SortFunc(list, model.GroupRule.Compare)
-		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRules, Name: suffix}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupRules{Rules: list}})
+		f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindRules, Name: in.Name}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupRules{Rules: list}})
 		if having := f.view.groupPorts[g.ID]; len(having) > 0 {
 			slices.Sort(having)
-			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindGroupPorts, Name: suffix}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupPorts{Ports: having}})
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindGroupPorts, Name: in.Name}, ID: g.ID, In: in, Proof: stack.Derived, Spec: model.GroupPorts{Ports: having}})
 		}
 	}
 	return nil

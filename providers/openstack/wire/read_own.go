@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -18,13 +18,6 @@ type candidates struct {
 	foreign bool
 	// duplicates are further ones of the Service, by creations that took effect late.
 	duplicates []*balancer
-}
-
-// another begins the key of what a Service has once too often.
-const another = "another/"
-
-func duplicateKey(lb *balancer) stack.Key {
-	return stack.Key{Kind: model.KindBalancer, Name: another + lb.ID}
 }
 
 // candidates finds the Service's load balancers: the one of the id if there is one, else
@@ -40,7 +33,9 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 	if len(named) > 1 { // one that is being deleted leaves its name to the others
 		named = slices.DeleteFunc(named, func(lb *balancer) bool { return lb.Provisioning == pendingDelete })
 	}
-	slices.SortFunc(named, compareAge)
+	kit.SortMarked(named, func(lb *balancer) kit.Marked {
+		return kit.Marked{ID: lb.ID, Created: lb.Created, Failed: lb.Provisioning == failed}
+	})
 	if len(named) > 0 && f.isReplacement(named[0], c.kept) {
 		c.kept, named[0] = named[0], c.kept
 	}
@@ -60,7 +55,7 @@ func (f *finder) candidates(names []string, id string) (c candidates, err error)
 	for _, lb := range named {
 		if sameService(c.kept, lb) && f.disposable(lb) {
 			c.duplicates = append(c.duplicates, lb)
-			f.out.Put(stack.Resource{Key: duplicateKey(lb), ID: lb.ID, State: stateOf(lb.Provisioning), Proof: stack.Name, Spec: f.spec(lb)})
+			f.out.Put(stack.Resource{Key: providers.DuplicateKey(model.KindBalancer, lb.ID), ID: lb.ID, State: stateOf(lb.Provisioning), Proof: stack.Name, Spec: f.spec(lb)})
 		}
 	}
 	return c, nil
@@ -95,17 +90,6 @@ func (f *finder) ofNames(names []string, id string, c *candidates) (named, forei
 // forwards nothing. A process that ended in between has recorded the old one.
 func (f *finder) isReplacement(lb, recorded *balancer) bool {
 	return recorded != nil && recorded.Provisioning == failed && f.isDark(recorded) && lb.Provisioning != failed && sameService(recorded, lb)
-}
-
-// compareAge orders load balancers by the time of their creation, those in ERROR last.
-func compareAge(a, b *balancer) int {
-	broken := func(lb *balancer) int {
-		if lb.Provisioning == failed {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(broken(a)-broken(b), strings.Compare(a.Created, b.Created), strings.Compare(a.ID, b.ID))
 }
 
 // sameService reports whether two load balancers were created for the same Service, and no other

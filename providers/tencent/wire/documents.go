@@ -29,6 +29,7 @@ type balancerDoc struct {
 	Groups       []string `json:"SecureGroups"`
 	PassToTarget bool     `json:"LoadBalancerPassToTarget"`
 	Flags        []string `json:"AttributeFlags"`
+	Created      string   `json:"CreateTime"`
 	Network      struct {
 		ChargeType string `json:"InternetChargeType"`
 		Bandwidth  int    `json:"InternetMaxBandwidthOut"`

@@ -128,8 +128,8 @@ func (f *finder) find(ctx context.Context, all []balancerDoc) {
 	}
 }
 
-// findOwn selects the load balancer with the tags of the Service. Of several none can be chosen. One
-// with a part of the tags has no proof.
+// findOwn selects the load balancer with the tags of the Service. Of several one stays, and the others are deleted,
+// unless they have lost a tag. One with a part of the tags has no proof.
 func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 	var partial []balancerDoc
 	var own []balancerDoc
@@ -142,14 +142,27 @@ func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 		case model.Foreign, model.Unmarked:
 		}
 	}
+	kit.SortMarked(own, f.marked)
 	switch {
-	case len(own) > 1:
-		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the tags of the Service; change those of the one that is not the Service's", own[0].ID, own[1].ID)
-	case len(own) == 1:
+	case len(own) > 0:
 		f.take(own[0], model.MarkOf(own[0].tags(), cluster, uid))
+		for _, d := range own[1:] {
+			if model.MarkOf(d.tags(), cluster, uid) != model.Ours {
+				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have tags of the Service; change those of the one that is not the Service's", own[0].ID, d.ID)
+				return
+			}
+			f.out.Put(stack.Resource{Key: providers.DuplicateKey(model.KindBalancer, d.ID), ID: d.ID, Proof: stack.Tag, State: stateOf(d), Spec: d.spec()})
+		}
 	case len(partial) > 0:
 		f.out.Put(stack.Resource{Key: model.OwnKey(), ID: partial[0].ID, Spec: partial[0].spec()})
 	}
+}
+
+// marked returns by what one of several load balancers of a Service is selected. The Service names it, or records it.
+func (f *finder) marked(d balancerDoc) kit.Marked {
+	named := func(l providers.Lookup) bool { return l.By != model.ByTag && l.Value == d.ID }
+	recorded := slices.ContainsFunc(f.scope.Own, named) || kit.IsRecorded(f.scope, append(slices.Clone(d.Addresses), d.Domain, d.OldDomain, d.Address6)...)
+	return kit.Marked{ID: d.ID, Created: d.Created, Recorded: recorded}
 }
 
 func (f *finder) take(d balancerDoc, mark model.Mark) {

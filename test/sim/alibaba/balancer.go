@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -77,6 +78,12 @@ func (v *visit) setWord(lb rest.Object, name string) error {
 	return err
 }
 
+// Forms of the times of creations. Source: API of SLB, DescribeLoadBalancers, and of NLB, ListLoadBalancers.
+const (
+	formClassic = "2006-01-02T15:04Z"
+	formNet     = time.RFC3339
+)
+
 // createBalancer creates a load balancer, once for each token.
 func createBalancer(v *visit) (any, error) {
 	if token := v.text("ClientToken"); token != "" {
@@ -94,7 +101,7 @@ func createBalancer(v *visit) (any, error) {
 		"id": id, "LoadBalancerId": id, "LoadBalancerName": v.text("LoadBalancerName"), "LoadBalancerStatus": "active", "RegionId": v.cloud.opt.Region, "PayType": "PayOnDemand",
 		"ResourceGroupId": v.text("ResourceGroupId"), "MasterZoneId": v.text("MasterZoneId"), "SlaveZoneId": v.text("SlaveZoneId"),
 		"ModificationProtectionReason": v.text("ModificationProtectionReason"), "Bandwidth": v.number("Bandwidth"), "VpcId": "", "VSwitchId": "", "NetworkType": "classic",
-		"CreateTime": v.Time.UTC().Format("2006-01-02T15:04Z"),
+		"CreateTime": v.Time.UTC().Format(formClassic),
 	}
 	if lb.Text("ResourceGroupId") == "" {
 		lb["ResourceGroupId"] = "rg-acfdefault"

@@ -3,6 +3,7 @@ package alibaba
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -104,12 +105,44 @@ func (c *Cloud) TagsOf(lb string) (tags map[string]string) {
 	return tags
 }
 
-// DoubleBalancer adds a copy of a load balancer, without its parts.
-func (c *Cloud) DoubleBalancer(lb string) {
+// Double adds a copy of a load balancer of either kind, without its parts, that was created so long after it.
+// It returns the id of the copy.
+func (c *Cloud) Double(lb string, after time.Duration) (id string) {
 	c.Locked(func() {
-		o, _ := c.Live.Get(balancers, lb)
-		id := c.Live.id("lb-bp1")
-		c.Live.Put(balancers, o.With(rest.Object{"id": id, "LoadBalancerId": id}))
+		if o, classic := c.Live.Get(balancers, lb); classic {
+			id = c.Live.id("lb-bp1")
+			c.Live.Put(balancers, o.With(rest.Object{"id": id, "LoadBalancerId": id, "Address": fmt.Sprintf("47.98.0.%d", c.Live.made%250+1), "CreateTime": movedTime(o, "CreateTime", formClassic, after)}))
+			return
+		}
+		o, _ := c.Live.Get(nets, lb)
+		id = c.Live.id("nlb-")
+		host := id + "." + c.opt.Region + ".nlb.aliyuncs.com"
+		c.Live.Put(nets, o.With(rest.Object{"id": id, "LoadBalancerId": id, "DNSName": host, "SecurityGroupIds": []any{}, "CreateTime": movedTime(o, "CreateTime", formNet, after)}))
+	})
+	return id
+}
+
+// movedTime returns a time of an object, moved by a while.
+func movedTime(o rest.Object, name, form string, by time.Duration) string {
+	created, _ := time.Parse(form, o.Text(name))
+	return created.Add(by).Format(form)
+}
+
+// Untag removes a tag of a load balancer of either kind.
+func (c *Cloud) Untag(lb, key string) {
+	without := func(tags []any) []any {
+		return slices.DeleteFunc(slices.Clone(tags), func(t any) bool {
+			tag, _ := rest.AsObject(t)
+			return tag.Text("TagKey")+tag.Text("Key") == key
+		})
+	}
+	c.Locked(func() {
+		if o, classic := c.Live.Get(balancers, lb); classic {
+			c.Live.Put(balancers, o.With(rest.Object{"Tags": rest.Object{"Tag": without(o.Object("Tags").List("Tag"))}}))
+		}
+		if o, isNet := c.Live.Get(nets, lb); isNet {
+			c.Live.Put(nets, o.With(rest.Object{"Tags": without(o.List("Tags"))}))
+		}
 	})
 }
 
@@ -174,18 +207,4 @@ func (c *Cloud) GroupIDs(name string) []string {
 		}
 	})
 	return out
-}
-
-// Untag removes a tag of a load balancer.
-func (c *Cloud) Untag(lb, key string) {
-	c.Locked(func() {
-		o, _ := c.Live.Get(balancers, lb)
-		tags := []any{}
-		for _, t := range o.Object("Tags").Objects("Tag") {
-			if t.Text("TagKey") != key {
-				tags = append(tags, t)
-			}
-		}
-		c.Live.Put(balancers, o.With(rest.Object{"Tags": rest.Object{"Tag": tags}}))
-	})
 }

@@ -207,7 +207,7 @@ func createNet(v *visit) (any, error) {
 	id := v.State.id("nlb-")
 	lb := rest.Object{
 		"id": id, "LoadBalancerId": id, "LoadBalancerName": v.text("LoadBalancerName"), "DNSName": id + "." + v.cloud.opt.Region + ".nlb.aliyuncs.com", "VpcId": v.text("VpcId"), "RegionId": v.cloud.opt.Region,
-		"LoadBalancerType": "network", "LoadBalancerBusinessStatus": "Normal", "CrossZoneEnabled": true, "SecurityGroupIds": []any{}, "ZoneMappings": zones, "Tags": v.givenTags(nil),
+		"LoadBalancerType": "network", "LoadBalancerBusinessStatus": "Normal", "CreateTime": v.Time.UTC().Format(formNet), "CrossZoneEnabled": true, "SecurityGroupIds": []any{}, "ZoneMappings": zones, "Tags": v.givenTags(nil),
 		"ResourceGroupId": standardText(v.text("ResourceGroupId"), "rg-acfdefault"), "BandwidthPackageId": v.text("BandwidthPackageId"), "Ipv6AddressType": "Intranet",
 		"DeletionProtectionConfig":     rest.Object{"Enabled": v.text("DeletionProtectionConfig.Enabled") == "true"},
 		"ModificationProtectionConfig": rest.Object{"Status": standardText(v.text("ModificationProtectionConfig.Status"), "NonProtection"), "Reason": v.text("ModificationProtectionConfig.Reason")},

@@ -2,6 +2,7 @@ package alibaba
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -26,6 +27,15 @@ func (c *Cloud) ServerGroups() []string { return c.idsOf(serverGroups) }
 
 // SecurityGroups returns the ids of all security groups.
 func (c *Cloud) SecurityGroups() []string { return c.idsOf(securityGroups) }
+
+// DoubleSecurityGroup adds a copy of a security group, created so long after it.
+func (c *Cloud) DoubleSecurityGroup(group string, after time.Duration) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(securityGroups, group)
+		id := c.Live.id("sg-bp1")
+		c.Live.Put(securityGroups, o.With(rest.Object{"id": id, "SecurityGroupId": id, "CreationTime": movedTime(o, "CreationTime", formNet, after)}))
+	})
+}
 
 func (c *Cloud) idsOf(collection string) []string {
 	var out []string

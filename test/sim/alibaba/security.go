@@ -42,7 +42,7 @@ func createSecurityGroup(v *visit) (any, error) {
 	id := v.State.id("sg-bp1")
 	v.State.Put(securityGroups, rest.Object{
 		"id": id, "SecurityGroupId": id, "SecurityGroupName": v.text("SecurityGroupName"), "Description": v.text("Description"), "VpcId": v.text("VpcId"), "SecurityGroupType": standardText(v.text("SecurityGroupType"), "normal"),
-		"ResourceGroupId": standardText(v.text("ResourceGroupId"), "rg-acfdefault"), "Tags": v.givenTags(nil), "rules": []any{},
+		"ResourceGroupId": standardText(v.text("ResourceGroupId"), "rg-acfdefault"), "Tags": v.givenTags(nil), "rules": []any{}, "CreationTime": v.Time.UTC().Format(formNet),
 	})
 	return v.answerOnce(answerDone(rest.Object{"SecurityGroupId": id})), nil
 }

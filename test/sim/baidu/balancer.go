@@ -48,7 +48,7 @@ func getBalancer(kind string) func(*visit) (any, error) {
 		for _, l := range v.State.Having(listeners, owner, lb.Text("id")) {
 			front = append(front, rest.Object{"port": numberText(numberOf(l, "listenerPort", 0)), "type": l["listenerType"]})
 		}
-		return showObject(lb).Without("subnetId").With(rest.Object{"listener": front}), nil
+		return showObject(lb).Without("subnetId").With(rest.Object{"listener": front, "createTime": lb.Text(made)}), nil
 	}
 }
 

@@ -40,6 +40,40 @@ func (c *Cloud) AddBalancer(kind, name string, tags map[string]string) (id strin
 	return id
 }
 
+// Double adds a copy of a load balancer, without its parts and its public address, that was created so long after it.
+// It returns the id of the copy.
+func (c *Cloud) Double(lb string, after time.Duration) (id string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		id = c.Live.id("lb-")
+		c.Live.Put(balancers, o.With(rest.Object{"id": id, "blbId": id, "address": c.Live.address(10), "publicIp": "", made: movedTime(o, after)}))
+	})
+	return id
+}
+
+// DoubleAddress adds a copy of a public address that is bound to nothing, bought so long after it. It returns the copy.
+func (c *Cloud) DoubleAddress(address string, after time.Duration) (copied string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(addresses, address)
+		copied = c.Live.address(180)
+		c.Live.Put(addresses, o.With(rest.Object{
+			"id": copied, "eip": copied, "eipId": c.Live.id("ip-"), "status": available, "instanceType": "", "instanceId": "", made: movedTime(o, after),
+		}))
+	})
+	return copied
+}
+
+// movedTime returns the time of the creation of an object, moved by a while.
+func movedTime(o rest.Object, by time.Duration) string {
+	created, _ := time.Parse(time.RFC3339Nano, o.Text(made))
+	return created.Add(by).Format(time.RFC3339Nano)
+}
+
+// SetTags replaces the tags of a load balancer.
+func (c *Cloud) SetTags(lb string, tags map[string]string) {
+	c.Locked(func() { c.Live.Change(balancers, lb, rest.Object{"tags": tagObjects(tags)}) })
+}
+
 // AddListener adds a listener without a policy.
 func (c *Cloud) AddListener(lb, protocol string, port int) {
 	c.AddNormalListener(lb, protocol, port, 0)

@@ -133,6 +133,9 @@ func showObject(o rest.Object) rest.Object {
 	if out.Text("blbId")+out.Text("eip")+out.Text("listenerType") != "" {
 		out = out.Without("id", "servers") // these are known by other keys
 	}
+	if out.Text("eip") != "" {
+		out["createTime"] = o.Text(made)
+	}
 	if out.Text("status") == deleting {
 		out["status"] = updating
 	}

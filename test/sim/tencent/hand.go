@@ -3,6 +3,7 @@ package tencent
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -51,6 +52,20 @@ func (c *Cloud) AddBalancer(tags map[string]string) string {
 		c.Live.Put(balancers, handMade(id, c.opt.Region, c.Seed.VPC, fmt.Sprintf("119.30.0.%d", c.Live.made%250+1), c.Clock.Now().UTC().Format(timeFormat)))
 	})
 	c.SetTags(id, tags)
+	return id
+}
+
+// Double adds a copy of a load balancer, without its listeners, that was created so long after it. It returns the
+// id of the copy.
+func (c *Cloud) Double(lb string, after time.Duration) (id string) {
+	c.Locked(func() {
+		o, _ := c.Live.Get(balancers, lb)
+		created, _ := time.Parse(timeFormat, o.Text("CreateTime"))
+		id = c.Live.id("lb-")
+		c.Live.Put(balancers, o.With(rest.Object{
+			"id": id, owner: id, "LoadBalancerVips": []any{fmt.Sprintf("119.31.0.%d", c.Live.made%250+1)}, "CreateTime": created.Add(after).Format(timeFormat),
+		}))
+	})
 	return id
 }
 

@@ -1,0 +1,34 @@
+package kit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+// TestSortMarked: of several resources of one mark the recorded one is the first, then the oldest that works.
+func TestSortMarked(t *testing.T) {
+	for name, one := range map[string]struct {
+		found []Marked
+		want  string
+	}{
+		"recorded before older":   {[]Marked{{ID: "a", Created: "1"}, {ID: "b", Created: "2", Recorded: true}}, "b a"},
+		"recorded, though failed": {[]Marked{{ID: "a", Created: "1"}, {ID: "b", Created: "2", Recorded: true, Failed: true}}, "b a"},
+		"older before younger":    {[]Marked{{ID: "a", Created: "2"}, {ID: "b", Created: "1"}}, "b a"},
+		"working before failed":   {[]Marked{{ID: "a", Created: "1", Failed: true}, {ID: "b", Created: "2"}}, "b a"},
+		"one time":                {[]Marked{{ID: "b", Created: "1"}, {ID: "a", Created: "1"}}, "a b"},
+	} {
+		SortMarked(one.found, func(m Marked) Marked { return m })
+		var got []string
+		for _, m := range one.found {
+			got = append(got, m.ID)
+		}
+		if s := strings.Join(got, " "); s != one.want {
+			t.Errorf("%s: %s, want %s", name, s, one.want)
+		}
+	}
+	if s := (providers.Scope{}); IsRecorded(s, "") {
+		t.Error("no address is recorded by a Service without any")
+	}
+}
