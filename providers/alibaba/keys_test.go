@@ -9,7 +9,9 @@ import (
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/test/account"
 	common "github.com/berth-lb/berth/test/cases"
+	"github.com/berth-lb/berth/test/props"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 func keyCases(seed simalibaba.Seed) []account.KeyCase {
@@ -50,6 +52,46 @@ func TestEveryKeyWorks(t *testing.T) {
 			"hostname": "TestHostname", "preserve-lb-on-delete": "TestPreserved", "remove-unscheduled-backend": "TestCordoned", "external-ip-type": "TestElasticAddress", "backend-ip-version": "TestPodsOfIPv6", "graceful-shutdown": "TestGraceful",
 			"ignore-weight-update": "TestIgnoreWeights", "type": "TestElsewhere", "tunnel-type": "TestElsewhere",
 		}})
+}
+
+// TestNumbersForNothing: 0 is as without the key, also on a listener that has a value, and -520 is the port of the
+// backend. Numbers beside these and the range are refused.
+func TestNumbersForNothing(t *testing.T) {
+	for _, c := range []struct{ key, value, param, sent, live string }{
+		{"health-check-connect-port", "0", "HealthCheckConnectPort", "", "8080"},
+		{"health-check-connect-port", "-520", "HealthCheckConnectPort", "-520", "-520"},
+		{"health-check-connect-port", "1", "HealthCheckConnectPort", "1", "1"},
+		{"health-check-connect-port", "-1", "HealthCheckConnectPort", "refused", ""},
+		{"established-timeout", "0", "EstablishedTimeout", "", "60"},
+		{"established-timeout", "9", "EstablishedTimeout", "refused", ""},
+	} {
+		virtual.Run(t, c.key+" "+c.value, func(t *testing.T) {
+			w := beginWorld(t, withNodes(2))
+			svc := props.Service("web", withKeys(c.key, c.value)).Service
+			if c.sent == "refused" {
+				if res, err := w.Once(svc, false); err != nil || !res.Draft.Problems.Errors() {
+					t.Errorf("%v, problems %v", err, res.Draft.Problems)
+				}
+				return
+			}
+			w.Serve(svc)
+			for _, e := range w.Control().Journal.Entries() {
+				if got := e.Request["?"+c.param]; e.Operation == "CreateLoadBalancerTCPListener" && got != c.sent {
+					t.Errorf("%s is sent as %q, want %q", c.param, got, c.sent)
+				}
+			}
+			svc.Annotations[prefix+c.key] = c.live
+			w.Serve(svc)
+			w.Control().Journal.Reset()
+			svc.Annotations[prefix+c.key] = c.value
+			w.Serve(svc)
+			for _, e := range w.Control().Journal.Entries() {
+				if e.Write {
+					t.Errorf("%s is written for a listener with %s", e.Operation, c.live)
+				}
+			}
+		})
+	}
 }
 
 // TestKeysAlone: a key without what it needs changes the desired stack, or is reported.

@@ -77,7 +77,7 @@ func withSlowJobs(opt simalibaba.Options) simalibaba.Options {
 func TestNetCalls(t *testing.T) {
 	opt := withSlowJobs(withNodes(4))
 	opt.Limits = simalibaba.Limits{LoadBalancers: 200}
-	goals := account.Goals{"create": {8.5, 7}, "touch": {0, 0}, "port": {3.5, 3}, "delnode": {3.4, 3}, "addnode": {3.4, 3}, "delete": {5.8, 5}}
+	goals := account.Goals{"create": {8.5, 7}, "touch": {0, 0}, "port": {3.5, 3}, "delnode": {3.4, 3}, "addnode": {3.4, 3}, "delete": {5.65, 5}}
 	onNet().Calls(t, opt, goals, nil)
 }
 

@@ -29,7 +29,7 @@ func (p *pace) shared() time.Duration { return max(p.usual/30, 400*time.Millisec
 func (p *pace) begin() time.Duration {
 	if p.declared > 0 && !p.tried {
 		p.tried = true
-		return min(p.declared/4, latest)
+		return min(p.declared/8, latest)
 	}
 	most := latest
 	switch {

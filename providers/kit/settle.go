@@ -42,7 +42,8 @@ type settleWaiter struct {
 }
 
 // NewSettling returns a Settling that reads the states of resources by their ids with ask;
-// busy reports transitional states.
+// busy reports transitional states. A resource whose state could not be read has no entry, and
+// is polled again; the other entries are used, also beside an error.
 func NewSettling(ask func(context.Context, []string) (map[string]string, error), busy func(state string) bool) *Settling {
 	return &Settling{ask: ask, busy: busy, waiting: map[string][]*settleWaiter{}, woken: make(chan struct{}, 1), pace: pace{rest: closest, first: earliest}}
 }
@@ -116,7 +117,7 @@ func (w *Settling) leave(id string, mine *settleWaiter) {
 	}
 }
 
-// run polls until there are no waiters. Failed polls are repeated.
+// run polls until there are no waiters. What a failed poll has not answered is asked for again.
 func (w *Settling) run(ctx context.Context) {
 	for {
 		pause, more := w.next()
@@ -128,10 +129,7 @@ func (w *Settling) run(ctx context.Context) {
 			continue
 		}
 		ids := w.left()
-		answers, err := w.ask(ctx, ids)
-		if err != nil {
-			answers = nil
-		}
+		answers, _ := w.ask(ctx, ids) // an error is about resources without an entry
 		w.answer(ids, answers)
 	}
 }

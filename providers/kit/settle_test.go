@@ -2,6 +2,7 @@ package kit_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,41 @@ func TestSettling(t *testing.T) {
 		wg.Wait()
 		if took := time.Since(began); took > 13*time.Second || questions > 20 {
 			t.Errorf("%d questions in %v", questions, took)
+		}
+	})
+}
+
+// TestSettlingInPart: a poll that fails for one resource reports the others, and the one is polled again.
+func TestSettlingInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures := 3
+		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
+			out := map[string]string{}
+			for _, id := range ids {
+				if id == "b" && failures > 0 {
+					failures--
+					continue
+				}
+				out[id] = "ready"
+			}
+			if len(out) < len(ids) {
+				return out, errors.New("refused")
+			}
+			return out, nil
+		}, func(state string) bool { return state == "busy" }).Usually(4 * time.Second)
+		var wg sync.WaitGroup
+		for id, most := range map[string]time.Duration{"a": time.Second, "b": 10 * time.Second} {
+			wg.Go(func() {
+				began := time.Now()
+				state, err := settling.Wait(t.Context(), id)
+				if took := time.Since(began); err != nil || state != "ready" || took > most {
+					t.Errorf("%s: %q, %v after %v, want at most %v", id, state, err, took, most)
+				}
+			})
+		}
+		wg.Wait()
+		if failures > 0 {
+			t.Errorf("%d failures are left", failures)
 		}
 	})
 }

@@ -21,6 +21,9 @@ const (
 	// Services that are read together, such as at the start of the process, share one read where
 	// the cloud lists all resources for any of them.
 	rounds = 20
+	// lateRounds is rounds for the reads of ReadLate, which gather far longer: releases that end one
+	// after the other, as a rate limit lets them, share a read every few seconds.
+	lateRounds = 5
 	// deepest is the number of Services that are read with all their parts at a time: each
 	// costs calls of its own, and all reads of a batch wait for the last one.
 	deepest = 32
@@ -61,7 +64,7 @@ func depthOf(s providers.Scope) depth {
 // are sent together. Lanes do not wait for each other.
 type reader struct {
 	read  func(context.Context, []providers.Scope) []providers.Read
-	late  time.Duration                           // how long the reads of ReadLate gather
+	late  time.Duration                           // how long the reads of ReadLate gather, and again while others arrive
 	each  bool                                    // a read of some kinds costs calls for each Service as well
 	joint func([]context.Context) context.Context // the context of a batch
 
@@ -155,8 +158,11 @@ func (r *reader) join(p pendingRead) providers.Read {
 
 // drain sends the reads of a lane until none is left.
 func (r *reader) drain(id laneID, l *lane, late bool, hurry <-chan struct{}) {
-	if late {
-		waitUnless(hurry, r.late-gather)
+	for round, before := 0, 0; late && round < lateRounds && before < r.count(l); round++ {
+		before = r.count(l)
+		if waitUnless(hurry, r.late-gather) {
+			break
+		}
 	}
 	for range rounds {
 		before := r.count(l)
@@ -222,13 +228,16 @@ func (r *reader) take(l *lane) []pendingRead {
 	return batch
 }
 
-// waitUnless waits for the duration, or until the channel has a value or is closed.
-func waitUnless(hurry <-chan struct{}, d time.Duration) {
+// waitUnless waits for the duration, or until the channel has a value or is closed. It reports whether the
+// channel ended the wait.
+func waitUnless(hurry <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return false
 	case <-hurry:
+		return true
 	}
 }
 

@@ -223,6 +223,45 @@ func TestReaderHurries(t *testing.T) {
 	})
 }
 
+// TestReaderGathersReleases: releases that end one after the other share a read, for some seconds at most. The read
+// is sent when no more have ended.
+func TestReaderGathersReleases(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		n       int
+		apart   time.Duration
+		batches []int
+		most    time.Duration // that any release waits
+	}{
+		{"one", 1, 0, []int{1}, time.Second},
+		{"some", 8, 200 * time.Millisecond, []int{8}, 3 * time.Second},
+		{"many", 50, 200 * time.Millisecond, []int{25, 25}, lateRounds * time.Second},
+		{"far apart", 3, 3 * time.Second, []int{1, 1, 1}, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := &readings{}
+				r := newReader(got.read, time.Second, engine.Background)
+				var all sync.WaitGroup
+				for range c.n {
+					all.Go(func() {
+						began := time.Now()
+						r.ReadLate(t.Context(), providers.Scope{})
+						if took := time.Since(began); took > c.most {
+							t.Errorf("a release waited %s", took)
+						}
+					})
+					time.Sleep(c.apart)
+				}
+				all.Wait()
+				if diff := cmp.Diff(c.batches, got.sizes); diff != "" {
+					t.Errorf("batches (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
 // TestGatherAsksNothing: a caller that waits for others continues with the last one to arrive,
 // and neither calls the cloud nor waits for callers that do.
 func TestGatherAsksNothing(t *testing.T) {

@@ -28,7 +28,8 @@ type Options struct {
 	KeepDrift bool
 	// GatherReleases is how long the read that ends a release waits for others of
 	// its kind, default 1 s: Services are often deleted together, by scripts that
-	// take a moment for each.
+	// take a moment for each. It waits as long again while others arrive, five times
+	// at most.
 	GatherReleases time.Duration
 	// Admit lists what a request contains and must not; nil: everything is allowed.
 	// It is called for every draft, so that its answer may change.

@@ -27,6 +27,37 @@ func settingOf[T any](key *annotations.Key[T], param string, of []string) settin
 	}}
 }
 
+// unlessZero is a setting whose value 0 counts as none.
+func unlessZero(s setting) setting {
+	read := s.read
+	s.read = func(b *annotations.Bag) (string, annotations.Origin, bool) {
+		value, origin, given := read(b)
+		return value, origin, given && value != "0"
+	}
+	return s
+}
+
+// portOfBackend is the port of a health check that is the backend's.
+// Source: API of SLB, CreateLoadBalancerTCPListener.
+const portOfBackend = -520
+
+// orNothing accepts 0, which is as if the key were not given, and some numbers outside of the range.
+func orNothing(k *annotations.Key[int], more ...int) *annotations.Key[int] {
+	ranged := k.Forms[0].Type
+	legal := ranged.Legal() + ", or 0 as without the key"
+	for _, n := range more {
+		legal = fmt.Sprintf("%d for %s, or %s", n, k.Forms[0].DefaultDoc, legal)
+	}
+	k.Forms[0].Type = annotations.Int().Checked(func(value int) error {
+		if value == 0 || slices.Contains(more, value) {
+			return nil
+		}
+		_, err := ranged.Parse(strconv.Itoa(value))
+		return err
+	}).Legally(legal)
+	return k
+}
+
 func allProtocols() []string { return []string{tcp, udp, http, https} }
 func layer4() []string       { return []string{tcp, udp} }
 func layer7() []string       { return []string{http, https} }
@@ -37,7 +68,7 @@ func listenerSettings() []setting {
 	return []setting{
 		settingOf(schedulerKey, "Scheduler", allProtocols()),
 		settingOf(persistenceKey, "PersistenceTimeout", []string{tcp}),
-		settingOf(establishedKey, "EstablishedTimeout", []string{tcp}),
+		unlessZero(settingOf(establishedKey, "EstablishedTimeout", []string{tcp})),
 		settingOf(drainKey, "ConnectionDrain", layer4()),
 		settingOf(drainTimeoutKey, "ConnectionDrainTimeout", layer4()),
 		settingOf(proxyKey, "ProxyProtocolV2Enabled", layer4()),
@@ -57,7 +88,7 @@ func listenerSettings() []setting {
 		settingOf(healthSwitchKey, "HealthCheckSwitch", layer4()),
 		settingOf(healthTypeKey, "HealthCheckType", []string{tcp}),
 		settingOf(healthURIKey, "HealthCheckURI", []string{tcp, http, https}),
-		settingOf(healthPortKey, "HealthCheckConnectPort", allProtocols()),
+		unlessZero(settingOf(healthPortKey, "HealthCheckConnectPort", allProtocols())),
 		settingOf(healthyKey, "HealthyThreshold", allProtocols()),
 		settingOf(unhealthyKey, "UnhealthyThreshold", allProtocols()),
 		settingOf(intervalKey, "HealthCheckInterval", allProtocols()),
@@ -88,7 +119,7 @@ var (
 	schedulerKey = onBoth(annotations.Staying(wordKey("scheduler", groupListener, annotations.InPlace, "How a listener chooses a backend; tch and qch for TCP and UDP only.", "rr", "rr", "wrr", "wlc", "sch", "tch", "qch")), anyCase("rr", "wrr", "wlc", "sch", "tch", "qch"))
 
 	persistenceKey  = onClassic(annotations.Staying(numberKey("persistence-timeout", groupListener, "1800", "Sends a client to the same backend for this long, in seconds; 0 does not.", 0, 3600, "0")))
-	establishedKey  = onClassic(annotations.Staying(numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900")))
+	establishedKey  = onClassic(annotations.Staying(orNothing(numberKey("established-timeout", groupListener, "300", "Closes connections that are idle for this long, in seconds.", 10, 900, "900"))))
 	drainKey        = onBoth(annotations.Staying(wordKey("connection-drain", groupListener, annotations.InPlace, "Whether connections to a removed backend end by themselves.", "off", on, off)), anyCase(on, off))
 	drainTimeoutKey = onBoth(annotations.Staying(annotations.Needing(numberKey("connection-drain-timeout", groupListener, "60", "How long connections to a removed backend may last, in seconds.", 10, 900, "that of the cloud"), annotations.Need{drainKey.Is(on)})), func(f *annotations.Form[int]) {
 		f.Type, f.Needs = annotations.IntRange(0, 900), []annotations.Need{{drainKey.Is(on)}}
@@ -126,7 +157,7 @@ var (
 	healthSwitchKey   = onClassic(annotations.Staying(wordKey("health-check-switch", groupHealth, annotations.InPlace, "Whether backends of TCP and UDP listeners are checked.", "on", off, on)))
 	healthTypeKey     = onBoth(annotations.Staying(wordKey("health-check-type", groupHealth, annotations.InPlace, "Protocol of the health check of TCP listeners.", "tcp", http, tcp)), onCheck(anyCase(tcp, http, udp)))
 	healthURIKey      = onBoth(annotations.Staying(textKey("health-check-uri", groupHealth, annotations.NamesNothing(), annotations.Custom("path", `a path of 1 to 80 characters that begins with "/"`, parsePath), annotations.InPlace, "/healthz", "Path of health checks by HTTP.", "/")), onCheck(asClassic[string]))
-	healthPortKey     = onBoth(annotations.Staying(numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend")), onCheck(inRange(0, 65535, "the port of the backend")))
+	healthPortKey     = onBoth(annotations.Staying(orNothing(numberKey("health-check-connect-port", groupHealth, "10256", "Port of health checks.", 1, 65535, "the port of the backend"), portOfBackend)), onCheck(inRange(0, 65535, "the port of the backend")))
 	healthyKey        = onBoth(annotations.Staying(numberKey("healthy-threshold", groupHealth, "4", "Number of successful health checks after which a backend gets traffic.", 2, 10, "3")), onCheck(inRange(2, 10, "2")))
 	unhealthyKey      = onBoth(annotations.Staying(numberKey("unhealthy-threshold", groupHealth, "4", "Number of failed health checks after which a backend gets no traffic.", 2, 10, "3")), onCheck(inRange(2, 10, "2")))
 	intervalKey       = onBoth(annotations.Staying(numberKey("health-check-interval", groupHealth, "3", "Time between two health checks, in seconds.", 1, 50, "2")), onCheck(inRange(1, 50, "10")))

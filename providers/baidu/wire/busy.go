@@ -115,17 +115,19 @@ func (s *Session) balancerStates(ctx context.Context, ids []string) (map[string]
 
 // statesOf completes the states of load balancers, each by its id.
 func (s *Session) statesOf(ctx context.Context, ids []string, out map[string]string) (map[string]string, error) {
+	var failed error
 	for _, id := range ids {
 		if _, known := out[id]; known {
 			continue
 		}
 		state, err := s.balancerState(ctx, id)
 		if err != nil {
-			return out, err
+			failed = err
+			continue
 		}
 		out[id] = state
 	}
-	return out, nil
+	return out, failed
 }
 
 // balancerState returns the state of one load balancer.

@@ -272,10 +272,13 @@ func (s *Session) statuses(ctx context.Context, ids []string) (map[string]string
 	if len(ids) == 1 {
 		var d balancerDoc
 		_, err := s.read(ctx, s.vpc(http.MethodGet, nil, "load_balancers", ids[0]), &d)
-		if fault.Is(err, fault.NotFound) {
-			return map[string]string{ids[0]: gone}, nil
+		switch {
+		case fault.Is(err, fault.NotFound):
+			out[ids[0]], err = gone, nil
+		case err == nil:
+			out[ids[0]] = d.Provisioning
 		}
-		return map[string]string{ids[0]: d.Provisioning}, err
+		return out, err
 	}
 	all, err := listAll[balancerDoc](ctx, s, "load_balancers")
 	if err != nil {

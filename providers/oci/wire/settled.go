@@ -125,9 +125,6 @@ func (s *Session) shown(ctx context.Context, p *product, works []string) (map[st
 	for work, text := range told {
 		out[work] = text
 	}
-	if len(out) > 0 {
-		err = nil
-	}
 	return out, err
 }
 

@@ -112,10 +112,7 @@ func (s *Session) outcomes(ctx context.Context, p *product, ids []string) (map[s
 		}
 		out[id] = text
 	})
-	if len(out) == 0 {
-		return nil, failed
-	}
-	return out, nil
+	return out, failed
 }
 
 func (s *Session) outcome(ctx context.Context, p *product, id string) (string, error) {

@@ -96,18 +96,19 @@ func (s *Session) marks(ctx context.Context, ids []string) (map[string]string, e
 func (s *Session) lookUp(ctx context.Context, ids []string, what func(balancer) string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(ids) < listFrom {
+		var failed error
 		for _, id := range ids {
 			lb, err := s.getBalancer(ctx, id)
 			switch {
 			case fault.Is(err, fault.NotFound):
 				out[id] = gone
 			case err != nil:
-				return nil, err
+				failed = err
 			default:
 				out[id] = what(lb)
 			}
 		}
-		return out, nil
+		return out, failed
 	}
 	all, err := s.listBalancers(ctx)
 	if err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,13 +98,14 @@ func (s *Session) finish(ctx context.Context, task string) error {
 // taskStates returns the states of tasks. One that the API does not know has ended.
 func (s *Session) taskStates(ctx context.Context, ids []string) (map[string]string, error) {
 	out := map[string]string{}
+	var failed error
 	for _, id := range ids {
 		got, err := s.task(ctx, id)
 		switch {
 		case fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound):
 			out[id] = taskDone
 		case err != nil:
-			return out, err
+			failed = err
 		case got.Status == 1:
 			out[id] = taskFailed + got.Message
 		case got.Status == 2:
@@ -112,7 +114,7 @@ func (s *Session) taskStates(ctx context.Context, ids []string) (map[string]stri
 			out[id] = taskDone
 		}
 	}
-	return out, nil
+	return out, failed
 }
 
 type taskDoc struct {
@@ -129,33 +131,41 @@ func (s *Session) task(ctx context.Context, id string) (taskDoc, error) {
 
 // creations returns which new load balancers are ready. One that is not listed yet is not.
 func (s *Session) creations(ctx context.Context, ids []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, id := range ids {
-		out[id] = statePending
-	}
-	all, err := s.balancersByID(ctx, ids)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range all {
-		if d.isReady() {
-			out[d.ID] = stateReady
-			s.seen[d.ID] = d
+	return s.statesOf(ctx, ids, statePending, func(d balancerDoc) string {
+		if !d.isReady() {
+			return statePending
 		}
-	}
-	return out, err
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen[d.ID] = d
+		return stateReady
+	})
 }
 
 // presence returns which load balancers exist.
 func (s *Session) presence(ctx context.Context, ids []string) (map[string]string, error) {
+	return s.statesOf(ctx, ids, stateGone, func(balancerDoc) string { return stateReady })
+}
+
+// statesOf returns the states of load balancers. One that an answer lacks has the other state; one of a call
+// that failed has no entry.
+func (s *Session) statesOf(ctx context.Context, ids []string, otherwise string, stateOf func(balancerDoc) string) (map[string]string, error) {
 	out := map[string]string{}
-	for _, id := range ids {
-		out[id] = stateGone
+	var failed error
+	for some := range slices.Chunk(ids, mostIDs) {
+		found, err := s.balancersByID(ctx, some)
+		if err != nil {
+			failed = err
+			continue
+		}
+		for _, id := range some {
+			out[id] = otherwise
+		}
+		for _, d := range found {
+			out[d.ID] = stateOf(d)
+		}
 	}
-	all, err := s.balancersByID(ctx, ids)
-	for _, d := range all {
-		out[d.ID] = stateReady
-	}
-	return out, err
+	return out, failed
 }
 
 // takeSeen returns a load balancer that was waited for.

@@ -161,7 +161,10 @@ func membersOf(docs []targetDoc) []model.Member {
 
 // targetParams returns a member as the API takes it, with the listener and rule that it is for.
 func targetParams(m model.Member, listener, rule string, weighted bool) params {
-	out := params{"ListenerId": listener, "Port": m.Port}
+	out := params{"Port": m.Port}
+	if listener != "" {
+		out["ListenerId"] = listener
+	}
 	if rule != "" {
 		out["LocationId"] = rule
 	}

@@ -185,7 +185,7 @@ func weighAll(places []*place) {
 	for _, p := range places {
 		byWeight := map[int][]params{}
 		for _, m := range p.weigh {
-			byWeight[m.Weight] = append(byWeight[m.Weight], targetParams(m, p.listener, p.rule, true))
+			byWeight[m.Weight] = append(byWeight[m.Weight], targetParams(m, "", "", true))
 		}
 		for _, weight := range sortedWeights(byWeight) {
 			for part := range slices.Chunk(byWeight[weight], mostWeighed) {

@@ -60,29 +60,35 @@ func (s *Session) finish(ctx context.Context, w work) (string, error) {
 // balancerStates returns the states of load balancers by their identifiers, with one
 // list for all waiting steps.
 func (s *Session) balancerStates(ctx context.Context, ids []string) (map[string]string, error) {
+	all, err := listAll[balancerDoc](ctx, s, "balancers")
+	if err != nil {
+		return nil, err // what no complete list shows may exist
+	}
 	out := map[string]string{}
 	for _, id := range ids {
 		out[id] = stateGone
 	}
-	all, err := listAll[balancerDoc](ctx, s, "balancers")
 	for _, d := range all {
 		out[d.ID] = d.State
 	}
-	return out, err
+	return out, nil
 }
 
 // workStates returns for each work request that it is running or has failed, or else the
 // identifier of its load balancer.
 func (s *Session) workStates(ctx context.Context, ids []string) (map[string]string, error) {
+	all, err := listAll[work](ctx, s, "works")
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]string{}
 	for _, id := range ids {
 		out[id] = stateGone
 	}
-	all, err := listAll[work](ctx, s, "works")
 	for _, w := range all {
 		if out[w.ID] = w.State; w.State != stateRunning && w.State != stateFailed {
 			out[w.ID] = w.Balancer
 		}
 	}
-	return out, err
+	return out, nil
 }

@@ -176,6 +176,9 @@ func weighTargets(v *visit, lb rest.Object) (rest.Object, error) {
 		}
 		weights := map[string]int{}
 		for _, t := range one.Objects("Targets") {
+			if t.Text("ListenerId")+t.Text("LocationId") != "" {
+				return nil, refuseCall("UnknownParameter", "The entry has the listener and the rule of its targets.")
+			}
 			weights[targetName(t)] = numberOf(t, "Weight", numberOf(one, "Weight", 10))
 		}
 		list := []any{}
