@@ -8,7 +8,7 @@ VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 CONFORM := test/conform/aws test/conform/azure test/conform/baidu test/conform/gce test/conform/ibm test/conform/openstack test/conform/tencent
-NESTED := test/argocd test/alerts test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/tencent/sdk
+NESTED := test/argocd test/alerts test/page test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/tencent/sdk
 PLANE := go -C test/controlplane run ./cmd/controlplane
 # Fetches the modules of what the demo compiles while it compiles, instead of in between.
 FETCH := { go list -deps ./cmd/... ./test/sim/cmd/...; go -C test/controlplane list -deps go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver; } >/dev/null 2>&1
@@ -129,12 +129,13 @@ lint: ## the linters of .golangci.yml, and the rules that none of them checks: w
 	go test -count=1 ./test/arch
 	$(LINT) run ./...
 
-docs: ## write the generated pages anew, and what is made from the chart
+docs: ## write the generated pages anew, what is made from the chart, and the bundled files of the page
 	go test -count=1 ./test/docs -run Page -update
 	go -C test/helm test -count=1 -run Generated . -update
+	go -C test/page run ./cmd/bundle ../../service/page/web ../../service/page/dist
 
 verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
-	git diff --exit-code HEAD -- docs/reference docs/security.md charts
+	git diff --exit-code HEAD -- docs/reference docs/security.md charts service/page/dist
 	go test -run TestPermissions ./providers/...
 	go test -count=1 ./test/docs
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"

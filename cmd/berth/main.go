@@ -68,7 +68,7 @@ func newRoot(s streams) *cobra.Command {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newPlan(), newDiff(), newExplain(), newGraph(), newCheck(), newStatus(), newDoctor(), newSync(), newOrphans(), newPolicy(), newAnnotations(), newVersion())
+	root.AddCommand(newPlan(), newDiff(), newExplain(), newGraph(), newCheck(), newStatus(), newDoctor(), newSync(), newOrphans(), newUI(), newPolicy(), newAnnotations(), newVersion())
 	return root
 }
 

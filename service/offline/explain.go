@@ -35,8 +35,7 @@ func Explain(ctx context.Context, in Input, t Target, selector string) (Explaine
 	if err != nil {
 		return Explained{}, err
 	}
-	x := explainer{planning: run, task: asked}
-	all, err := explain.Explain(asked.draft.Want, append(x.inputs(), x.settings(ctx)...))
+	all, err := run.explain(ctx, asked)
 	if err != nil {
 		return Explained{}, err
 	}
@@ -61,16 +60,20 @@ func (p *planning) onlyTask() (*task, error) {
 	if len(asked) != 1 {
 		return nil, fmt.Errorf("%s selected; name one, such as svc/web", countOf(len(asked), "Service"))
 	}
-	t := asked[0]
+	return asked[0], p.explainable(asked[0])
+}
+
+// explainable returns the reason why nothing of a Service can be explained; nil: it can.
+func (p *planning) explainable(t *task) error {
 	switch {
 	case t.left != "":
-		return nil, fmt.Errorf("the Service %s is left alone: it %s", t.item.Owner(), t.left)
+		return fmt.Errorf("the Service %s is left alone: it %s", t.item.Owner(), t.left)
 	case t.err != nil:
-		return nil, t.err
+		return t.err
 	case t.draft == nil || t.draft.Want == nil || t.draft.Intent != reconcile.Serve:
-		return nil, fmt.Errorf("the Service %s is not accepted, so nothing of it can be explained: %s", t.item.Owner(), firstProblem(p.problems(*t)))
+		return fmt.Errorf("the Service %s is not accepted, so nothing of it can be explained: %s", t.item.Owner(), firstProblem(p.problems(*t)))
 	}
-	return t, nil
+	return nil
 }
 
 func firstProblem(problems []plan.Problem) string {
@@ -80,6 +83,12 @@ func firstProblem(problems []plan.Problem) string {
 		}
 	}
 	return "it is being deleted"
+}
+
+// explain determines the origins of what a Service requests that was planned.
+func (p *planning) explain(ctx context.Context, t *task) (explain.Explanation, error) {
+	x := explainer{planning: p, task: t}
+	return explain.Explain(t.draft.Want, append(x.inputs(), x.settings(ctx)...))
 }
 
 // explainer collects the inputs of one Service.

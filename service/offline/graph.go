@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/berth-lb/berth/service/graph"
-	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -31,15 +30,17 @@ func Graph(ctx context.Context, in Input, t Target) (Topology, error) {
 	}
 	return Topology{
 		FormatVersion: plan.FormatVersion, Provider: t.Cloud.Name, Notes: run.world.Notes,
-		Graph: graph.Build(graph.Source{
-			Service: asked.item.Service, Have: asked.draft.Have, Want: asked.draft.Want,
-			Flows: run.reconciler.Flows(asked.draft), Others: run.others(asked.draft),
-		}),
+		Graph: run.topology(asked),
 	}, nil
 }
 
-func (p *planning) others(d *reconcile.Draft) func(stack.Resource) []stack.Owner {
-	return func(res stack.Resource) []stack.Owner { return p.reconciler.Others(d, res) }
+// topology returns the graph of a Service that was planned.
+func (p *planning) topology(t *task) graph.Graph {
+	return graph.Build(graph.Source{
+		Service: t.item.Service, Have: t.draft.Have, Want: t.draft.Want,
+		Flows:  p.reconciler.Flows(t.draft),
+		Others: func(res stack.Resource) []stack.Owner { return p.reconciler.Others(t.draft, res) },
+	})
 }
 
 // Formats lists the legal values of Render's format.

@@ -10,17 +10,9 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 )
-
-// Branch is one thing in the cloud on the way from a load balancer to its members.
-type Branch struct {
-	Key     stack.Key                `json:"key"`
-	ID      string                   `json:"id,omitempty"`
-	Label   string                   `json:"name"` // kind, and the name that people know it by
-	Below   []Branch                 `json:"below,omitempty"`
-	Members []providers.MemberHealth `json:"members,omitempty"`
-}
 
 // errNoHealth means that a cloud is not asked how members are.
 var errNoHealth = errors.New("does not tell how members are; see docs/guides/status.md")
@@ -39,7 +31,7 @@ func (s *Standings) Examine(ctx context.Context, in Input, t Target) error {
 		return err
 	}
 	for _, task := range run.tasks {
-		i := slices.IndexFunc(s.Services, func(one Standing) bool { return one.Owner == task.item.Owner() })
+		i := slices.IndexFunc(s.Services, func(one view.Service) bool { return one.Owner == task.item.Owner() })
 		if i >= 0 {
 			run.examine(ctx, task, &s.Services[i])
 		}
@@ -48,7 +40,7 @@ func (s *Standings) Examine(ctx context.Context, in Input, t Target) error {
 }
 
 // examine adds the tree of one Service, or why there is none.
-func (p *planning) examine(ctx context.Context, t task, s *Standing) {
+func (p *planning) examine(ctx context.Context, t task, s *view.Service) {
 	switch {
 	case t.err != nil:
 		s.Unseen = conditions.OneLine(t.err)
@@ -65,13 +57,13 @@ func (p *planning) examine(ctx context.Context, t task, s *Standing) {
 			s.Unseen = conditions.OneLine(err)
 		}
 		s.Balancers = growBranches(t.draft.Have, health, p.reconciler.Serves)
-		s.compare(t.draft)
+		compareService(s, t.draft)
 	}
 }
 
 // growBranches returns the paths from the resources that clients connect to, down to the
 // members: a resource is below the ones that refer to it, else below its parent.
-func growBranches(have *stack.Stack, health []providers.MemberHealth, serves func(stack.Kind) bool) []Branch {
+func growBranches(have *stack.Stack, health []providers.MemberHealth, serves func(stack.Kind) bool) []view.Branch {
 	onWay := map[stack.Key]bool{}
 	var climb func(stack.Key)
 	climb = func(k stack.Key) {
@@ -86,12 +78,12 @@ func growBranches(have *stack.Stack, health []providers.MemberHealth, serves fun
 	for _, h := range health {
 		climb(h.Of)
 	}
-	var grow func(stack.Resource) Branch
-	grow = func(r stack.Resource) Branch {
-		b := Branch{Key: r.Key, ID: r.ID, Label: labelOf(r)}
+	var grow func(stack.Resource) view.Branch
+	grow = func(r stack.Resource) view.Branch {
+		b := view.Branch{Key: r.Key, ID: r.ID, Label: labelOf(r)}
 		for _, h := range health {
 			if h.Of == r.Key {
-				b.take(h)
+				b.Take(h)
 			}
 		}
 		for _, below := range have.Resources {
@@ -101,7 +93,7 @@ func growBranches(have *stack.Stack, health []providers.MemberHealth, serves fun
 		}
 		return b
 	}
-	var out []Branch
+	var out []view.Branch
 	for _, r := range have.Resources {
 		if serves(r.Key.Kind) && r.Proof != stack.None {
 			out = append(out, grow(r))
@@ -140,43 +132,17 @@ func aboveOf(have *stack.Stack, k stack.Key) []stack.Key {
 	return out
 }
 
-// take adds a member, below the part that it was asked for.
-func (b *Branch) take(h providers.MemberHealth) {
-	if h.Part == "" {
-		b.Members = append(b.Members, h)
-		return
-	}
-	i := slices.IndexFunc(b.Below, func(part Branch) bool { return part.Key == b.Key && part.Label == h.Part })
-	if i < 0 {
-		i, b.Below = len(b.Below), append(b.Below, Branch{Key: b.Key, Label: h.Part})
-	}
-	b.Below[i].Members = append(b.Below[i].Members, h)
-}
-
-// members lists the members of a branch and of those below, each once.
-func (b Branch) members() []providers.MemberHealth {
-	out := slices.Clone(b.Members)
-	for _, below := range b.Below {
-		for _, m := range below.members() {
-			if !slices.Contains(out, m) {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
-}
-
-// write shows a branch, indented.
-func (b Branch) write(out *strings.Builder, width int, indent string) {
+// writeBranch shows a branch, indented.
+func writeBranch(out *strings.Builder, width int, indent string, b view.Branch) {
 	healthy := 0
-	for _, m := range b.members() {
+	for _, m := range b.AllMembers() {
 		if m.Healthy {
 			healthy++
 		}
 	}
-	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, countOf(len(b.members()), "member")))
+	writeWrapped(out, width, fmt.Sprintf("%s%s: %d of %s healthy", indent, b.Label, healthy, countOf(len(b.AllMembers()), "member")))
 	for _, below := range b.Below {
-		below.write(out, width, indent+"  ")
+		writeBranch(out, width, indent+"  ", below)
 	}
 	for _, m := range b.Members {
 		line := indent + "  " + m.Member + " " + m.State

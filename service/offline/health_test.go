@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/status"
 	"github.com/berth-lb/berth/test/golden"
@@ -38,7 +39,7 @@ func TestTree(t *testing.T) {
 	s.Balancers = growBranches(have, health, serves)
 	blind := s
 	blind.Balancers, blind.Unseen = nil, "the provider x does not tell how members are"
-	text, err := Standings{Services: []Standing{s, blind}, named: true}.Render("human", 0)
+	text, err := Standings{Services: []view.Service{s, blind}, named: true}.Render("human", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,28 +15,11 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service"
-	"github.com/berth-lb/berth/service/conditions"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
-)
-
-// Verdict is what conditions alone do not say of a Service.
-type Verdict string
-
-// The verdicts. The zero value means that the conditions say all.
-const (
-	// LeftAlone means that the controller does not serve the Service.
-	LeftAlone Verdict = "LeftAlone"
-	// NotLookedAt means that a controller serves it, and none has reported yet.
-	NotLookedAt Verdict = "NotLookedAt"
-	// Changed means that the conditions are about an earlier configuration.
-	Changed Verdict = "Changed"
-	// NotFound means that the cloud has no load balancer of the Service.
-	NotFound Verdict = "NotFound"
-	// Differs means that the cloud differs from what the Service asks for.
-	Differs Verdict = "Differs"
 )
 
 // Judge says how Services are judged besides their conditions.
@@ -75,10 +58,12 @@ func (s *Standings) judge(ctx context.Context, world World, by Judge) error {
 			views = append(views, view)
 		}
 	}
+	places := map[stack.Owner]int{}
+	for i, item := range world.Items {
+		places[item.Owner()] = i
+	}
 	for i := range s.Services {
-		one := &s.Services[i]
-		at := slices.IndexFunc(world.Items, func(item Item) bool { return item.Owner() == one.Owner })
-		one.judge(at, views, by.Target.Cloud.Name != "")
+		judgeService(&s.Services[i], places[s.Services[i].Owner], views, by.Target.Cloud.Name != "")
 	}
 	s.Controller = leaseOf(ctx, world, by)
 	return nil
@@ -124,31 +109,26 @@ func viewOf(ctx context.Context, world World, t Target, cloud providers.Entry) (
 	return p, nil
 }
 
-// judge completes one Service; the views have it at the same place. Known reports whether
+// judgeService completes one Service; the views have it at the same place. Known reports whether
 // the one view is that of the controller.
-func (s *Standing) judge(at int, views []*planning, known bool) {
-	if at < 0 || len(views) == 0 {
+func judgeService(s *view.Service, at int, views []*planning, known bool) {
+	if len(views) == 0 {
 		return
 	}
 	svc := views[0].tasks[at].item.Service
 	record, recorded := service.RecordOf(svc)
+	if known && views[0].tasks[at].left == "" {
+		s.Kind = views[0].reconciler.Choose(svc).Kind
+	}
 	switch {
 	case known && views[0].tasks[at].left != "":
-		s.decide(LeftAlone, "left alone: "+views[0].tasks[at].left)
+		s.Decide(view.LeftAlone, "left alone: "+views[0].tasks[at].left)
 	case known && s.Health == status.Unreported && !recorded && svc.DeletionTimestamp == nil:
-		s.decide(NotLookedAt, "not looked at yet: no controller of this program has reported on the Service")
-	case !recorded || !s.settled() || !reconcile.IsOfDraft(record.Digest):
+		s.Decide(view.NotLookedAt, "not looked at yet: no controller of this program has reported on the Service")
+	case !recorded || !s.Settled() || !reconcile.IsOfDraft(record.Digest):
 	case isChanged(at, views, record.Digest):
-		s.decide(Changed, changedText(svc))
+		s.Decide(view.Changed, changedText(svc))
 	}
-}
-
-func (s *Standing) decide(v Verdict, text string) { s.Verdict, s.Why = v, text }
-
-// settled reports whether the conditions say that the load balancer is as desired.
-func (s *Standing) settled() bool {
-	c := s.condition(status.TypeProgrammed)
-	return c.Type != "" && conditions.Settled(status.Condition{Status: c.Status, Reason: status.Reason(c.Reason)})
 }
 
 // isChanged reports whether a view serves the Service, and none has recorded what it asks for.
@@ -182,13 +162,13 @@ func changedText(svc *corev1.Service) string {
 	return "changed" + since + ": the conditions are about an earlier configuration, and no controller has applied this one"
 }
 
-// compare completes a Service with the difference between the cloud and what it asks for.
-func (s *Standing) compare(d *reconcile.Draft) {
+// compareService completes a Service with the difference between the cloud and what it asks for.
+func compareService(s *view.Service, d *reconcile.Draft) {
 	if s.Verdict != "" || d.Job.Release || d.Want == nil || len(d.Blind) > 0 {
 		return
 	}
-	if len(d.Found) == 0 && (len(s.Addresses) > 0 || s.settled()) {
-		s.decide(NotFound, "the cloud has no load balancer of the Service: the controller creates it again at its next check, or at once after `berth sync`")
+	if len(d.Found) == 0 && (len(s.Addresses) > 0 || s.Settled()) {
+		s.Decide(view.NotFound, "the cloud has no load balancer of the Service: the controller creates it again at its next check, or at once after `berth sync`")
 		return
 	}
 	var left []string
@@ -197,29 +177,24 @@ func (s *Standing) compare(d *reconcile.Draft) {
 			left = append(left, step.ID.String())
 		}
 	}
-	if len(left) == 0 || !s.settled() {
+	if len(left) == 0 || !s.Settled() {
 		return
 	}
-	s.decide(Differs, fmt.Sprintf("the cloud differs from what the Service asks for by %s, such as %s; `berth plan` shows them", countOf(len(left), "step"), left[0]))
-}
-
-// Controller is what its Lease says of the controller.
-type Controller struct {
-	Lease   string       `json:"lease"`
-	Holder  string       `json:"holder,omitempty"`
-	Renewed *metav1.Time `json:"renewed,omitempty"`
-	Absent  string       `json:"absent,omitempty"` // why no controller seems to run; empty: one does, or that is not known
+	s.Decide(view.Differs, fmt.Sprintf("the cloud differs from what the Service asks for by %s, such as %s; `berth plan` shows them", countOf(len(left), "step"), left[0]))
 }
 
 // leaseOf reads the Lease of the controller. Without the right to do so nothing is known.
-func leaseOf(ctx context.Context, world World, by Judge) *Controller {
+func leaseOf(ctx context.Context, world World, by Judge) *view.Controller {
+	if world.live == nil {
+		return nil // there is no cluster
+	}
 	name := DefaultLease
 	for _, other := range []string{by.Target.Installation, by.Lease} {
 		if other != "" {
 			name = other
 		}
 	}
-	out := &Controller{Lease: name}
+	out := &view.Controller{Lease: name}
 	namespace, lease, _ := strings.Cut(name, "/")
 	found, err := world.live.CoordinationV1().Leases(namespace).Get(ctx, lease, metav1.GetOptions{})
 	if err != nil || found.Spec.RenewTime == nil {

@@ -13,32 +13,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/status"
 )
 
-// Standing is how a Service stands, as its conditions say.
-type Standing struct {
-	Owner      stack.Owner        `json:"owner"`
-	Addresses  []string           `json:"addresses,omitempty"`
-	Ports      []string           `json:"ports"`
-	Conditions []metav1.Condition `json:"conditions,omitempty"` // ours; none: this program does not serve it
-	Balancers  []Branch           `json:"balancers,omitempty"`  // as the cloud says; of a Service that was examined
-	Unseen     string             `json:"unseen,omitempty"`     // why not all of that is known
-	Events     []string           `json:"events,omitempty"`     // the last ones, the newest first; of a Service that is named
-	Untold     string             `json:"untold,omitempty"`     // why events are not shown
-	Health     status.Health      `json:"health"`               // what the conditions come to
-	Class      string             `json:"class,omitempty"`      // spec.loadBalancerClass
-	Verdict    Verdict            `json:"verdict,omitempty"`    // what the conditions do not say
-	Why        string             `json:"why,omitempty"`        // the verdict in words
-}
-
 // Standings are those of the Services of a cluster.
 type Standings struct {
-	FormatVersion string      `json:"formatVersion"`
-	Services      []Standing  `json:"services"` // by namespace and name; never nil
-	Controller    *Controller `json:"controller,omitempty"`
+	FormatVersion string           `json:"formatVersion"`
+	Services      []view.Service   `json:"services"` // by namespace and name; never nil
+	Controller    *view.Controller `json:"controller,omitempty"`
 	named         bool
 }
 
@@ -51,28 +36,39 @@ func Status(ctx context.Context, in Input, by Judge) (Standings, error) {
 	if err != nil {
 		return Standings{}, err
 	}
-	out := Standings{FormatVersion: plan.FormatVersion, Services: []Standing{}, named: len(in.Names) > 0}
+	return standingsOf(ctx, world, len(in.Names) > 0, by)
+}
+
+// standingsOf returns the state of the Services to show. Named Services have their events.
+func standingsOf(ctx context.Context, world World, named bool, by Judge) (Standings, error) {
+	out := Standings{FormatVersion: plan.FormatVersion, Services: []view.Service{}, named: named}
 	for _, item := range world.Items {
 		if !item.Asked || item.Service.Spec.Type != corev1.ServiceTypeLoadBalancer {
 			continue
 		}
 		s := newStanding(item)
 		if out.named {
-			switch s.Events, err = eventsOf(ctx, world.live, item.Service); {
-			case apierrors.IsForbidden(err):
-				s.Untold = "there is no right to list events in the namespace " + item.Service.Namespace
-			case err != nil:
+			if err := addEvents(ctx, world.live, item.Service, &s); err != nil {
 				return out, err
 			}
 		}
 		out.Services = append(out.Services, s)
 	}
-	err = out.judge(ctx, world, by)
+	err := out.judge(ctx, world, by)
 	return out, err
 }
 
-func newStanding(item Item) Standing {
-	s := Standing{Owner: item.Owner(), Health: status.HealthOf(item.Service)}
+// addEvents adds the last events on a Service, or the reason why they are not shown.
+func addEvents(ctx context.Context, client kubernetes.Interface, svc *corev1.Service, s *view.Service) (err error) {
+	if s.Events, err = eventsOf(ctx, client, svc); apierrors.IsForbidden(err) {
+		s.Untold = "there is no right to list events in the namespace " + svc.Namespace
+		return nil
+	}
+	return err
+}
+
+func newStanding(item Item) view.Service {
+	s := view.Service{Standing: view.Standing{Owner: item.Owner(), Health: status.HealthOf(item.Service)}}
 	if class := item.Service.Spec.LoadBalancerClass; class != nil {
 		s.Class = *class
 	}
@@ -109,22 +105,10 @@ func eventsOf(ctx context.Context, client kubernetes.Interface, svc *corev1.Serv
 	return out, nil
 }
 
-// condition finds a condition by its type; the zero value if it is missing.
-func (s Standing) condition(kind string) metav1.Condition {
-	for _, c := range s.Conditions {
-		if c.Type == kind {
-			return c
-		}
-	}
-	return metav1.Condition{}
-}
-
 // ExitCode is plan.ExitChanges if a Service is not as desired according to its conditions
 // or to a verdict, else plan.ExitNothing.
 func (s Standings) ExitCode() int {
-	if slices.ContainsFunc(s.Services, func(one Standing) bool {
-		return one.Verdict != "" && one.Verdict != LeftAlone || one.Verdict == "" && one.Health != status.Unreported && one.Health != status.Healthy
-	}) {
+	if slices.ContainsFunc(s.Services, func(one view.Service) bool { return one.Failing() }) {
 		return plan.ExitChanges
 	}
 	return plan.ExitNothing
@@ -155,12 +139,12 @@ func (s Standings) table() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	writeRow(w, "SERVICE", "ADDRESS", "ACCEPTED", "PROGRAMMED", "MESSAGE")
 	for _, one := range s.Services {
-		accepted, programmed := one.condition(status.TypeAccepted), one.condition(status.TypeProgrammed)
+		accepted, programmed := one.Condition(status.TypeAccepted), one.Condition(status.TypeProgrammed)
 		address := "<pending>"
 		if len(one.Addresses) > 0 {
 			address = strings.Join(one.Addresses, ",")
 		}
-		writeRow(w, one.Owner.String(), address, wordOf(accepted), wordOf(programmed), one.message())
+		writeRow(w, one.Owner.String(), address, wordOf(accepted), wordOf(programmed), one.Summarize())
 	}
 	_ = w.Flush() // a builder takes everything
 	return b.String() + s.absent()
@@ -172,30 +156,6 @@ func (s Standings) absent() string {
 		return ""
 	}
 	return s.Controller.Absent + "\n"
-}
-
-// message returns what to show of a Service in one cell: the reason of a failure before
-// warnings.
-func (s Standing) message() string {
-	accepted, programmed := s.condition(status.TypeAccepted), s.condition(status.TypeProgrammed)
-	failed := programmed.Status == metav1.ConditionFalse && programmed.Reason != string(status.ReasonNotAccepted)
-	switch {
-	case s.Verdict != "":
-		return s.Why
-	case s.Health == status.Unreported:
-		return s.unreported()
-	case accepted.Message == "", failed && accepted.Status == metav1.ConditionTrue:
-		return programmed.Message
-	}
-	return accepted.Message
-}
-
-// unreported returns the text for a Service without conditions.
-func (s Standing) unreported() string {
-	if s.Class == "" {
-		return "no controller of this program has reported on the Service"
-	}
-	return fmt.Sprintf("no controller of this program has reported on the Service; its class is %q", s.Class)
 }
 
 // wordOf returns the table cell of a condition: True, or its reason.
@@ -223,7 +183,7 @@ func (s Standings) tree(width int) string {
 		case one.Verdict != "":
 			writeWrapped(&out, width, "  "+one.Why)
 		case one.Health == status.Unreported:
-			writeWrapped(&out, width, "  "+one.unreported())
+			writeWrapped(&out, width, "  "+one.Unreported())
 		}
 		for _, c := range one.Conditions {
 			writeWrapped(&out, width, fmt.Sprintf("  %s %s, %s since %s", strings.TrimPrefix(c.Type, status.Prefix), c.Status, c.Reason, c.LastTransitionTime.UTC().Format(time.RFC3339)))
@@ -232,7 +192,7 @@ func (s Standings) tree(width int) string {
 			}
 		}
 		for _, b := range one.Balancers {
-			b.write(&out, width, "  ")
+			writeBranch(&out, width, "  ", b)
 		}
 		if one.Unseen != "" {
 			writeWrapped(&out, width, "  members are not shown: "+one.Unseen)

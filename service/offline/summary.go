@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -50,7 +51,12 @@ const (
 )
 
 func (w weight) String() string {
-	return []string{"no changes", "forgets", "updates", "creates", "deletes", "brief interruption", "interrupts traffic", "refused"}[w]
+	return string(w.impact())
+}
+
+// impact returns the word of the document.
+func (w weight) impact() view.Impact {
+	return []view.Impact{view.NoChanges, view.Forgets, view.Updates, view.Creates, view.Deletes, view.Briefly, view.Interrupts, view.Refused}[w]
 }
 
 // weighPlan returns the most serious effect of a plan. Blocked steps have none.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/service/offline"
+	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -32,6 +34,9 @@ func Documents() []Document {
 		{"doctor", "berth doctor -o json", reflect.TypeFor[offline.Checkup]()},
 		{"explain", "berth explain -o json", reflect.TypeFor[offline.Explained]()},
 		{"graph", "berth graph -o json", reflect.TypeFor[offline.Topology]()},
+		{"page-service", "one Service of berth ui", reflect.TypeFor[view.Service]()},
+		{"page-services", "the Services of berth ui", reflect.TypeFor[view.Fleet]()},
+		{"page-shared", "the shared resources of berth ui", reflect.TypeFor[view.Shared]()},
 		{"plan", "berth plan -o json and berth orphans -o json", reflect.TypeFor[plan.Document]()},
 		{"status", "berth status -o json", reflect.TypeFor[offline.Standings]()},
 	}
@@ -54,15 +59,15 @@ const branches = "Branch"
 func (d Document) infer() (*jsonschema.Schema, error) {
 	times := &jsonschema.Schema{Types: []string{"string", "null"}, Format: "date-time"}
 	known := map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[metav1.Time]():    times,
-		reflect.TypeFor[json.Number]():    {Type: "number"},
-		reflect.TypeFor[offline.Branch](): {Ref: "#/$defs/" + branches},
+		reflect.TypeFor[metav1.Time](): times,
+		reflect.TypeFor[json.Number](): {Type: "number"},
+		reflect.TypeFor[view.Branch](): {Ref: "#/$defs/" + branches},
 	}
 	out, err := jsonschema.ForType(d.typ, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
 		return nil, err
 	}
-	if d.typ == reflect.TypeFor[offline.Standings]() {
+	if slices.Contains([]reflect.Type{reflect.TypeFor[offline.Standings](), reflect.TypeFor[view.Fleet](), reflect.TypeFor[view.Service]()}, d.typ) {
 		if out.Defs, err = branchSchema(known); err != nil {
 			return nil, err
 		}
@@ -74,7 +79,7 @@ func (d Document) infer() (*jsonschema.Schema, error) {
 // branchSchema returns the definition of the type that contains itself.
 func branchSchema(known map[reflect.Type]*jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	// A type of the same fields, so that only the nested use is a reference.
-	type branch offline.Branch
+	type branch view.Branch
 	schema, err := jsonschema.ForType(reflect.TypeFor[branch](), &jsonschema.ForOptions{TypeSchemas: known})
 	return map[string]*jsonschema.Schema{branches: schema}, err
 }
