@@ -8,10 +8,13 @@ import (
 // A Bag holds the values of one Service. It is read through the Keys; a nil Bag
 // gives defaults.
 type Bag struct {
-	kind    string
-	values  map[Declaration]map[instance]entry
-	refused map[Declaration]bool
-	doubts  []Origin
+	kind   string
+	fields map[string]string // Source.Fields
+	// settings are the values of Setting.
+	settings map[string]string
+	values   map[Declaration]map[instance]entry
+	refused  map[Declaration]bool
+	doubts   []Origin
 	// unlimited are limits of the clients that have no effect.
 	unlimited []Origin
 }
@@ -29,9 +32,10 @@ type entry struct {
 	reported bool // the controller writes the key as well
 }
 
-func newBag(kind string) *Bag {
+func newBag(kind string, fields map[string]string) *Bag {
 	return &Bag{
 		kind:    kind,
+		fields:  fields,
 		values:  map[Declaration]map[instance]entry{},
 		refused: map[Declaration]bool{},
 	}
@@ -43,6 +47,24 @@ func (b *Bag) Kind() string {
 		return ""
 	}
 	return b.kind
+}
+
+// Field returns a field of the Service, by a path of [Source.Fields]; empty: it has no value, or
+// the fields are not known.
+func (b *Bag) Field(path string) string {
+	if b == nil {
+		return ""
+	}
+	return b.fields[path]
+}
+
+// Setting returns a value of the configuration, by its name in [Setting]; empty: it has none, or the
+// configuration is not known.
+func (b *Bag) Setting(name string) string {
+	if b == nil {
+		return ""
+	}
+	return b.settings[name]
 }
 
 // Refused reports whether one of the keys had a value that was an Error. Checks

@@ -46,6 +46,16 @@ var (
 	})
 )
 
+// checkRanges: ranges of the field and of annotations at once are ambiguous and refused, as by the
+// official controller. Load balancers of pods have neither.
+func checkRanges(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotations.Problems {
+	given := len(allowedRangesKey.Get(bag))+len(rangesKey.Get(bag)) > 0
+	if bag.Setting(settingPool) == poolPodIP || !given || bag.Field(annotations.FieldRanges) == "" || noAccessKey.Get(bag) {
+		return nil
+	}
+	return annotations.Problems{annotations.ProblemOf(annotations.FieldRanges, "", "cannot be set together with "+allowedRangesKey.Name+" or "+rangesKey.Name, "one of them", annotations.Error)}
+}
+
 // strictRanges is a list without empty entries and host bits: what the official
 // controller takes for invalid must not pass here for something else.
 func strictRanges() annotations.Type[[]netip.Prefix] {

@@ -51,13 +51,16 @@ var (
 // settingBalancers is the setting with the names of several load balancers.
 const settingBalancers = "multipleStandardLoadBalancerConfigurations"
 
+// settingPool is the setting with the kind of members.
+const settingPool = "loadBalancerBackendPoolConfigurationType"
+
 // settingsOf returns the values of the configuration that annotations depend on.
 func settingsOf(c Config) map[string]string {
 	var names []string
 	for _, m := range c.Multi {
 		names = append(names, m.Name)
 	}
-	return map[string]string{settingBalancers: strings.Join(names, ",")}
+	return map[string]string{settingBalancers: strings.Join(names, ","), settingPool: c.PoolType}
 }
 
 func placeKeys() []annotations.Declaration {

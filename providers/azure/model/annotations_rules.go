@@ -148,7 +148,7 @@ const longestProbe = 119
 
 // annotationChecks returns checks of several keys together.
 func annotationChecks() []annotations.Check {
-	return []annotations.Check{checkProbeTime, checkLink}
+	return []annotations.Check{checkProbeTime, checkLink, checkRanges}
 }
 
 // checkProbeTime: Azure's own rule for the time until a node counts as down.

@@ -115,3 +115,23 @@ func TestSelect(t *testing.T) {
 		t.Errorf("with the control plane (-want +got):\n%s", d)
 	}
 }
+
+// TestRangesTwiceOffline: ranges of the field and of an annotation at once are refused without a cloud.
+func TestRangesTwiceOffline(t *testing.T) {
+	svc := &corev1.Service{}
+	svc.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
+	svc.Annotations = map[string]string{allowedRangesKey.Name: "203.0.113.0/24"}
+	refused := func() bool {
+		_, problems := Annotations().Parse(Internal, annotations.SourceOf(svc))
+		return slices.ContainsFunc(problems, func(p annotations.Problem) bool {
+			return p.Key == annotations.FieldRanges && p.Severity == annotations.Error
+		})
+	}
+	if !refused() {
+		t.Error("both at once are accepted")
+	}
+	svc.Annotations[noAccessKey.Name] = "true"
+	if refused() {
+		t.Error("refused although no rule is written")
+	}
+}

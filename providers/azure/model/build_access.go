@@ -184,8 +184,8 @@ func (b *builder) isAlone(address string) bool {
 	return slices.ContainsFunc(b.families, func(f corev1.IPFamily) bool { return b.addresses[f] == address })
 }
 
-// clientRanges returns the ranges of the field and the ranges of the annotations. Both at
-// once are ambiguous and refused, as by the official controller.
+// clientRanges returns the ranges of the field or the ranges of the annotations. Both at once are
+// refused, see checkRanges.
 func (b *builder) clientRanges() (spec, allowed []netip.Prefix, ok bool) {
 	const field = "spec.loadBalancerSourceRanges"
 	for _, text := range b.in.Service.Spec.LoadBalancerSourceRanges {
@@ -197,11 +197,7 @@ func (b *builder) clientRanges() (spec, allowed []netip.Prefix, ok bool) {
 		spec = append(spec, p)
 	}
 	allowed = slices.Concat(allowedRangesKey.Get(b.in.Values), rangesKey.Get(b.in.Values))
-	if len(spec) > 0 && len(allowed) > 0 {
-		b.fail(field, "", "cannot be set together with "+allowedRangesKey.Name+" or "+rangesKey.Name, "one of them")
-		return nil, nil, false
-	}
-	return spec, allowed, true
+	return spec, allowed, len(spec) == 0 || len(allowed) == 0
 }
 
 // openPorts are the ports that clients use, as texts in the order of texts: those
