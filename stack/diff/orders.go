@@ -120,8 +120,12 @@ func (d *derivation) derivePort(kind stack.Kind) {
 	}
 }
 
-// deriveEntryPoint adds the order by which a new entry point of the kind serves before an
+// deriveEntryPoint adds the orders by which a new entry point of the kind serves before an
 // old one is deleted.
 func (d *derivation) deriveEntryPoint(kind stack.Kind) {
-	d.addSoft(Match{Action: plan.Create, Kind: kind}, Match{Action: plan.Delete, Kind: kind}, "a new %[1]s serves before an old one is deleted", kind)
+	remove := Match{Action: plan.Delete, Kind: kind}
+	d.addSoft(Match{Action: plan.Create, Kind: kind}, remove, "a new %[1]s serves before an old one is deleted", kind)
+	for _, last := range d.withRole(Completes) {
+		d.addSoft(Match{Kind: last, Effect: Widens}, remove, "a new %[1]s is complete before an old one is deleted: %[2]s", kind, last)
+	}
 }

@@ -1,6 +1,9 @@
 package diff
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -11,25 +14,92 @@ func (c *comparison) canRestore(found stack.Resource) bool {
 	return c.rules.Kinds[found.Key.Kind].Restore && found.State != stack.Failed && len(c.places.parts[found.Key]) == 0
 }
 
-// pairForRestore makes a replacement of an entry point that is deleted for one of another
-// kind, such as a forwarding rule of another scheme under the same name.
+// pairForRestore makes replacements of entry points that are deleted for one of another kind or
+// name, such as a forwarding rule of another scheme under the same name. One create may replace
+// several: it is paired with the deletions that it needs directly, and then with the others that it
+// needs. What is deleted by one of the others cannot be restored where something that it uses is
+// deleted as well.
 func (c *comparison) pairForRestore() {
+	if len(c.departing(func(plan.Step) bool { return true })) > 0 {
+		c.pairDeparting()
+	}
+	c.pairOthers()
+}
+
+// pairDeparting pairs deletions of entry points with the creates that wait for them.
+func (c *comparison) pairDeparting() {
+	for i := range c.steps {
+		if c.mayRestore(i) && c.steps[i].Pair.IsZero() {
+			c.pairWith(i, c.departing(func(t plan.Step) bool { return slices.Contains(c.steps[i].Needs, t.ID) }), nil)
+		}
+	}
+	graph := plan.NewGraph(c.steps)
+	for i := range c.steps {
+		if c.mayRestore(i) && (c.steps[i].Pair.IsZero() || c.steps[i].Pair.Restore) {
+			before := graph.Before([]int{i})
+			c.pairWith(i, c.departing(func(t plan.Step) bool { at, _ := graph.At(t.ID); return before[at] }), before)
+		}
+	}
+}
+
+// pairOthers pairs further creates that need the deletion of an old entry point directly: where
+// one of them is refused, the others are undone.
+func (c *comparison) pairOthers() {
 	for i := range c.steps {
 		s := &c.steps[i]
-		if s.ID.Action != plan.Create || !s.Pair.IsZero() || !c.replacesOthers(s.ID.Key.Kind) {
+		if !c.mayRestore(i) || !s.Pair.IsZero() {
 			continue
 		}
-		var old []*plan.Step
 		for _, id := range s.Needs {
-			if t := c.find(id); t != nil && id.Action == plan.Delete && t.Pair.IsZero() && c.replacesOthers(id.Key.Kind) {
-				old = append(old, t)
+			if t := c.find(id); t != nil && t.Pair.Restore && id == t.Pair.Delete {
+				s.Pair = plan.Pair{Create: s.ID, Delete: id, Order: plan.DeleteFirst, Restore: true}
+				c.leaves = append(c.leaves, departure{step: id, place: i})
 			}
 		}
-		if len(old) == 1 && c.canRestore(old[0].Target) {
-			s.Pair = plan.Pair{Create: s.ID, Delete: old[0].ID, Order: plan.DeleteFirst, Restore: true}
-			old[0].Pair = s.Pair
-			c.leaves = append(c.leaves, departure{step: old[0].ID, place: i})
+	}
+}
+
+// losesUsed reports whether something that a found resource refers to is deleted by one of the
+// steps.
+func (c *comparison) losesUsed(found stack.Resource, steps []bool) bool {
+	used := c.usedBy(found)
+	for i, s := range c.steps {
+		if len(steps) > 0 && steps[i] && s.ID.Action == plan.Delete && used[s.ID.Key] {
+			return true
 		}
+	}
+	return false
+}
+
+// mayRestore reports whether a step creates an entry point that may replace others.
+func (c *comparison) mayRestore(i int) bool {
+	s := c.steps[i]
+	return s.ID.Action == plan.Create && c.replacesOthers(s.ID.Key.Kind)
+}
+
+// departing returns the deletions of entry points that no create is paired with and that are
+// selected.
+func (c *comparison) departing(selected func(plan.Step) bool) []*plan.Step {
+	var out []*plan.Step
+	for i := range c.steps {
+		t := &c.steps[i]
+		if t.ID.Action == plan.Delete && t.Pair.IsZero() && c.replacesOthers(t.ID.Key.Kind) && c.canRestore(t.Target) && selected(*t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// pairWith pairs a create with the deletions that make room for it, and that are performed after
+// others.
+func (c *comparison) pairWith(create int, old []*plan.Step, before []bool) {
+	s := &c.steps[create]
+	for _, t := range old {
+		t.Pair = plan.Pair{Create: s.ID, Delete: t.ID, Order: plan.DeleteFirst, Restore: !c.losesUsed(t.Target, before)}
+		if s.Pair.IsZero() {
+			s.Pair = t.Pair
+		}
+		c.leaves = append(c.leaves, departure{step: t.ID, place: create})
 	}
 }
 
@@ -50,15 +120,19 @@ func (c *comparison) keepForRestore() {
 			continue
 		}
 		graph := plan.NewGraph(c.steps)
-		before, used := graph.Before([]int{i}), c.usedBy(c.have.byKey[s.Pair.Delete.Key])
+		before, used, pairs := graph.Before([]int{i}), map[stack.Key]bool{}, c.pairsOf(s.ID)
+		for _, pair := range pairs {
+			maps.Copy(used, c.usedBy(c.have.byKey[pair.Delete.Key]))
+		}
+		c.steps[i].Undoes = append(c.steps[i].Undoes, c.besides(pairs)...)
 		completing := c.completing(graph, i)
 		complete := graph.Before(completing)
 		for _, j := range completing {
-			c.steps[j].Undoes = append(c.steps[j].Undoes, s.Pair)
+			c.steps[j].Undoes = append(c.steps[j].Undoes, pairs...)
 		}
 		for j := range c.steps {
 			t := &c.steps[j]
-			if !c.takesFromOld(*t, used) || j == i || before[j] || t.ID == s.Pair.Delete {
+			if !c.takesFromOld(*t, used) || j == i || before[j] || t.Pair.Create == s.ID {
 				continue
 			}
 			t.Needs = append(t.Needs, s.ID)
@@ -69,6 +143,28 @@ func (c *comparison) keepForRestore() {
 			}
 		}
 	}
+}
+
+// pairsOf returns the replacements by what a step creates.
+func (c *comparison) pairsOf(create plan.StepID) []plan.Pair {
+	return c.pairsWhere(func(p plan.Pair) bool { return p.Create == create })
+}
+
+// besides returns the replacements of old resources of a step by what other steps create.
+func (c *comparison) besides(pairs []plan.Pair) []plan.Pair {
+	return c.pairsWhere(func(p plan.Pair) bool {
+		return slices.ContainsFunc(pairs, func(q plan.Pair) bool { return p.Delete == q.Delete && p.Create != q.Create })
+	})
+}
+
+func (c *comparison) pairsWhere(selected func(plan.Pair) bool) []plan.Pair {
+	var out []plan.Pair
+	for _, s := range c.steps {
+		if s.Pair.Restore && selected(s.Pair) && !slices.Contains(out, s.Pair) {
+			out = append(out, s.Pair)
+		}
+	}
+	return out
 }
 
 // takesFromOld reports whether a step takes away what an old resource needs: something that it

@@ -91,3 +91,58 @@ func TestRestorable(t *testing.T) {
 		})
 	}
 }
+
+// TestSeveralReplaced: what completes a new entry point undoes the replacement of all old ones that
+// were deleted for it, also where they were deleted for something in between. Where a new one
+// is refused, the other new ones are undone.
+func TestSeveralReplaced(t *testing.T) {
+	entry := func(name string) stack.Resource {
+		return ownedResource(newKey("entry", name), stack.Key{}, listener{Protocol: name, To: newRef("pool", "")})
+	}
+	pool := func(port int) stack.Resource {
+		return ownedResource(newKey("pool", ""), stack.Key{}, wall{Ports: []int{port}})
+	}
+	door := func(port int) stack.Resource {
+		return ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: []int{port}})
+	}
+	create := func(name string) diff.Match { return diff.Match{Action: plan.Create, Kind: "entry", Name: name} }
+	remove := func(name string) diff.Match { return diff.Match{Action: plan.Delete, Kind: "entry", Name: name} }
+	rules := diff.Rules{
+		Kinds: map[stack.Kind]diff.Rule{"entry": {Role: diff.EntryPoint, Restore: true}, "pool": {}, "door": {Role: diff.Completes}},
+		Edges: []diff.Edge{
+			{First: remove("a"), Then: create(""), Reason: "they have one address"},
+			{First: remove(""), Then: diff.Match{Action: plan.Update, Kind: "pool"}, Reason: "it changes while nothing refers to it"},
+			{First: diff.Match{Action: plan.Update, Kind: "pool"}, Then: create(""), Reason: "it changes while nothing refers to it"},
+			{First: create(""), Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"},
+		},
+	}
+	for name, tc := range map[string]struct {
+		have, want []string
+		undone     map[string]int // replacements, by the step without which they are of no use
+	}{
+		"one for two": {[]string{"a", "b"}, []string{"x"}, map[string]int{"update door": 2}},
+		"two for one": {[]string{"a"}, []string{"x", "y"}, map[string]int{"update door": 2, "create entry/x": 1, "create entry/y": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			have, want := observedStack(pool(1), door(1)), desiredStack(pool(2), door(2))
+			for _, n := range tc.have {
+				have.Put(observedStack(entry(n)).Resources[0])
+			}
+			for _, n := range tc.want {
+				want.Put(entry(n))
+			}
+			undone := map[string]int{}
+			for _, s := range diff.Compare(want, have, rules, ledgerWith(nil)).Steps {
+				if len(s.Undoes) > 0 {
+					undone[s.ID.String()] = len(s.Undoes)
+				}
+				if s.ID.Key.Kind == "entry" && !s.Pair.Restore {
+					t.Errorf("%s is not restored", s.ID)
+				}
+			}
+			if d := cmp.Diff(tc.undone, undone); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

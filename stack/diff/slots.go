@@ -61,11 +61,17 @@ func (c *comparison) leaveLate() {
 	}
 }
 
-// goingWith returns a deletion and the deletions that it needs, by their place.
+// goingWith returns a deletion, others that make room for the same resource, and the deletions
+// that these need, by their place.
 func (c *comparison) goingWith(graph *plan.Graph, at int) []int {
 	out := []int{at}
+	for i, s := range c.steps {
+		if pair := s.Pair; i != at && pair.Restore && pair.Delete == s.ID && pair.Create == c.steps[at].Pair.Create {
+			out = append(out, i)
+		}
+	}
 	for i, before := range graph.Before(out)[:graph.Steps] {
-		if before && c.steps[i].ID.Action == plan.Delete {
+		if before && !slices.Contains(out, i) && c.steps[i].ID.Action == plan.Delete {
 			out = append(out, i)
 		}
 	}

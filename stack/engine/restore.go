@@ -19,7 +19,7 @@ const partRestore = "restore"
 // first, and may be refused in a later run.
 type losses struct {
 	mu    sync.Mutex
-	lost  map[lossID]loss
+	lost  map[lossID][]loss
 	owned map[stack.Owner]int // how many of each owner
 }
 
@@ -46,17 +46,31 @@ func (l *losses) learnStep(s plan.Step, have *stack.Stack) {
 	if deletes {
 		id.key = s.Pair.Create.Key
 	}
-	_, known := l.lost[id]
+	known := l.lost[id]
 	switch {
 	case deletes:
 		if l.lost == nil {
-			l.lost, l.owned = map[lossID]loss{}, map[stack.Owner]int{}
+			l.lost, l.owned = map[lossID][]loss{}, map[stack.Owner]int{}
 		}
-		if !known {
+		if len(known) == 0 {
 			l.owned[id.owner]++
 		}
-		l.lost[id] = lossFrom(have, s.Target)
-	case known && s.ID.Action == plan.Create:
+		known = slices.DeleteFunc(known, func(o loss) bool { return o.resource.Key == s.Target.Key })
+		l.lost[id] = append(known, lossFrom(have, s.Target))
+	case len(known) > 0 && s.ID.Action == plan.Create:
+		l.dropLoss(id)
+	}
+}
+
+// learnRestore updates the losses after a resource exists again.
+func (l *losses) learnRestore(id lossID, again stack.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := slices.DeleteFunc(l.lost[id], func(o loss) bool { return o.resource.Key == again })
+	switch {
+	case len(left) > 0:
+		l.lost[id] = left
+	case l.lost[id] != nil:
 		l.dropLoss(id)
 	}
 }
@@ -79,29 +93,35 @@ func (l *losses) dropLoss(id lossID) {
 	}
 }
 
-// pruneFor drops the losses of a plan's owner that the plan does not create any more.
-func (l *losses) pruneFor(p plan.Plan) {
+// pruneFor drops the losses of a plan's owner that the plan does not create any more, and
+// returns how many are left.
+func (l *losses) pruneFor(p plan.Plan) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.owned[p.Owner] == 0 {
-		return
+		return 0
 	}
 	creates := func(k stack.Key) bool {
 		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Key == k && s.ID.Action == plan.Create }) ||
 			slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return b.Step.ID.Key == k && b.Step.ID.Action == plan.Create })
 	}
-	for id := range l.lost {
-		if id.owner == p.Owner && !creates(id.key) {
+	left := 0
+	for id, lost := range l.lost {
+		switch {
+		case id.owner != p.Owner:
+		case creates(id.key):
+			left += len(lost)
+		default:
 			l.dropLoss(id)
 		}
 	}
+	return left
 }
 
-func (l *losses) lossOf(id lossID) (loss, bool) {
+func (l *losses) lossesOf(id lossID) []loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old, ok := l.lost[id]
-	return old, ok
+	return slices.Clone(l.lost[id])
 }
 
 // IsRefused reports whether the cloud has answered that it does not perform the step, so that
@@ -123,18 +143,16 @@ func (r *run) isRefused(i int, res Result) bool {
 	return res.IsRefused() || res.State == Skipped && r.causes[i] != nil && r.causes[i].IsRefused()
 }
 
-// restoreOld creates the old resource again where the new one, for which it was deleted, was
+// restoreOld creates the old resources again where the new one, for which they were deleted, was
 // refused or cannot be tried because of a refusal. The call is made even if the run is
 // to end: nothing serves meanwhile.
 func (r *run) restoreOld(i int, res Result) {
 	if res.Step.ID.Action != plan.Create || !r.isRefused(i, res) {
 		return
 	}
-	old, ok := r.engine.losses.lossOf(lossID{res.Step.ID.Owner, res.Step.ID.Key})
-	if !ok {
-		return
+	for _, old := range r.engine.losses.lossesOf(lossID{res.Step.ID.Owner, res.Step.ID.Key}) {
+		r.createAgain(res.Step, old, "the new one was refused")
 	}
-	r.createAgain(res.Step, old, "the new one was refused")
 }
 
 // createAgain creates an old resource again in place of the one that a step creates.
@@ -184,7 +202,8 @@ func (r *run) recordRestore(c completion) {
 		Learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
 		if res.Step.ID.Part == partRestore {
-			r.engine.losses.learnStep(plan.Step{ID: r.restores[at].of}, r.began)
+			of := r.restores[at].of
+			r.engine.losses.learnRestore(lossID{of.Owner, of.Key}, res.Step.ID.Key)
 		}
 	}
 	r.engine.options.Observe(res)

@@ -53,11 +53,10 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		results:   make([]*Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
-		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps)),
+		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps)+e.losses.pruneFor(p)),
 		began:     have,
 		have:      known,
 	}
-	e.losses.pruneFor(p)
 	for node, needs := range graph.Needs {
 		r.open[node] = len(needs)
 	}

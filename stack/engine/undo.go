@@ -15,10 +15,11 @@ type repairs struct {
 }
 
 // undoing is a replacement that is undone: the new resource is deleted, and then the old one is
-// created again.
+// created again. A new resource may have replaced several, and several new ones an old one.
 type undoing struct {
 	pair plan.Pair
 	sent bool // the deletion
+	gone bool // all new ones are deleted
 }
 
 // undoReplacements undoes the replacements that are of no use without a step that was refused,
@@ -34,26 +35,45 @@ func (r *run) undoReplacements(i int, res Result) {
 	}
 }
 
-// startUndoing makes the next call that undoes a replacement once no other call is in flight. It
-// is made even if the run is to end: nothing serves meanwhile.
+// startUndoing makes the next call that undoes replacements once no other call is in flight: all
+// new resources are deleted before an old one is created. It is made even if the run is to end:
+// nothing serves meanwhile.
 func (r *run) startUndoing() {
-	for at := 0; at < len(r.undoing) && len(r.calls) == 0; {
-		next := &r.undoing[at]
-		create, created := r.performed(next.pair.Create)
-		remove, removed := r.performed(next.pair.Delete)
-		now, exists := r.have.Get(next.pair.Create.Key) // only calls under way write to it
-		switch {
-		case !created || !removed || exists == next.sent:
-			// The new one was not created, or is not deleted.
-		case !next.sent:
-			next.sent = true
-			r.repair(next.pair.Create, deletionOf(create, remove, now), deletionOf(create, remove, now))
-			return
-		default:
-			r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
-		}
-		r.undoing = slices.Delete(r.undoing, at, at+1)
+	if len(r.calls) > 0 {
+		return
 	}
+	r.undoing = slices.DeleteFunc(r.undoing, r.cannotUndo)
+	if len(r.undoing) == 0 {
+		return
+	}
+	next, gone := r.undoing[0], true
+	if at := slices.IndexFunc(r.undoing, func(u undoing) bool { return !u.sent }); at >= 0 {
+		next, gone = r.undoing[at], false
+	}
+	create, _ := r.performed(next.pair.Create)
+	remove, _ := r.performed(next.pair.Delete)
+	if gone {
+		for i := range r.undoing {
+			r.undoing[i].gone = true
+		}
+		r.undoing = slices.DeleteFunc(r.undoing, func(u undoing) bool { return u.pair.Delete == next.pair.Delete })
+		r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
+		return
+	}
+	for i, u := range r.undoing {
+		r.undoing[i].sent = u.sent || u.pair.Create == next.pair.Create
+	}
+	now, _ := r.have.Get(next.pair.Create.Key)
+	r.repair(next.pair.Create, deletionOf(create, remove, now), deletionOf(create, remove, now))
+}
+
+// cannotUndo reports whether a replacement was not performed as a whole, or its new resource
+// could not be deleted.
+func (r *run) cannotUndo(u undoing) bool {
+	_, created := r.performed(u.pair.Create)
+	_, removed := r.performed(u.pair.Delete)
+	_, exists := r.have.Get(u.pair.Create.Key) // only calls under way write to it
+	return !u.gone && (!created || !removed || exists == u.sent)
 }
 
 // performed returns a step of the plan, and whether it was performed.

@@ -62,6 +62,48 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestUndoSeveral: where one new resource has replaced several, or several one, all new ones are
+// deleted before the old ones are created again.
+func TestUndoSeveral(t *testing.T) {
+	remove := func(name string) plan.Step {
+		s := createStep(testOwner(1), name)
+		s.ID.Action, s.Reason, s.Target.ID, s.Target.Spec = plan.Delete, plan.Unwanted, name, thing{Name: "old " + name}
+		return s
+	}
+	for name, tc := range map[string]struct{ old, made []string }{
+		"one for two": {[]string{"a", "b"}, []string{"x"}},
+		"two for one": {[]string{"a"}, []string{"x", "y"}},
+		"under a key": {[]string{"a", "b"}, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, have := plan.Plan{Owner: testOwner(1)}, &stack.Stack{Owner: testOwner(1)}
+			cloud, before := &names{has: map[string]string{}, answers: map[string]plan.Outcome{"door": refuseAs(fault.Denied)}}, map[string]string{}
+			door := createStep(testOwner(1), "door", tc.made...)
+			for _, old := range tc.old {
+				s := remove(old)
+				have.Put(s.Target)
+				cloud.has[old], before[old] = "old "+old, "old "+old
+				p.Steps = append(p.Steps, s)
+			}
+			for _, made := range tc.made {
+				s := createStep(testOwner(1), made)
+				for i, old := range p.Steps[:len(tc.old)] {
+					s.Needs = append(s.Needs, old.ID)
+					pair := plan.Pair{Create: s.ID, Delete: old.ID, Order: plan.DeleteFirst, Restore: true}
+					p.Steps[i].Pair, s.Pair = pair, pair
+					door.Undoes = append(door.Undoes, pair)
+				}
+				p.Steps = append(p.Steps, s)
+			}
+			p.Steps = append(p.Steps, door)
+			New(cloud.apply, nil, Options{}).Run(t.Context(), p, have, nil)
+			if d := cmp.Diff(before, cloud.has); d != "" {
+				t.Errorf("the cloud has (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // TestUndoAtShutdown: a run that is to end still undoes a replacement.
 func TestUndoAtShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

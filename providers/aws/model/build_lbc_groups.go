@@ -170,7 +170,10 @@ func (f *controlled) nodeRules(ports []lbcPort) {
 		return
 	}
 	if len(f.groups) == 0 {
-		if manageRulesKey.Or(f.in.Values, true) {
+		manages := manageRulesKey.Or(f.in.Values, true)
+		f.demandRanges(manages && !slices.ContainsFunc(ports, func(p lbcPort) bool { return !f.preserves(p) }),
+			"no "+noGroupKey.Name+" on a new Service, no "+manageRulesKey.Name+"=false, "+attrPreserveIP+"=true in "+targetAttrKey.Name)
+		if manages {
 			f.rangeRules(ports)
 		}
 		return

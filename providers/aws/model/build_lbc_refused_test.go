@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -138,5 +139,33 @@ func TestZonesWithoutSubnet(t *testing.T) {
 	demandProblem(t, problems, annotations.Warning, "have no subnet of the load balancer")
 	if d := cmp.Diff(len(all.Of(KindTargets)), len(want.Of(KindTargets))); d != "" {
 		t.Error("targets are left out")
+	}
+}
+
+// TestRangesOfBareBalancer: a load balancer without security groups limits its clients by the rules
+// of the nodes. Where these cannot do so, a Service with source ranges is refused.
+func TestRangesOfBareBalancer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		keys    map[string]string
+		refused bool
+	}{
+		"nodes":                         {map[string]string{"nlb-target-type": targetInstance}, false},
+		"pods":                          {map[string]string{"nlb-target-type": targetIP}, true},
+		"pods that see clients":         {map[string]string{"nlb-target-type": targetIP, "target-group-attributes": attrPreserveIP + "=true"}, false},
+		"nodes that do not see clients": {map[string]string{"nlb-target-type": targetInstance, "target-group-attributes": attrPreserveIP + "=false"}, true},
+		"rules of the user":             {map[string]string{"nlb-target-type": targetInstance, "manage-backend-security-group-rules": "false"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, ranges := range []string{"192.0.2.0/24", "0.0.0.0/0"} {
+				keys := map[string]string{"disable-nlb-sg": "true", "load-balancer-source-ranges": ranges}
+				maps.Copy(keys, tc.keys)
+				want, problems := buildKeyed(t, nil, nil, keys, corev1.IPv4Protocol)
+				if refused := tc.refused && ranges != "0.0.0.0/0"; (want == nil) != refused {
+					t.Errorf("%s: refused %v: %q", ranges, want == nil, problems.Strings())
+				} else if refused {
+					demandProblem(t, problems, annotations.Error, "have no effect")
+				}
+			}
+		})
 	}
 }

@@ -241,3 +241,16 @@ func TestCheckTimeout(t *testing.T) {
 		}
 	}
 }
+
+// TestRangesWithoutGroups: source ranges of a Network Load Balancer without security groups are
+// refused where its targets do not see the addresses of clients.
+func TestRangesWithoutGroups(t *testing.T) {
+	for value, refused := range map[string]bool{"": false, attrPreserveIP + "=true": false, attrPreserveIP + "=false": true} {
+		svc, nodes, facts := largeService(1, 1, map[string]string{lbPrefix + "target-group-attributes": value})
+		svc.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
+		want, problems := buildLarge(t, svc, nodes, facts, nil)
+		if (want == nil) != refused || refused && problems[0].Code != annotations.CodeUnlimited {
+			t.Errorf("%q: refused %v: %v", value, want == nil, problems.Strings())
+		}
+	}
+}

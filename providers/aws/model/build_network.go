@@ -16,9 +16,9 @@ func (b *builder) network() {
 	tags := b.facts.Cluster.ownedBy(b.in.Owner, b.extraTags())
 	scheme := b.scheme(old.Scheme)
 	mappings := b.mappings(scheme == SchemeInternal, exists, old.Mappings)
-	b.put(KindNetwork, "", stack.Key{}, Network{
-		Name: b.lb, Scheme: scheme, Mappings: mappings, Groups: b.networkGroups(exists, old.Groups), Tags: tags,
-	})
+	groups := b.networkGroups(exists, old.Groups)
+	b.put(KindNetwork, "", stack.Key{}, Network{Name: b.lb, Scheme: scheme, Mappings: mappings, Groups: groups, Tags: tags})
+	b.demandRanges(len(groups) > 0 || targetAttrKey.Get(b.in.Values)[attrPreserveIP] != "false", attrPreserveIP+"=true in "+targetAttrKey.Name)
 	b.put(KindNetworkAttr, "", networkKey(), Attributes{Values: networkAttributes(b.in.Values)})
 	ports := servedPorts(b.in.Backends.Ports)
 	b.networkListeners(ports, tags)

@@ -65,3 +65,5 @@ func opensClosing(r stack.Resource) bool {
 	rule, _ := r.Spec.(NodeRule)
 	return rule.Opens
 }
+
+func opensNoClosing(r stack.Resource) bool { return !opensClosing(r) }

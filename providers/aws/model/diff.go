@@ -185,6 +185,8 @@ func orderEdges() []diff.Edge {
 			Reason: "the listener uses the old node port until it is switched"},
 		{First: step(plan.Delete, KindListener, ""), Then: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensClosing}, Soft: true,
 			Reason: "a port that closes is not opened to more clients before"},
+		{First: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensNoClosing}, Then: step(plan.Delete, KindListener, ""), Soft: true,
+			Reason: "a new port that the nodes do not admit must take no old one away"},
 		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "clients of the old port are served until its listener is deleted"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindNodeRule, ""),

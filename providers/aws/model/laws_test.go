@@ -241,5 +241,5 @@ func knownViolations() []laws.Known {
 
 // TestLaws holds the plans of AWS against the laws about traffic.
 func TestLaws(t *testing.T) {
-	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 24, Pairs: 6})
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 60, Pairs: 6})
 }

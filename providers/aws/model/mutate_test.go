@@ -13,7 +13,6 @@ import (
 // without it.
 func seenOrders() map[string]string {
 	return map[string]string{
-		"edges: traffic that is allowed before and after must be allowed in between":      "web: nlb-lbc, pods -> nlb, other ports",
 		"edges: nodes must let the new group in before the load balancer sends from it":   "web: clb, other node ports -> clb, named group",
 		"edges: nodes must let the old group in until the load balancer has left it":      "web: clb, other node ports -> clb, named group",
 		"edges: nodes must admit the old targets until the target group has the new ones": "web: nlb, other node ports -> bare",
@@ -24,6 +23,7 @@ func seenOrders() map[string]string {
 		"edges: a listener must not be switched to an empty target group":                 "web: nlb, ranges -> nlb, TLS to the nodes",
 		"edges: the load balancer serves until AWS has deleted it":                        "web: nlb-lbc -> (none)",
 		"edges: clients of the new port are let in first":                                 "web: nlb-lbc -> nlb-lbc, other ports",
+		"edges: a new port that the nodes do not admit must take no old one away":         "web: nlb, other ports -> nlb, other node ports",
 		"edges: a listener that AWS refuses must take no other one away":                  "web: nlb, TLS to the nodes -> nlb, other ports",
 		"edges: clients of the old port are admitted until its listener is deleted":       "web: nlb-lbc -> nlb-lbc, other ports",
 		"impact: classic-listener does not mark replace":                                  "web: clb, other node ports -> clb, ranges",
@@ -48,6 +48,7 @@ func idleOrders() map[string]string {
 	)
 	return map[string]string{
 		"edges: a rule is known as ours by the load balancer, so a crash in between must leave the load balancer":    evidence,
+		"edges: traffic that is allowed before and after must be allowed in between":                                 "a listener is deleted, and after it the rules of its port, once the new rules exist",
 		"edges: a target group serves until it is deleted":                                                           "targets are updated and deleted with their group in one plan only where no listener sends to it any more",
 		"edges: a load balancer serves until it is deleted":                                                          "a refused deletion is followed by a plan that updates the instances",
 		"edges: the old port is checked until the target group has the new one":                                      noHealth,

@@ -88,6 +88,21 @@ func (b *builder) clientRanges() []string {
 	return sortedTexts(kept)
 }
 
+// demandRanges refuses source ranges that a load balancer without security groups does not apply:
+// the nodes' rules alone limit its clients, and only where targets see their addresses.
+func (b *builder) demandRanges(applied bool, legal string) {
+	prefixes, source, err := nodeports.SourceRanges(b.in.Service)
+	if applied || err != nil || source == nodeports.RangesFromDefault || slices.Contains(b.ranges, "0.0.0.0/0") {
+		return
+	}
+	b.report(annotations.Problem{
+		Code: annotations.CodeUnlimited, Severity: annotations.Error, Key: string(source), Value: joinPrefixes(prefixes),
+		Message: "have no effect, because the load balancer has no security groups and its targets do not see the addresses of clients, or rules of the nodes are the user's; " +
+			"clients that the ranges exclude would be admitted",
+		Legal: legal,
+	})
+}
+
 func joinPrefixes(prefixes []netip.Prefix) string { return strings.Join(sortedTexts(prefixes), ", ") }
 
 func sortedTexts(prefixes []netip.Prefix) []string {

@@ -222,7 +222,7 @@ func (b *builder) sameCollection(found, version string) bool {
 // wishedIP is the one of the status, which clients may still know: it is asked
 // for, but the load balancer does not depend on it.
 func (b *builder) wishedIP(version string) ipChoice {
-	if len(b.have.Of(KindExternalRule))+len(b.have.Of(KindInternalRule)) > 0 {
+	if hasRuleOf(b.have, version) {
 		return ipChoice{} // the IP is known, and it does not fit
 	}
 	for _, i := range b.in.Service.Status.LoadBalancer.Ingress {
@@ -241,6 +241,14 @@ func (b *builder) wishedIP(version string) ipChoice {
 		}
 	}
 	return ipChoice{}
+}
+
+// hasRuleOf reports whether a stack has a forwarding rule of an IP version, of either scheme.
+func hasRuleOf(have *stack.Stack, version string) bool {
+	return slices.ContainsFunc(slices.Concat(have.Of(KindExternalRule), have.Of(KindInternalRule)), func(r stack.Resource) bool {
+		rule, _ := r.Spec.(Rule)
+		return rule.IPVersion == version
+	})
 }
 
 // ownAddress reports whether the name is one under which we hold addresses.

@@ -43,26 +43,48 @@ func (b *builder) reserve(version string, choice ipChoice) {
 func (b *builder) holdOld(making []stackResource, choice ipChoice) {
 	for _, r := range making {
 		b.keepHeld(r, choice)
-		old, ok := b.oldRule(r)
-		_, reserved := b.facts.reserved(func(r Reserved) bool { return sameIPs(r.IP, old.IP) && !b.ownAddress(r.Name) })
-		if !ok || old.IP == "" || old.IP == choice.ip || reserved {
-			continue
+		if old, ok := b.oldRule(r); ok && old.IP != choice.ip {
+			b.hold(r.Key.Name, old)
 		}
-		key := stackKey{Kind: KindAddress, Name: r.Key.Name}
-		for _, a := range b.have.Of(KindAddress) {
-			if spec, _ := a.Spec.(Address); a.Proof != noProof && spec.IP == old.IP {
-				key = a.Key
-			}
-		}
-		held := Address{
-			Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
-			Type: old.Scheme, IPVersion: old.IPVersion, IP: old.IP, Tier: old.Tier, IPCollection: old.IPCollection,
-		}
-		if old.Scheme == SchemeInternal {
-			held.Tier, held.Subnet = "", old.Subnet
-		}
-		b.out.Put(stackResource{Key: key, Spec: held})
 	}
+}
+
+// holdLeaving wants addresses for the IPs of rules that the new ones do not get and that must be
+// deleted before: a backend service changes its protocol while no rule refers to it.
+func (b *builder) holdLeaving() {
+	for _, r := range b.have.Of(RuleKind(b.scheme)) {
+		rule, _ := r.Spec.(Rule)
+		found, _ := b.have.Get(rule.Backend.To)
+		next, wanted := b.out.Get(rule.Backend.To)
+		old, _ := found.Spec.(Backend)
+		spec, _ := next.Spec.(Backend)
+		_, stays := b.out.Get(r.Key)
+		if r.Proof != noProof && !stays && wanted && old.Protocol != spec.Protocol && old.Scheme == spec.Scheme && b.ips[rule.IPVersion].ip != rule.IP {
+			b.hold(r.Key.Name, rule)
+		}
+	}
+}
+
+// hold wants an address of our own for the IP of a live rule, unless a user has reserved it.
+func (b *builder) hold(name string, old Rule) {
+	_, reserved := b.facts.reserved(func(r Reserved) bool { return sameIPs(r.IP, old.IP) && !b.ownAddress(r.Name) })
+	if old.IP == "" || reserved {
+		return
+	}
+	key := stackKey{Kind: KindAddress, Name: name}
+	for _, a := range b.have.Of(KindAddress) {
+		if spec, _ := a.Spec.(Address); a.Proof != noProof && spec.IP == old.IP {
+			key = a.Key
+		}
+	}
+	held := Address{
+		Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
+		Type: old.Scheme, IPVersion: old.IPVersion, IP: old.IP, Tier: old.Tier, IPCollection: old.IPCollection,
+	}
+	if old.Scheme == SchemeInternal {
+		held.Tier, held.Subnet = "", old.Subnet
+	}
+	b.out.Put(stackResource{Key: key, Spec: held})
 }
 
 // oldRule returns the live rule whose name the new one has, of either scheme.

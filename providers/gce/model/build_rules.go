@@ -161,6 +161,7 @@ func (b *builder) newer() {
 		b.ruleIPv6(stack.RefTo(key))
 		b.reserve(VersionIPv6, b.ips[VersionIPv6])
 	}
+	b.holdLeaving()
 	b.clientFirewalls()
 }
 

@@ -90,6 +90,31 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestStatusOfReplacedFamily: the address of one family stays published while its rule is
+// replaced, and no longer than the Service has the family.
+func TestStatusOfReplacedFamily(t *testing.T) {
+	c := suite().Open(t, "netlb-neg-dual")
+	in, _ := c.Input(c.Service)
+	want, _, err := buildStack(in, c.World.Facts, c.Have(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := asFound(want, c.Have(t))
+	in.Service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "203.0.113.7"}, {IP: "2001:db8::7"}}
+	for _, r := range have.Of(KindExternalRule) {
+		if rule, _ := r.Spec.(Rule); rule.IPVersion == VersionIPv4 {
+			have.Drop(r.Key)
+		}
+	}
+	if got := statusOf(in, have).Ingress; len(got) != 2 || got[0].IP != "203.0.113.7" {
+		t.Errorf("both families: %v", got)
+	}
+	in.Service.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv6Protocol}
+	if got := statusOf(in, have).Ingress; len(got) != 1 || got[0].IP == "203.0.113.7" {
+		t.Errorf("one family: %v", got)
+	}
+}
+
 // TestStatusWhileMoving: until the new load balancer exists the status names the old
 // one.
 func TestStatusWhileMoving(t *testing.T) {

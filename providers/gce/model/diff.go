@@ -59,7 +59,7 @@ func Rules() diff.Rules {
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), admissionEdges(), retreatEdges(), closingEdges())}
+	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), sameAddressEdges(VersionIPv4), sameAddressEdges(VersionIPv6), admissionEdges(), retreatEdges(), closingEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -158,16 +158,6 @@ func orderEdges() []diff.Edge {
 		add(step(plan.Delete, kind, "", ""), step(plan.Update, KindBackend, "", "protocol"), "a backend service that a rule refers to keeps its protocol")
 		add(step(plan.Update, KindBackend, "", "protocol"), step(plan.Create, kind, "", ""), "a rule has the protocol of its backend service")
 	}
-	const same = "two rules cannot have one IP and port"
-	add(step(plan.Delete, KindInternalRule, "", ""), step(plan.Create, KindInternalRule, "", ""), same)
-	for _, name := range []string{ruleIPv4, ruleL3, ruleIPv6, ruleL3IPv6} {
-		add(step(plan.Delete, KindExternalRule, name, ""), step(plan.Create, KindExternalRule, "", ""), same)
-	}
-	for _, name := range []string{ruleTCP, ruleUDP} {
-		add(step(plan.Delete, KindExternalRule, name, ""), step(plan.Create, KindExternalRule, ruleIPv4, ""), same)
-		add(step(plan.Create, KindExternalRule, ruleL3, ""), step(plan.Delete, KindExternalRule, name, ""),
-			"a rule for all of IP may stand beside others, so no client is cut off")
-	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are admitted before the firewall that admitted them is deleted")
 	}
@@ -195,6 +185,26 @@ func orderEdges() []diff.Edge {
 		}
 	}
 	return out
+}
+
+// sameAddressEdges order the deletions and creations of rules of one IP family, which may have
+// one address. A rule of the other family stays until the new one serves.
+func sameAddressEdges(version string) []diff.Edge {
+	of := func(a plan.Action, kind stack.Kind, names ...string) diff.Match {
+		return diff.Match{Action: a, Kind: kind, Where: func(r stack.Resource) bool {
+			rule, is := r.Spec.(Rule)
+			return is && rule.IPVersion == version && (len(names) == 0 || slices.Contains(names, r.Key.Name))
+		}}
+	}
+	whole, split, single := []string{ruleL3, ruleL3IPv6}, []string{ruleTCP, ruleUDP, ruleTCPIPv6, ruleUDPIPv6}, []string{ruleIPv4, ruleIPv6}
+	const same = "two rules cannot have one IP and port"
+	return []diff.Edge{
+		{First: of(plan.Delete, KindInternalRule), Then: of(plan.Create, KindInternalRule), Reason: same},
+		{First: of(plan.Delete, KindExternalRule, slices.Concat(whole, single)...), Then: of(plan.Create, KindExternalRule), Reason: same},
+		{First: of(plan.Delete, KindExternalRule, split...), Then: of(plan.Create, KindExternalRule, single...), Reason: same},
+		{First: of(plan.Create, KindExternalRule, whole...), Then: of(plan.Delete, KindExternalRule, split...),
+			Reason: "a rule for all of IP may stand beside others, so no client is cut off"},
+	}
 }
 
 // admissionEdges order every forwarding rule that is created before the firewall of its IP

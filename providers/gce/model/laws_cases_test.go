@@ -64,7 +64,6 @@ func newerLaws(t *testing.T) *laws.Subject {
 	})
 	s.Neighbours = slices.Concat([][2]string{{"netlb", "netlb"}, {"neg", "neg"}, {"netlb", "netlb there"}, {"neg", "neg there"}},
 		besideEachOther("netlb here", "netlb there", "netlb last"), besideEachOther("neg here", "neg there", "neg last"))
-	const several = "rules of several protocols or families are replaced at once, and one replacement can be undone"
 	const oneName = "load balancers of both schemes have a backend service of one name, so the old rule is deleted before the new backend service exists"
 	s.Known = append(knownOfAll(),
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Reason: oneName},
@@ -74,8 +73,6 @@ func newerLaws(t *testing.T) *laws.Subject {
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindInternalRule), Reason: oneName},
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindExternalRule), Reason: oneName},
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: oneName},
-		laws.Known{Law: laws.NothingLost, From: "netlb mixed", Refused: refusedSteps(plan.Update, KindFirewall), Reason: several},
-		laws.Known{Law: laws.NothingLost, From: "netlb dual", Refused: refusedSteps(plan.Update, KindFirewall), Reason: several},
 	)
 	return s
 }

@@ -23,7 +23,6 @@ var (
 		"mechanism: no IP is held":                                                                     "web: pool -> pool ports",
 	}
 	seenNewer = map[string]string{
-		"edges: the IP is held before its rule is deleted":                  "web: neg mixed -> netlb mixed",
 		"edges: a backend service that a rule refers to keeps its protocol": "web: neg -> neg udp",
 		"edges: a rule has the protocol of its backend service":             "web: neg -> neg udp",
 		"impact: internal-forwarding-rule does not mark delete":             "web: neg -> netlb",
@@ -40,6 +39,7 @@ const (
 
 // idleOrders says of the others why the laws hold without them.
 var idleOrders = map[string]string{
+	"edges: the IP is held before its rule is deleted":                                               "the new rule needs its address, and the old one leaves after everything that the new one needs",
 	"edges: two rules cannot have one IP and port":                                                   nextPlan,
 	"edges: a rule for all of IP may stand beside others, so no client is cut off":                   "the order only spares the interruption that the plan marks",
 	"edges: clients are admitted before the firewall that admitted them is deleted":                  "firewalls of one Service are deleted with their rules",

@@ -45,7 +45,35 @@ func statusOf(in input, have *stack.Stack) status.Result {
 	if len(result.Ingress) == 0 {
 		result.Ingress = ingressOf(in, have, other)
 	}
+	result.Ingress = keepPublished(in, have, result.Ingress)
 	return result
+}
+
+// keepPublished keeps the published address of a family without a rule beside that of the other
+// family: while the rule is replaced, the address is known from the status alone.
+func keepPublished(in input, have *stack.Stack, now []corev1.LoadBalancerIngress) []corev1.LoadBalancerIngress {
+	if len(now) == 0 {
+		return nil
+	}
+	for _, entry := range in.Service.Status.LoadBalancer.Ingress {
+		family := corev1.IPv4Protocol
+		if isIPv6(entry.IP) {
+			family = corev1.IPv6Protocol
+		}
+		if entry.IP != "" && hasFamily(in, family) && !hasRuleOf(have, VersionOf(entry.IP)) {
+			now = append(now, entry)
+		}
+	}
+	slices.SortStableFunc(now, func(a, b corev1.LoadBalancerIngress) int { return familyOrder(a.IP) - familyOrder(b.IP) })
+	return now
+}
+
+// familyOrder sorts IPv4 before IPv6.
+func familyOrder(ip string) int {
+	if isIPv6(ip) {
+		return 1
+	}
+	return 0
 }
 
 func ingressOf(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
