@@ -47,11 +47,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			err = f.err
 		}
 		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: &model.Facts{}, Have: f.out, Blind: blind, Err: err}
-		for _, id := range f.things {
-			if err == nil && batch.Gone(id) {
-				out[i].Have = &stack.Stack{Owner: f.scope.Owner}
-			}
-		}
+		batch.DropGone(f.out)
 	}
 	return out
 }
