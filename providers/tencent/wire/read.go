@@ -138,8 +138,10 @@ func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 		case model.Foreign, model.Unmarked:
 		}
 	}
-	kit.SortMarked(own, f.marked)
+	unsure := kit.SortMarked(own, f.marked)
 	switch {
+	case unsure != nil:
+		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have tags of the Service; change those of the one that is not the Service's", own[0].ID, unsure.ID)
 	case len(own) > 0:
 		f.take(own[0], model.MarkOf(own[0].tags(), cluster, uid))
 		for _, d := range own[1:] {
@@ -158,7 +160,8 @@ func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 func (f *finder) marked(d balancerDoc) kit.Marked {
 	named := func(l providers.Lookup) bool { return l.By != model.ByTag && l.Value == d.ID }
 	recorded := slices.ContainsFunc(f.scope.Own, named) || kit.IsRecorded(f.scope, append(slices.Clone(d.Addresses), d.Domain, d.OldDomain, d.Address6)...)
-	return kit.Marked{ID: d.ID, Created: d.Created, Recorded: recorded}
+	partial := model.MarkOf(d.tags(), f.session.config.ClusterID, f.scope.Owner.UID) != model.Ours
+	return kit.Marked{ID: d.ID, Created: d.Created, Recorded: recorded, Partial: partial}
 }
 
 func (f *finder) take(d balancerDoc, mark model.Mark) {
