@@ -57,6 +57,14 @@ func (in Input[C]) OwnerWhere(match func(stack.Owner) bool) (stack.Owner, bool) 
 	return in.Find(match)
 }
 
+// ServiceOf names the known Service with a UID, for messages; empty: there is none.
+func (in Input[C]) ServiceOf(uid string) string {
+	if o, known := in.OwnerWhere(func(o stack.Owner) bool { return uid != "" && o.UID == uid }); known {
+		return "Service " + o.String()
+	}
+	return ""
+}
+
 // Ended reports whether the time to build is over and the result is discarded. Loops
 // over user input, such as ports, check it and end.
 func (in Input[C]) Ended() bool { return in.Over != nil && in.Over() }

@@ -184,3 +184,10 @@ func TestBackendsOfPods(t *testing.T) {
 		t.Error("endpoints follow from a plain Service")
 	}
 }
+
+// TestPortOfOther: see account.Cloud.PortOfOther.
+func TestPortOfOther(t *testing.T) {
+	onBaidu().PortOfOther(t, withNodes(2), func(s simulated) map[string]string {
+		return withKey(lb+"id", s.Cloud.AddBalancer(model.AppBLB, "by-hand", nil))
+	})
+}

@@ -28,6 +28,8 @@ const (
 	Capacity
 	// Balance means that the account has to be paid for first.
 	Balance
+	// Held means that another resource of the cloud has the address.
+	Held
 	// Full means that one resource has reached a limit of its own, which cannot be raised.
 	Full
 )

@@ -104,6 +104,26 @@ func (r *ReadBatch) Gone(thing string) bool {
 	return r.gone[thing]
 }
 
+// OneByOne asks for each of several resources alone, after a call for all of them was refused because one does not
+// exist.
+func OneByOne(ids []string, ask func([]string) error) error {
+	for _, id := range ids {
+		if err := ask([]string{id}); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropGone removes what was deleted after it was listed, with its parts. Everything else of the Service stays.
+func (r *ReadBatch) DropGone(found *stack.Stack) {
+	for _, res := range slices.Clone(found.Resources) {
+		if res.In == (stack.Key{}) && r.Gone(res.ID) {
+			found.Drop(res.Key)
+		}
+	}
+}
+
 // Faults returns the failures that affect one scope: the kinds that it cannot read,
 // because a list of them was denied, and the errors of its lists and of its
 // resources.

@@ -70,6 +70,20 @@ func TestReadBatch(t *testing.T) {
 	}
 }
 
+// TestDropGone: what was deleted after it was listed is removed with its parts, and what else a Service has stays.
+func TestDropGone(t *testing.T) {
+	r := kit.NewReadBatch()
+	r.Details([]kit.Detail{{Of: []string{"lb-1"}, Run: func() error { return fault.New(fault.NotFound, "gone") }}})
+	lb, other := stack.Key{Kind: "lb"}, stack.Key{Kind: "lb", Name: "other"}
+	found := &stack.Stack{}
+	found.Put(stack.Resource{Key: lb, ID: "lb-1"})
+	found.Put(stack.Resource{Key: stack.Key{Kind: "listener"}, ID: "l-1", In: lb})
+	found.Put(stack.Resource{Key: other, ID: "lb-2"})
+	if r.DropGone(found); len(found.Resources) != 1 || found.Resources[0].Key != other {
+		t.Errorf("left are %v", found.Resources)
+	}
+}
+
 // TestAged: a value is fetched once within its age; a failure is not remembered.
 func TestAged(t *testing.T) {
 	var a kit.Aged[int]

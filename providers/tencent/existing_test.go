@@ -103,3 +103,8 @@ func TestBackendsOfPods(t *testing.T) {
 		}
 	}
 }
+
+// TestPortOfOther: see account.Cloud.PortOfOther.
+func TestPortOfOther(t *testing.T) {
+	onTencent().PortOfOther(t, withNodes(2), func(s simulated) map[string]string { return withKey(existed, s.Cloud.AddBalancer(nil)) })
+}

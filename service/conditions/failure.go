@@ -116,6 +116,7 @@ func remedyOf(err error) string {
 		fault.Policy:          "ask the administrator of the cloud organisation for an exception, or change the Service",
 		fault.Account:         "the cloud account cannot use this service: ask its administrator to enable it",
 		fault.Addresses:       "free addresses of this subnet or pool, or choose another one; the controller retries",
+		fault.Held:            "release the address from the resource that uses it, or choose another address; the controller retries",
 		fault.Capacity:        "the cloud has no capacity left here: choose another zone, shape or region; the controller retries",
 		fault.Balance:         "pay the balance of the cloud account; the controller retries",
 		fault.Full:            "this limit cannot be raised: serve fewer ports or nodes, or spread the Services over several load balancers",

@@ -46,6 +46,7 @@ func TestRemedyByCause(t *testing.T) {
 		"other writer":  {newRefusal(fault.Conflict, fault.Unspecified, "stale"), status.ReasonConflict, "reads the resource again and retries", "choose"},
 		"name in use":   {newRefusal(fault.Exists, fault.Unspecified, "AlreadyExists"), status.ReasonConflict, "choose another one, or free it", "reads"},
 		"not found":     {newRefusal(fault.NotFound, fault.Unspecified, "no subnet"), status.ReasonCloudError, "or the controller's credentials may not read it", "log"},
+		"held address":  {newRefusal(fault.Invalid, fault.Held, "used by lb-1"), status.ReasonRefused, "release the address from the resource that uses it", "change the Service"},
 		"in use":        {newRefusal(fault.InUse, fault.Unspecified, "used by nic-1"), status.ReasonInUse, "remove what uses the resource", "log"},
 		"full resource": {newRefusal(fault.Quota, fault.Full, "1500 rules"), status.ReasonQuotaExceeded, "cannot be raised", "cloud account"},
 	} {

@@ -62,8 +62,8 @@ func (c Cloud[O, S]) Doubled(t *testing.T, opt O, d Doubles[S]) {
 		})
 	}
 	virtual.Run(t, "part of the mark", func(t *testing.T) {
-		w, svc, _ := c.served(t, opt, d)
-		copied := d.Double(w.Sim, d.List(w.Sim)[0], time.Hour)
+		w, _, svc := c.served(t, opt, d)
+		copied := d.Double(w.Sim, d.List(w.Sim)[0], -time.Hour)
 		d.Unmark(w.Sim, copied)
 		for _, release := range []bool{false, true} {
 			w.Restart(svc)

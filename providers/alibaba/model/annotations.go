@@ -52,10 +52,9 @@ func collectKeys() (*annotations.Set, error) {
 
 // textKey declares a key whose value is a text.
 func textKey(name, group string, names annotations.Names, t annotations.Type[string], change annotations.Change, example, doc, standard string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Names: names, Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[string]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}},
-	}
+	k := inBothSpellings(annotations.Text(prefix+name, group, doc, example, annotations.Plain(t, change, standard, source)))
+	k.Names = names
+	return k
 }
 
 // wordKey declares a key with a closed list of values.
@@ -65,10 +64,13 @@ func wordKey(name, group string, change annotations.Change, doc, standard string
 
 // numberKey declares a key whose value is a number in a range.
 func numberKey(name, group, example, doc string, lowest, highest int, standard string) *annotations.Key[int] {
-	return &annotations.Key[int]{
-		Name: prefix + name, Aliases: []string{oldPrefix + name}, EmptyHides: true, Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[int]{{Type: annotations.IntRange(lowest, highest), DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: source}},
-	}
+	return inBothSpellings(annotations.Number(prefix+name, group, doc, example, annotations.Plain(annotations.IntRange(lowest, highest), annotations.InPlace, standard, source)))
+}
+
+// inBothSpellings declares that a new key has a deprecated spelling as well. An empty value hides that one.
+func inBothSpellings[T any](k *annotations.Key[T]) *annotations.Key[T] {
+	k.Aliases, k.EmptyHides = []string{oldPrefix + strings.TrimPrefix(k.Name, prefix)}, true
+	return k
 }
 
 // Values of address-type and network-type.
@@ -274,10 +276,7 @@ func parseLabels(raw string) (map[string]string, error) {
 
 func objectKeys() []annotations.Declaration {
 	label := func(name, example, doc string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: name, On: annotations.NodeLabel, Group: groupObjects, Example: example, Doc: doc,
-			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: sourceNode}},
-		}
+		return annotations.On(annotations.NodeLabel, annotations.Text(name, groupObjects, doc, example, annotations.Form[string]{Source: sourceNode}))
 	}
 	out := []annotations.Declaration{annotations.ExcludeNode(groupObjects)}
 	for _, name := range excludingLabels() {

@@ -155,16 +155,17 @@ func (f *finder) findOwn(all []candidate, kind stack.Kind, named string) (int, s
 			continue
 		}
 		last, _ := f.lookup(kind, model.ByLabel)
-		kit.SortMarked(found, func(i int) kit.Marked {
+		unsure := kit.SortMarked(found, func(i int) kit.Marked {
 			d := all[i]
-			return kit.Marked{ID: d.id, Created: d.created, Recorded: d.id == last || kit.IsRecorded(f.scope, d.address), Failed: d.state == stack.Failed}
+			partial := by.lookup != model.ByTag || d.tags[model.TagCluster] == ""
+			return kit.Marked{ID: d.id, Created: d.created, Recorded: d.id == last || kit.IsRecorded(f.scope, d.address), Partial: partial, Failed: d.state == stack.Failed}
 		})
+		if unsure != nil {
+			f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found[0]].id, all[*unsure].id, by.lookup, value)
+			return -1, stack.None
+		}
 		for _, i := range found[1:] {
 			d := all[i]
-			if by.lookup != model.ByTag || d.tags[model.TagCluster] == "" {
-				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have the %s %s; change that of the one that is not the Service's", all[found[0]].id, d.id, by.lookup, value)
-				return -1, stack.None
-			}
 			f.out.Put(stack.Resource{Key: providers.DuplicateKey(kind, d.id), ID: d.id, Proof: stack.Tag, State: d.state, Spec: d.spec})
 		}
 		return found[0], by.proof

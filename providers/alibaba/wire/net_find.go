@@ -170,7 +170,10 @@ func (n *netLists) readListeners(ctx context.Context, s *Session, ids []string) 
 	params := url.Values{}
 	addList(params, "LoadBalancerIds", ids)
 	found, err := pagesOf[netListenerDoc](ctx, s, actListNetListeners, "Listeners", params)
-	if fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.NotFound) && len(ids) > 1: // the others have listeners
+		return kit.OneByOne(ids, func(one []string) error { return n.readListeners(ctx, s, one) })
+	case fault.Is(err, fault.NotFound):
 		err = nil
 	}
 	n.keep(func() {

@@ -24,21 +24,21 @@ func (f *finder) takeSecurity(all []securityDoc, balancers []netDoc) {
 		return
 	}
 	own := slices.DeleteFunc(slices.Clone(all), func(d securityDoc) bool { tags := d.tags(); return tags[model.TagOwner] != owner || !f.isCluster(tags) })
-	kit.SortMarked(own, func(d securityDoc) kit.Marked {
+	unsure := kit.SortMarked(own, func(d securityDoc) kit.Marked {
 		joined := slices.ContainsFunc(balancers, func(lb netDoc) bool { return slices.Contains(lb.Security, d.ID) })
-		return kit.Marked{ID: d.ID, Created: d.Created, Recorded: joined}
+		return kit.Marked{ID: d.ID, Created: d.Created, Recorded: joined, Partial: d.tags()[model.TagCluster] == ""}
 	})
+	if unsure != nil {
+		f.err = fault.New(fault.Conflict, "the security groups %s and %s both have the tag %s; change that of the one that is not the Service's", own[0].ID, unsure.ID, owner)
+		return
+	}
 	for i, d := range own {
 		r := stack.Resource{Key: stack.Key{Kind: model.KindSecurityGroup}, ID: d.ID, Proof: stack.Tag, Spec: model.SecurityGroup{Name: d.Name, Description: d.Description, Group: d.Group}}
-		switch {
-		case i == 0:
+		if i > 0 {
+			r.Key = providers.DuplicateKey(model.KindSecurityGroup, d.ID)
+		} else {
 			f.security = d.ID
 			f.things = append(f.things, d.ID)
-		case d.tags()[model.TagCluster] == "":
-			f.err = fault.New(fault.Conflict, "the security groups %s and %s both have the tag %s; change that of the one that is not the Service's", f.security, d.ID, owner)
-			return
-		default:
-			r.Key = providers.DuplicateKey(model.KindSecurityGroup, d.ID)
 		}
 		f.out.Put(r)
 	}

@@ -63,9 +63,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			err = unanswered.Of(f.scope)
 		}
 		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: facts, Have: f.out, Blind: blind, Err: err}
-		if err == nil && len(f.things) > 0 && batch.Gone(f.things[0]) {
-			out[i].Have = &stack.Stack{Owner: f.scope.Owner}
-		}
+		batch.DropGone(f.out)
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func (r *read) classicJobs() []kit.Detail {
 func (r *read) readClassicTags(names []string) error {
 	out, err := readCall(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
 	if fault.Is(err, fault.NotFound) && len(names) > 1 {
-		return oneByOne(names, r.readClassicTags)
+		return kit.OneByOne(names, r.readClassicTags)
 	}
 	if err != nil {
 		return err
@@ -60,17 +60,6 @@ func (r *read) readClassicTags(names []string) error {
 			r.tags[awssdk.ToString(d.LoadBalancerName)] = tagsOfClassic(d.Tags)
 		}
 	})
-	return nil
-}
-
-// oneByOne asks for each of several things alone, after one of them has just gone and
-// the call for all was refused.
-func oneByOne(names []string, ask func([]string) error) error {
-	for _, name := range names {
-		if err := ask([]string{name}); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (r *read) networkJobs() []kit.Detail {
 func (r *read) readNetworkTags(arns []string) error {
 	out, err := readCall(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
 	if fault.Is(err, fault.NotFound) && len(arns) > 1 {
-		return oneByOne(arns, r.readNetworkTags)
+		return kit.OneByOne(arns, r.readNetworkTags)
 	}
 	if err != nil {
 		return err

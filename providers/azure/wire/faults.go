@@ -77,7 +77,7 @@ func faultOfOperation(said model.Object, name string) error {
 // kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
 func faultCodes() map[fault.Meaning][]string {
 	return map[fault.Meaning][]string{
-		fault.NotFound: {"ResourceNotFound", "NotFound", "ResourceGroupNotFound", "ParentResourceNotFound"},
+		fault.NotFound: {"ResourceNotFound", "NotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "InstanceIdsListMissing"},
 		fault.Conflict: {"PreconditionFailed", "CanceledAndSupersededDueToAnotherOperation", "InvalidResourceReference", "StaleResource"},
 		fault.InUse: {
 			"PublicIPAddressCannotBeDeleted", "LoadBalancerInUseByVirtualMachineScaleSet", "InUseSubnetCannotBeUpdated", "LoadBalancerCannotBeDeleted",
@@ -103,7 +103,8 @@ func faultCodes() map[fault.Meaning][]string {
 }
 
 // meaningOf is the meaning of a refusal, by its code, and by its status where the
-// code is in no table. Then 409 is a wait that grows.
+// code is in no table. Then 409 is a wait that grows, and 404 no evidence: a proxy has answered, or the endpoint does not
+// know the type of the resource.
 func meaningOf(code string, status int) (fault.Meaning, bool) {
 	if status == http.StatusTooManyRequests {
 		return fault.Throttled, true // with whatever code; Compute has that of a refusal
@@ -113,8 +114,14 @@ func meaningOf(code string, status int) (fault.Meaning, bool) {
 			return meaning, true
 		}
 	}
-	if strings.HasSuffix(strings.ToLower(code), "limitreached") || strings.HasSuffix(strings.ToLower(code), "limitexceeded") {
+	ends := func(end string) bool { return strings.HasSuffix(strings.ToLower(code), end) }
+	switch {
+	case ends("limitreached") || ends("limitexceeded"):
 		return fault.Quota, true
+	case ends("notfound"):
+		return fault.NotFound, true
+	case status == http.StatusNotFound:
+		return fault.Unavailable, true
 	}
 	return fault.OfStatus(status, fault.Pending)
 }

@@ -26,6 +26,7 @@ func codesByCause() map[fault.Cause][]string {
 		fault.Locked:          {"ScopeLocked", "LinkedScopeLocked"},
 		fault.Policy:          {"RequestDisallowedByPolicy"},
 		fault.Addresses:       {"SubnetIsFull"},
+		fault.Held:            {"PublicIPAddressInUse"},
 		fault.Account:         {"ReadOnlyDisabledSubscription", "DisabledSubscription", "SubscriptionNotFound", "MissingSubscriptionRegistration", "AccountIsDisabled"},
 	}
 }

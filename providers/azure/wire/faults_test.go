@@ -56,6 +56,10 @@ func TestMeanings(t *testing.T) {
 		{"PrivateIPAddressNotInSubnet", 400, fault.Invalid, 0},
 		{"PreconditionFailed", 412, fault.Conflict, 0},
 		{"InternalServerError", http.StatusInternalServerError, fault.Ambiguous, 0},
+		{"ResourceNotFound", http.StatusNotFound, fault.NotFound, 0},
+		{"NetworkInterfaceNotFound", http.StatusNotFound, fault.NotFound, 0},
+		{"InvalidResourceType", http.StatusNotFound, fault.Ambiguous, 0}, // it says nothing about the resource
+		{"", http.StatusNotFound, fault.Ambiguous, 0},
 	} {
 		said := refusalIn(c.status, http.Header{"X-Ms-Error-Code": {c.code}}, nil, time.Time{})
 		if err := errorsOf().Refused(said, kit.Sent); fault.Of(err) != c.want || fault.After(err) != c.after {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -51,52 +50,23 @@ func collectKeys() (*annotations.Set, error) {
 		placeKeys(), listenerKeys(), addressKeys(), backendKeys(), outputKeys(), objectKeys())
 }
 
-// formOf returns a form with the default "absent" and an empty value that counts as absent.
-func formOf[T any](t annotations.Type[T], change annotations.Change, standard, source string) []annotations.Form[T] {
-	return []annotations.Form[T]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}}
-}
-
-// idOf declares a key whose value is the id of a thing.
-func idOf(name, group string, thing annotations.Thing, prefix, example, doc, standard string, change annotations.Change, source string) *annotations.Key[string] {
-	check := func(raw string) (string, error) {
-		if rest, ok := strings.CutPrefix(raw, prefix); !ok || rest == "" || strings.ContainsAny(raw, " ,/?") {
-			return "", fmt.Errorf("is not an id that begins with %s", prefix)
-		}
-		return raw, nil
-	}
-	return &annotations.Key[string]{
-		Name: name, Names: annotations.NamesThe(thing), Group: group, Example: example, Doc: doc,
-		Forms: formOf(annotations.Custom("id", "an id that begins with "+prefix, check), change, standard, source),
-	}
-}
-
-// acceptedKey declares a key that has no effect.
-func acceptedKey(on annotations.Place, name, group, example, doc, reason, source string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, On: on, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Accepted, Reason: reason, Source: source}},
-	}
-}
-
 // Keys of the kind and the place.
 var (
-	idKey = onDelete(idOf(lb+"id", groupPlace, annotations.ThingLoadBalancer, "lb-", "lb-2c3c5a4f",
-		"Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share an application load balancer.", "a load balancer of the Service's own", annotations.Refused, sourceDoc))
-	existKey = onDelete(idOf(lb+"exist-id", groupPlace, annotations.ThingLoadBalancer, "lb-", "lb-2c3c5a4f",
-		"The same for the open controllers. It has no effect beside "+lb+"id.", "a load balancer of the Service's own", annotations.Refused, sourceBLB))
+	idKey       = onDelete(annotations.Identifier(lb+"id", groupPlace, annotations.ThingLoadBalancer, "lb-", "Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share an application load balancer.", "lb-2c3c5a4f", annotations.Refused, "a load balancer of the Service's own", sourceDoc))
+	existKey    = onDelete(annotations.Identifier(lb+"exist-id", groupPlace, annotations.ThingLoadBalancer, "lb-", "The same for the open controllers. It has no effect beside "+lb+"id.", "lb-2c3c5a4f", annotations.Refused, "a load balancer of the Service's own", sourceBLB))
 	internalKey = annotations.Exposing(&annotations.Key[bool]{
 		Name: lb + "internal-vpc", Group: groupPlace, Example: "true", Doc: "Whether the load balancer has no public address, and is reached in the VPC alone.",
-		Forms: formOf(annotations.Bool(), annotations.Refused, "false", sourceDoc),
+		Forms: annotations.PlainForms(annotations.Bool(), annotations.Refused, "false", sourceDoc),
 	}, annotations.ToInternet)
 	typeKey = &annotations.Key[string]{
 		Name: kube + "cce-blb-type", Group: groupPlace, Names: annotations.NamesNothing(), Example: AppBLB, Doc: "Kind of the load balancer. Normal ones (" + BLB + ") are not created: the Service needs an existing one.",
-		Forms: formOf(annotations.Enum(AppBLB, BLB), annotations.IgnoredAfterCreation, AppBLB+" for a new one, either for an existing one", "a published manifest of a cluster of CCE"),
+		Forms: annotations.PlainForms(annotations.Enum(AppBLB, BLB), annotations.IgnoredAfterCreation, AppBLB+" for a new one, either for an existing one", "a published manifest of a cluster of CCE"),
 	}
-	subnetKey = idOf(lb+"subnet-id", groupPlace, annotations.ThingSubnet, "sbn-", "sbn-b9td1es7bkz4", "Subnet of a new load balancer.", "SubnetId of the cloud configuration", annotations.Refused, open+"load_balancer_vpc.go")
+	subnetKey = annotations.Identifier(lb+"subnet-id", groupPlace, annotations.ThingSubnet, "sbn-", "Subnet of a new load balancer.", "sbn-b9td1es7bkz4", annotations.Refused, "SubnetId of the cloud configuration", open+"load_balancer_vpc.go")
 	nameKey   = onDelete(&annotations.Key[string]{
 		Name: lb + "lb-name", Group: groupPlace, Names: annotations.NamesThe(annotations.ThingLoadBalancer), Example: "shop-web",
 		Doc:   "Name of a new load balancer, and of an existing normal one that the Service uses.",
-		Forms: formOf(annotations.Custom("name", "1 to 65 letters, digits and -_/. that begin with a letter", parseName), annotations.IgnoredAfterCreation, "CCE/SVC/<cluster id>/<namespace>/<name>", open+"load_balancer_util.go"),
+		Forms: annotations.PlainForms(annotations.Custom("name", "1 to 65 letters, digits and -_/. that begin with a letter", parseName), annotations.IgnoredAfterCreation, "CCE/SVC/<cluster id>/<namespace>/<name>", open+"load_balancer_util.go"),
 	})
 	reserveKey = onDelete(&annotations.Key[bool]{
 		Name: lb + "reserve-lb", Group: groupPlace, Example: "true", Doc: "Whether the load balancer, with its listeners and groups, stays when the Service is deleted. Its public address is deleted.",
@@ -106,7 +76,7 @@ var (
 
 // reserveForms keeps the load balancer of a Service whose value is not legal.
 func reserveForms() []annotations.Form[bool] {
-	forms := formOf(annotations.Bool(), annotations.InPlace, "false", open+"load_balancer.go")
+	forms := annotations.PlainForms(annotations.Bool(), annotations.InPlace, "false", open+"load_balancer.go")
 	forms[0].Fallback = true
 	return forms
 }
@@ -114,7 +84,7 @@ func reserveForms() []annotations.Form[bool] {
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		idKey, existKey, internalKey, typeKey, subnetKey, nameKey, reserveKey,
-		acceptedKey(annotations.ServiceAnnotation, lb+"allocate-vip", groupPlace, "true", "Requests an address that is internal to the provider.", "the public API has no such parameter", sourceBLB),
+		annotations.Ineffective(lb+"allocate-vip", groupPlace, "Requests an address that is internal to the provider.", "true", "the public API has no such parameter", sourceBLB),
 	}
 }
 
@@ -151,23 +121,23 @@ const (
 var (
 	addressNameKey = onInternet(&annotations.Key[string]{
 		Name: eip + "name", Group: groupAddress, Names: annotations.NamesNothing(), Example: "shop-web", Doc: "Name of a new public address.",
-		Forms: formOf(annotations.Custom("name", "1 to 65 letters, digits and -_/. that begin with a letter", parseName), annotations.IgnoredAfterCreation, "the name of the load balancer", sourceEIP),
+		Forms: annotations.PlainForms(annotations.Custom("name", "1 to 65 letters, digits and -_/. that begin with a letter", parseName), annotations.IgnoredAfterCreation, "the name of the load balancer", sourceEIP),
 	})
 	paymentKey = onInternet(&annotations.Key[string]{
 		Name: eip + "payment-timing", Group: groupAddress, Example: postpaid, Doc: "Whether a new public address is paid before or after use. A prepaid one stays when the Service is deleted.",
-		Forms: formOf(annotations.Enum(prepaid, postpaid), annotations.Refused, postpaid, sourceEIP),
+		Forms: annotations.PlainForms(annotations.Enum(prepaid, postpaid), annotations.Refused, postpaid, sourceEIP),
 	})
 	billingKey = onInternet(&annotations.Key[string]{
 		Name: eip + "billing-method", Group: groupAddress, Example: byTraffic, Doc: "What a new public address is paid by, if it is paid after use.",
-		Forms: formOf(annotations.Enum(byTraffic, byBandwidth), annotations.Refused, byTraffic, sourceEIP),
+		Forms: annotations.PlainForms(annotations.Enum(byTraffic, byBandwidth), annotations.Refused, byTraffic, sourceEIP),
 	})
 	bandwidthKey = onInternet(&annotations.Key[int]{
 		Name: eip + "bandwidth-in-mbps", Group: groupAddress, Example: "100", Doc: "Bandwidth of the public address, in Mbit/s. More than 200 needs payment by traffic. 0 is the default.",
-		Forms: formOf(annotations.IntRange(0, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP),
+		Forms: annotations.PlainForms(annotations.IntRange(0, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP),
 	})
 	monthsKey = annotations.Needing(onInternet(&annotations.Key[int]{
 		Name: eip + "reservation-length", Group: groupAddress, Example: "1", Doc: "Months for which a new prepaid public address is paid.",
-		Forms: formOf(annotations.IntOneOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 24, 36), annotations.IgnoredAfterCreation, "none", sourceEIP),
+		Forms: annotations.PlainForms(annotations.IntOneOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 24, 36), annotations.IgnoredAfterCreation, "none", sourceEIP),
 	}), annotations.Need{paymentKey.Is(prepaid)})
 )
 

@@ -22,7 +22,7 @@ const standardText = "HealthCheck"
 var (
 	schedulerKey = &annotations.Key[string]{
 		Name: lb + "scheduler", Group: groupListener, Example: roundRobin, Doc: "How listeners choose a backend. " + leastConn + " is written as " + weightLeast + ". A Service with sessionAffinity ClientIP has " + hash + ".",
-		Forms: formOf(annotations.Enum(roundRobin, leastConn, weightLeast, hash), annotations.InPlace, roundRobin, "https://cloud.baidu.com/doc/CCE/s/ilugll8z1"),
+		Forms: annotations.PlainForms(annotations.Enum(roundRobin, leastConn, weightLeast, hash), annotations.InPlace, roundRobin, "https://cloud.baidu.com/doc/CCE/s/ilugll8z1"),
 	}
 	timeoutKey   = checkKey("health-check-timeout-in-second", "Time in which a backend has to answer a health check, in seconds.", 1, 60)
 	intervalKey  = checkKey("health-check-interval", "Time between health checks, in seconds.", 1, 10)
@@ -30,7 +30,7 @@ var (
 	healthyKey   = checkKey("healthy-threshold", "Successes in a row after which a backend gets traffic.", 2, 5)
 	textKey      = annotations.Needing(&annotations.Key[string]{
 		Name: lb + "health-check-string", Group: groupListener, Example: "ping", Names: annotations.NamesNothing(), Doc: "Text that health checks of ports of UDP send, and that the pods have to answer.",
-		Forms: formOf(annotations.Custom("text", "1 to 64 characters", parseText), annotations.InPlace, standardText, sourceOpen),
+		Forms: annotations.PlainForms(annotations.Custom("text", "1 to 64 characters", parseText), annotations.InPlace, standardText, sourceOpen),
 	}, annotations.Need{annotations.PortsAre("a port of UDP", hasUDP)})
 )
 
@@ -40,9 +40,7 @@ func listenerKeys() []annotations.Declaration {
 
 // checkKey declares a number of health checks.
 func checkKey(name, doc string, least, most int) *annotations.Key[int] {
-	return &annotations.Key[int]{
-		Name: lb + name, Group: groupListener, Example: "3", Doc: doc, Forms: formOf(annotations.IntRange(least, most), annotations.InPlace, "3, and a live check keeps its own", sourceOpen),
-	}
+	return annotations.Number(lb+name, groupListener, doc, "3", annotations.Plain(annotations.IntRange(least, most), annotations.InPlace, "3, and a live check keeps its own", sourceOpen))
 }
 
 func parseText(raw string) (string, error) {
@@ -57,7 +55,7 @@ var (
 	labelKey = &annotations.Key[map[string]string]{
 		Name: lb + "backend-label", Names: annotations.NamesNothing(), Group: groupBackends, Example: "group=edge, tier=web",
 		Doc:   "Labels of the nodes that are backends; all of them count.",
-		Forms: formOf(annotations.MapStrict(), annotations.InPlace, "all nodes", sourceDoc),
+		Forms: annotations.PlainForms(annotations.MapStrict(), annotations.InPlace, "all nodes", sourceDoc),
 	}
 	mostKey = &annotations.Key[int]{
 		Name: lb + "rs-max-num", Group: groupBackends, Example: "20", Doc: "Greatest number of backends. Of more nodes the serving ones stay, and others are chosen over the zones.",
@@ -65,7 +63,7 @@ var (
 	}
 	podsKey = &annotations.Key[bool]{
 		Name: own + "pods", Group: groupBackends, Example: "true", Doc: "Whether pods are backends, by their addresses in groups of IP addresses, in place of nodes. The network has to route them.",
-		Forms: formOf(annotations.Bool(), annotations.InPlace, "false", "bce-sdk-go:services/appblb/appipgroup.go"),
+		Forms: annotations.PlainForms(annotations.Bool(), annotations.InPlace, "false", "bce-sdk-go:services/appblb/appipgroup.go"),
 	}
 )
 
@@ -74,20 +72,12 @@ func backendKeys() []annotations.Declaration {
 }
 
 // addedKey is the id of the load balancer that an open controller has created or found.
-var addedKey = onDelete(reportedKey(annotations.ServiceAnnotation, lb+"cce-add-id", groupOutput, "lb-2c3c5a4f", "Id of the load balancer that an open controller uses. A normal load balancer without marks of others is used on.", sourceBLB))
-
-// reportedKey declares a key that controllers write.
-func reportedKey(on annotations.Place, name, group, example, doc, source string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, On: on, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc, Writer: annotations.ByController,
-		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: source}},
-	}
-}
+var addedKey = onDelete(annotations.Reported(lb+"cce-add-id", groupOutput, "Id of the load balancer that an open controller uses. A normal load balancer without marks of others is used on.", "lb-2c3c5a4f", sourceBLB))
 
 func outputKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		addedKey,
-		reportedKey(annotations.ServiceAnnotation, lb+"cce-add-eip", groupOutput, "180.76.1.2", "Public address that an open controller uses. Here the address follows from its tags, so that a copied manifest gets one of its own.", sourceEIP),
+		annotations.Reported(lb+"cce-add-eip", groupOutput, "Public address that an open controller uses. Here the address follows from its tags, so that a copied manifest gets one of its own.", "180.76.1.2", sourceEIP),
 	}
 }
 
@@ -99,9 +89,9 @@ func excludingLabels() []string {
 func objectKeys() []annotations.Declaration {
 	const routes = "routes are not written; load balancers do not depend on it"
 	out := []annotations.Declaration{annotations.ExcludeNode(groupObjects)}
-	out = append(out, acceptedKey(annotations.NodeAnnotation, node+"advertise-route", groupObjects, "true", "Whether the VPC routes to the pods of the node.", routes, sourceOpen))
+	out = append(out, annotations.On(annotations.NodeAnnotation, annotations.Ineffective(node+"advertise-route", groupObjects, "Whether the VPC routes to the pods of the node.", "true", routes, sourceOpen)))
 	for _, written := range [][2]string{{"vpc-id", "VPC of the node."}, {"vpc-route-table-id", "Route table of the node."}, {"vpc-route-rule-id", "Route to the pods of the node."}, {"ccm-version", "Version of the open controller."}} {
-		out = append(out, reportedKey(annotations.NodeAnnotation, node+written[0], groupObjects, "1", written[1], sourceOpen))
+		out = append(out, annotations.On(annotations.NodeAnnotation, annotations.Reported(node+written[0], groupObjects, written[1], "1", sourceOpen)))
 	}
 	for _, name := range excludingLabels() {
 		out = append(out, &annotations.Key[string]{

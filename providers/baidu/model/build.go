@@ -129,7 +129,7 @@ func (b *builder) useExisting(r stack.Resource) {
 	spec, _ := r.Spec.(Balancer)
 	key, _ := b.named()
 	if MarkOf(spec.Tags, b.in.Config.ClusterID, b.in.Owner.UID) == Foreign {
-		b.problems.Refuse(key, r.ID, "is of another Service or cluster: its tags are "+tagsText(spec.Tags), "a load balancer that you created, or no such annotation")
+		b.problems.Refuse(key, r.ID, "is of "+cmp.Or(b.in.ServiceOf(UIDOf(spec.Tags, b.in.Config.ClusterID)), "another Service or cluster")+": its tags are "+tagsText(spec.Tags), "a load balancer that you created, or no such annotation")
 		return
 	}
 	if asked, _, given := typeKey.Lookup(b.in.Values); given && asked != spec.Type {
@@ -271,7 +271,9 @@ func (b *builder) claim() {
 		case r.Proof == stack.None:
 			for _, w := range b.out.Of(KindListener) {
 				if r.In == w.In && r.Slot == w.Slot {
-					b.problems.Warn("spec.ports", w.Slot, fmt.Sprintf("is taken by a listener of the load balancer %s that is not the Service's and is left alone", r.In.Name), "a port without a listener")
+					l, _ := r.Spec.(Listener)
+					owner := cmp.Or(b.in.ServiceOf(uidOfMark(l.Mark, b.in.Config.ClusterID)), "another owner")
+					b.problems.Warn("spec.ports", w.Slot, fmt.Sprintf("is taken by a listener of %s on the load balancer %s, which is left alone", owner, r.In.Name), "a port without a listener")
 				}
 			}
 		}

@@ -116,7 +116,12 @@ func MarkOf(tags map[string]string, cluster, uid string) Mark {
 
 // UIDOf returns the UID of the Service that the tags name; empty: they name none of the cluster.
 func UIDOf(tags map[string]string, cluster string) string {
-	uid, ok := strings.CutPrefix(cmp.Or(tags[TagCreated], tags[TagBerth]), OwnerMark(cluster, ""))
+	return uidOfMark(cmp.Or(tags[TagCreated], tags[TagBerth]), cluster)
+}
+
+// uidOfMark returns the UID of the Service that a mark names; empty: it names none of the cluster.
+func uidOfMark(mark, cluster string) string {
+	uid, ok := strings.CutPrefix(mark, OwnerMark(cluster, ""))
 	if !ok || strings.Contains(uid, "/") {
 		return ""
 	}

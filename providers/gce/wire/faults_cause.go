@@ -12,6 +12,9 @@ import (
 // Sources: Google Cloud resource manager, core errors of JSON APIs; organization
 // policy constraints.
 func causeOf(said kit.Refusal) fault.Cause {
+	if strings.HasPrefix(said.Text, "IP_IN_USE_BY_ANOTHER_RESOURCE") { // also as a condition that is not met
+		return fault.Held
+	}
 	switch strings.ToLower(strings.ReplaceAll(said.Code, "_", "")) {
 	case "autherror", "unauthenticated", "expired", "invalidcredentials":
 		return fault.Unauthenticated
@@ -19,6 +22,8 @@ func causeOf(said kit.Refusal) fault.Cause {
 		return fault.Policy
 	case "accessnotconfigured", "servicedisabled", "billingnotenabled", "projectnotfound":
 		return fault.Account
+	case "ipinusebyanotherresource":
+		return fault.Held
 	case "ipspaceexhausted":
 		return fault.Addresses
 	case "resourcepoolexhausted", "zoneresourcepoolexhausted":

@@ -25,6 +25,7 @@ func TestRefusalTexts(t *testing.T) {
 		kit.Refusal{Status: 400, Code: "invalid", Text: "Invalid value for field 'resource.IPAddress': '10.9.9.9'. Specified IP address does not belong to the range of the subnetwork."},
 		kit.Refusal{Status: 400, Code: "resourceInUseByAnotherResource", Text: "The backend_service resource 'projects/p/regions/r/backendServices/a1' is already being used by 'projects/p/regions/r/forwardingRules/a1'"},
 		kit.Refusal{Status: 400, Code: "IP_IN_USE_BY_ANOTHER_RESOURCE", Text: "IP '10.0.0.7' is already being used by another resource."},
+		kit.Refusal{Status: 412, Code: "conditionNotMet", Text: "IP_IN_USE_BY_ANOTHER_RESOURCE: IP '10.0.0.7' is already being used by another resource: 'projects/p/regions/r/forwardingRules/a1'."},
 		kit.Refusal{Status: 409, Code: "alreadyExists", Text: "The resource 'projects/p/global/firewalls/k8s-fw-a1' already exists"},
 	)
 }

@@ -191,13 +191,11 @@ func parseName(raw string) (string, error) {
 // classicKeys are keys of load balancers of classic infrastructure, which are pods.
 func classicKeys() []annotations.Declaration {
 	classic := func(name, doc, example string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: name, Names: annotations.NamesNothing(), Group: groupClassic, Example: example, Doc: doc,
-			Forms: []annotations.Form[string]{{
-				Type: annotations.String(), Support: annotations.Accepted, Reason: "load balancers of classic infrastructure are out of scope",
-				Source: "IBM-Cloud/cloud-provider-ibm:docs/resources/service/annotations.md",
-			}},
-		}
+		k := annotations.Text(name, groupClassic, doc, example, annotations.Form[string]{
+			Support: annotations.Accepted, Reason: "load balancers of classic infrastructure are out of scope", Source: "IBM-Cloud/cloud-provider-ibm:docs/resources/service/annotations.md",
+		})
+		k.Names = annotations.NamesNothing()
+		return k
 	}
 	return []annotations.Declaration{
 		classic(prefix+"vlan", "VLAN from which the address is taken.", "2234945"),
@@ -209,10 +207,7 @@ func classicKeys() []annotations.Declaration {
 
 func objectKeys() []annotations.Declaration {
 	label := func(name, example, doc string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: name, On: annotations.NodeLabel, Group: groupObjects, Example: example, Doc: doc,
-			Forms: []annotations.Form[string]{{Type: annotations.String(), Source: source}},
-		}
+		return annotations.On(annotations.NodeLabel, annotations.Text(name, groupObjects, doc, example, annotations.Form[string]{Source: source}))
 	}
 	return []annotations.Declaration{
 		annotations.ExcludeNode(groupObjects),

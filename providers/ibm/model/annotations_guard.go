@@ -61,10 +61,9 @@ func checkDNS(_ string, b *annotations.Bag, _ []corev1.ServicePort) annotations.
 // laterKeys are keys that are not served.
 func laterKeys() []annotations.Declaration {
 	later := func(name, group, doc, example, reason string) *annotations.Key[string] {
-		return &annotations.Key[string]{
-			Name: prefix + name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
-			Forms: []annotations.Form[string]{{Type: annotations.String(), Support: annotations.Later, Reason: reason, Source: sourceManaged}},
-		}
+		k := annotations.Text(prefix+name, group, doc, example, annotations.Form[string]{Support: annotations.Later, Reason: reason, Source: sourceManaged})
+		k.Names = annotations.NamesNothing()
+		return k
 	}
 	return []annotations.Declaration{
 		later("dns-name", groupGuard, "Host name that is registered for a network load balancer.", "web.example.com", "the registry belongs to IBM's managed clusters; register the address of the status yourself"),

@@ -72,12 +72,9 @@ func healthKeys() []annotations.Declaration {
 }
 
 func healthNumber(name, doc, example string, lowest, highest, standard int, standardDoc string) *annotations.Key[int] {
-	return &annotations.Key[int]{
-		Name: prefix + name, Group: groupHealth, Example: example, Doc: doc,
-		Forms: []annotations.Form[int]{{
-			Type: annotations.IntRange(lowest, highest), Default: standard, DefaultDoc: standardDoc, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceManaged,
-		}},
-	}
+	form := annotations.Plain(annotations.IntRange(lowest, highest), annotations.InPlace, standardDoc, sourceManaged)
+	form.Default = standard
+	return annotations.Number(prefix+name, groupHealth, doc, example, form)
 }
 
 func hasUDP(ports []corev1.ServicePort) bool {

@@ -47,30 +47,6 @@ func collectKeys() (*annotations.Set, error) {
 		[]annotations.Check{checkPlace}, placeKeys(), listenerKeys(), guardKeys(), backendKeys(), laterKeys(), outputKeys(), objectKeys())
 }
 
-// formOf returns a form with the default "absent" and an empty value that counts as absent.
-func formOf[T any](t annotations.Type[T], change annotations.Change, standard, source string) []annotations.Form[T] {
-	return []annotations.Form[T]{{Type: t, DefaultDoc: standard, Empty: annotations.EmptyAbsent, Change: change, Source: source}}
-}
-
-// idKey declares a key whose value is the id of a thing.
-func idKey(name, group string, thing annotations.Thing, prefix, example, doc, standard string, change annotations.Change, source string) *annotations.Key[string] {
-	check := func(raw string) (string, error) {
-		if rest, ok := strings.CutPrefix(raw, prefix); !ok || rest == "" || strings.ContainsAny(raw, " ,/") {
-			return "", fmt.Errorf("is not an id that begins with %s", prefix)
-		}
-		return raw, nil
-	}
-	return &annotations.Key[string]{
-		Name: name, Names: annotations.NamesThe(thing), Group: group, Example: example, Doc: doc,
-		Forms: formOf(annotations.Custom("id", "an id that begins with "+prefix, check), change, standard, source),
-	}
-}
-
-// switchKey declares a key that is true or false, and changes in place.
-func switchKey(name, group, doc, standard, source string) *annotations.Key[bool] {
-	return &annotations.Key[bool]{Name: name, Group: group, Example: "true", Doc: doc, Forms: formOf(annotations.Bool(), annotations.InPlace, standard, source)}
-}
-
 // Values of the keys of the open controller.
 const (
 	public      = "public"
@@ -82,51 +58,48 @@ const (
 
 // Keys of the kind and the place.
 var (
-	existedKey = onDelete(idKey(kube+"tke-existed-lbid", groupPlace, annotations.ThingLoadBalancer, "lb-", "lb-6swtxxxx",
-		"Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share it.", "a load balancer of the Service's own", annotations.Refused, sourceExisting))
-	modeKey = onDelete(&annotations.Key[string]{
+	existedKey = onDelete(annotations.Identifier(kube+"tke-existed-lbid", groupPlace, annotations.ThingLoadBalancer, "lb-", "Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share it.", "lb-6swtxxxx", annotations.Refused, "a load balancer of the Service's own", sourceExisting))
+	modeKey    = onDelete(&annotations.Key[string]{
 		Name: cloud + "mode", Group: groupPlace, Example: skip, Doc: "With skip nothing of the Service is created, changed or deleted.",
-		Forms: formOf(annotations.Enum(skip), annotations.InPlace, "the Service is served", sourceDoc),
+		Forms: annotations.PlainForms(annotations.Enum(skip), annotations.InPlace, "the Service is served", sourceDoc),
 	})
-	subnetKey = annotations.Exposing(idKey(kube+"qcloud-loadbalancer-internal-subnetid", groupPlace, annotations.ThingSubnet, "subnet-", "subnet-k57djpow",
-		"Makes the load balancer internal, with an address of this subnet.", "a public load balancer", annotations.Refused, sourceDoc), annotations.ToInternet)
+	subnetKey   = annotations.Exposing(annotations.Identifier(kube+"qcloud-loadbalancer-internal-subnetid", groupPlace, annotations.ThingSubnet, "subnet-", "Makes the load balancer internal, with an address of this subnet.", "subnet-k57djpow", annotations.Refused, "a public load balancer", sourceDoc), annotations.ToInternet)
 	openTypeKey = annotations.Exposing(&annotations.Key[string]{
 		Name: opened + "type", Group: groupPlace, Example: private, Doc: "Whether the load balancer is public, or has an address of a subnet.",
-		Forms: formOf(annotations.Enum(public, private), annotations.Refused, public, sourceOpen),
+		Forms: annotations.PlainForms(annotations.Enum(public, private), annotations.Refused, public, sourceOpen),
 	}, annotations.ToInternet)
-	openSubnetKey = annotations.Needing(idKey(opened+"type-internal-subnet-id", groupPlace, annotations.ThingSubnet, "subnet-", "subnet-k57djpow",
-		"Subnet of a private load balancer.", "none", annotations.Refused, sourceOpen), annotations.Need{openTypeKey.Is(private)})
-	openKindKey = &annotations.Key[string]{
+	openSubnetKey = annotations.Needing(annotations.Identifier(opened+"type-internal-subnet-id", groupPlace, annotations.ThingSubnet, "subnet-", "Subnet of a private load balancer.", "subnet-k57djpow", annotations.Refused, "none", sourceOpen), annotations.Need{openTypeKey.Is(private)})
+	openKindKey   = &annotations.Key[string]{
 		Name: opened + "kind", Group: groupPlace, Names: annotations.NamesNothing(), Example: application, Doc: "Kind of load balancer; classic ones can no longer be created.",
-		Forms: formOf(annotations.Custom("kind", application, parseKind), annotations.Refused, application, sourceOpen),
+		Forms: annotations.PlainForms(annotations.Custom("kind", application, parseKind), annotations.Refused, application, sourceOpen),
 	}
 	typeKey = &annotations.Key[string]{
 		Name: kube + "loadbalance-type", Group: groupPlace, Names: annotations.NamesNothing(), Example: "yunapiv3_forward_clb", Doc: "Kind of load balancer; classic ones can no longer be created.",
-		Forms: formOf(annotations.Custom("kind", "yunapiv3_forward_clb or application", parseKind), annotations.Refused, "yunapiv3_forward_clb", sourceDoc),
+		Forms: annotations.PlainForms(annotations.Custom("kind", "yunapiv3_forward_clb or application", parseKind), annotations.Refused, "yunapiv3_forward_clb", sourceDoc),
 	}
 	nameKey = &annotations.Key[string]{
 		Name: opened + "name", Group: groupPlace, Names: annotations.NamesNothing(), Example: "shop-web", Doc: "Name of a new load balancer. It says nothing about its owner.",
-		Forms: formOf(annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.IgnoredAfterCreation, "<cluster id>_<namespace>_<name>", sourceOpen),
+		Forms: annotations.PlainForms(annotations.Custom("name", fmt.Sprintf("1 to %d characters", longestName), parseName), annotations.IgnoredAfterCreation, "<cluster id>_<namespace>_<name>", sourceOpen),
 	}
 	chargeKey = onInternet(&annotations.Key[string]{
 		Name: kube + "qcloud-loadbalancer-internet-charge-type", Aliases: []string{"kubernetes.io/service.internetChargeType"}, Group: groupPlace, Example: "TRAFFIC_POSTPAID_BY_HOUR",
 		Doc:   "How the traffic of a new public load balancer is paid.",
-		Forms: formOf(annotations.Enum("TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR"), annotations.IgnoredAfterCreation, "that of the account", sourceDoc),
+		Forms: annotations.PlainForms(annotations.Enum("TRAFFIC_POSTPAID_BY_HOUR", "BANDWIDTH_POSTPAID_BY_HOUR"), annotations.IgnoredAfterCreation, "that of the account", sourceDoc),
 	})
 	bandwidthKey = onInternet(&annotations.Key[int]{
 		Name: kube + "qcloud-loadbalancer-internet-max-bandwidth-out", Aliases: []string{"kubernetes.io/service.internetMaxBandwidthOut"}, Group: groupPlace, Example: "10",
 		Doc:   "Bandwidth of a new public load balancer, in Mbit/s.",
-		Forms: formOf(annotations.IntRange(1, 61440), annotations.IgnoredAfterCreation, "10", sourceDoc),
+		Forms: annotations.PlainForms(annotations.IntRange(1, 61440), annotations.IgnoredAfterCreation, "10", sourceDoc),
 	})
 	extensiveKey = &annotations.Key[Parameters]{
 		Name: kube + "service.extensiveParameters", Names: annotations.NamesNothing(), Group: groupPlace, Example: `{"VipIsp":"CTCC"}`,
 		Doc:   "More parameters of the call that creates the load balancer, as a JSON object.",
-		Forms: formOf(annotations.Custom("parameters", "a JSON object with parameters of CreateLoadBalancer", parseExtensive), annotations.IgnoredAfterCreation, "none", sourceDoc),
+		Forms: annotations.PlainForms(annotations.Custom("parameters", "a JSON object with parameters of CreateLoadBalancer", parseExtensive), annotations.IgnoredAfterCreation, "none", sourceDoc),
 	}
 	snatKey = &annotations.Key[Snat]{
 		Name: cloud + "snat-pro-info", Group: groupPlace, Names: annotations.NamesBy(annotations.ThingSubnet, func(s Snat) []string { return s.subnets() }), Example: `{"snatIps":[{"subnetId":"subnet-k57djpow"}]}`,
 		Doc:   "Addresses from which a new load balancer reaches targets outside of its VPC.",
-		Forms: formOf(annotations.JSONOf("a JSON object with snatIps, each with a subnetId", checkSnat), annotations.IgnoredAfterCreation, "none", sourceSample),
+		Forms: annotations.PlainForms(annotations.JSONOf("a JSON object with snatIps, each with a subnetId", checkSnat), annotations.IgnoredAfterCreation, "none", sourceSample),
 	}
 )
 

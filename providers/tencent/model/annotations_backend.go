@@ -13,10 +13,10 @@ var (
 	groupsKey = annotations.Limiting(&annotations.Key[[]string]{
 		Name: cloud + "security-groups", Names: annotations.NamesThe(annotations.ThingSecurityGroup), Group: groupGuard, Example: "sg-6p9q0abc,sg-1d4f5xyz",
 		Doc: "Security groups of the load balancer, in the order of their priority. They replace all others.",
-		Forms: formOf(annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id of a security group")),
+		Forms: annotations.PlainForms(annotations.ListWith(annotations.ListOptions{Unique: true, AtMost: mostGroups}, annotations.String().Legally("the id of a security group")),
 			annotations.InPlace, "not changed", sourceDoc),
 	})
-	passKey       = switchKey(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", "not changed, which is false for a new load balancer", sourceDoc)
+	passKey       = annotations.Flag(cloud+"pass-to-target", groupGuard, "Whether the security groups of the load balancer alone decide, and those of the instances do not count.", annotations.Plain(annotations.Bool(), annotations.InPlace, "not changed, which is false for a new load balancer", sourceDoc))
 	protectionKey = &annotations.Key[bool]{
 		Name: cloud + "modification-protection", Group: groupGuard, Example: "false", Doc: "Protects the load balancer from changes in the console.",
 		Forms: []annotations.Form[bool]{{
@@ -33,26 +33,26 @@ const sourceNodes = "https://cloud.tencent.com/document/product/457/45492"
 
 // Keys of backends.
 var (
-	directKey = switchKey(cloud+"direct-access", groupBackends, "Whether pods are targets, by their addresses, in place of nodes.", "false", "https://cloud.tencent.com/document/product/457/41897")
+	directKey = annotations.Flag(cloud+"direct-access", groupBackends, "Whether pods are targets, by their addresses, in place of nodes.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", "https://cloud.tencent.com/document/product/457/41897"))
 	labelKey  = &annotations.Key[Selector]{
 		Name: kube + "qcloud-loadbalancer-backends-label", Names: annotations.NamesNothing(), Group: groupBackends, Example: "group in (edge, web)",
 		Doc:   "Selects the nodes that are targets by their labels.",
-		Forms: formOf(annotations.Custom("label selector", "a label selector: key=value or key in (a, b)", parseSelector), annotations.InPlace, "all nodes", sourceNodes),
+		Forms: annotations.PlainForms(annotations.Custom("label selector", "a label selector: key=value or key in (a, b)", parseSelector), annotations.InPlace, "all nodes", sourceNodes),
 	}
-	bindKey = annotations.Needing(switchKey(kube+"local-svc-only-bind-node-with-pod", groupBackends, "Whether only nodes with a pod of the Service are targets.", "false", sourceNodes),
+	bindKey = annotations.Needing(annotations.Flag(kube+"local-svc-only-bind-node-with-pod", groupBackends, "Whether only nodes with a pod of the Service are targets.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", sourceNodes)),
 		annotations.Need{annotations.FieldIs("spec.externalTrafficPolicy", "Local")})
-	balanceKey = annotations.Needing(switchKey(cloud+"local-svc-weighted-balance", groupBackends, "Whether the weight of a node is its number of pods of the Service.", "false", sourceNodes),
+	balanceKey = annotations.Needing(annotations.Flag(cloud+"local-svc-weighted-balance", groupBackends, "Whether the weight of a node is its number of pods of the Service.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", sourceNodes)),
 		annotations.Need{bindKey.Is(true)})
 )
 
 // Keys of the weights of pods.
 var (
-	graceKey = annotations.Needing(switchKey(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", "false", "https://cloud.tencent.com/document/product/457/60064"),
+	graceKey = annotations.Needing(annotations.Flag(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", "https://cloud.tencent.com/document/product/457/60064")),
 		annotations.Need{directKey.Is(true)})
 	podWeightKey = annotations.Needing(&annotations.Key[PodWeights]{
 		Name: cloud + "lb-rs-weight", Names: annotations.NamesNothing(), Group: groupBackends, Example: `{"defaultWeight":10,"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"web","weights":[{"weight":0,"podIndexes":[0]}]}]}]}`,
 		Doc:   "Weights of the pods of StatefulSets by port, as a JSON object.",
-		Forms: formOf(annotations.JSONOf(fmt.Sprintf("a JSON object with defaultWeight and groups, and weights from 0 to %d", mostWeight), checkPodWeights), annotations.InPlace, "10", "https://cloud.tencent.com/document/product/457/122522"),
+		Forms: annotations.PlainForms(annotations.JSONOf(fmt.Sprintf("a JSON object with defaultWeight and groups, and weights from 0 to %d", mostWeight), checkPodWeights), annotations.InPlace, "10", "https://cloud.tencent.com/document/product/457/122522"),
 	}, annotations.Need{directKey.Is(true)})
 )
 

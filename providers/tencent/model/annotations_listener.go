@@ -19,15 +19,15 @@ var (
 		Name: cloud + "specify-protocol", Group: groupListener, Names: annotations.NamesBy(annotations.ThingCertificate, secretNames),
 		Example: `{"443":{"protocol":["HTTPS"],"hosts":{"shop.example.com":{"tls":"shop-cert"}}}}`,
 		Doc:     "Protocols of listeners by port. tls names a Secret with the key qcloud_cert_id.",
-		Forms: formOf(annotations.Custom("protocols", `a JSON object with ports, each with a list "protocol" of TCP, UDP, TCP_SSL, QUIC, HTTP and HTTPS, and "tls" or "hosts"`, parseProtocols),
+		Forms: annotations.PlainForms(annotations.Custom("protocols", `a JSON object with ports, each with a list "protocol" of TCP, UDP, TCP_SSL, QUIC, HTTP and HTTPS, and "tls" or "hosts"`, parseProtocols),
 			annotations.Brief, "the protocol of the port of the Service", "https://cloud.tencent.com/document/product/457/51259"),
 	}
 	parametersKey = &annotations.Key[map[string]string]{
 		Name: kube + "service.listenerParameters", Group: groupListener, Names: annotations.NamesNothing(), Example: `{"Scheduler":"LEAST_CONN","HealthCheck":{"IntervalTime":10}}`,
 		Doc:   "Parameters of all listeners of the Service, or of the rules of HTTP and HTTPS, as a JSON object.",
-		Forms: formOf(annotations.Custom("parameters", "a JSON object with parameters of CreateListener", parseSettings), annotations.InPlace, "those of the cloud, and a live listener keeps its own", "kubernetes/website:content/en/docs/concepts/services-networking/service.md"),
+		Forms: annotations.PlainForms(annotations.Custom("parameters", "a JSON object with parameters of CreateListener", parseSettings), annotations.InPlace, "those of the cloud, and a live listener keeps its own", "kubernetes/website:content/en/docs/concepts/services-networking/service.md"),
 	}
-	loopbackKey = switchKey(cloud+"prevent-loopback", groupListener, "Sends health checks from addresses of 100.64.0.0/10, so that clients on a node reach the load balancer through it.", "false", sourceDoc)
+	loopbackKey = annotations.Flag(cloud+"prevent-loopback", groupListener, "Sends health checks from addresses of 100.64.0.0/10, so that clients on a node reach the load balancer through it.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", sourceDoc))
 )
 
 func listenerKeys() []annotations.Declaration {

@@ -36,39 +36,23 @@ func laterKeys() []annotations.Declaration {
 }
 
 // hintKey is the id of the load balancer that the Service had last.
-var hintKey = reportedKey(outID, "lb-6swtxxxx", "Id of the load balancer.", sourceDoc)
-
-// reportedKey declares a key that controllers write.
-func reportedKey(name, example, doc, source string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Names: annotations.NamesNothing(), Group: groupOutput, Example: example, Doc: doc, Writer: annotations.ByController,
-		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Source: source}},
-	}
-}
-
-// acceptedKey declares a key that has no effect.
-func acceptedKey(name, group, example, doc, reason, source string) *annotations.Key[string] {
-	return &annotations.Key[string]{
-		Name: name, Names: annotations.NamesNothing(), Group: group, Example: example, Doc: doc,
-		Forms: []annotations.Form[string]{{Type: annotations.String(), Empty: annotations.EmptyAbsent, Support: annotations.Accepted, Reason: reason, Source: source}},
-	}
-}
+var hintKey = annotations.Reported(outID, groupOutput, "Id of the load balancer.", "lb-6swtxxxx", sourceDoc)
 
 func outputKeys() []annotations.Declaration {
 	const misspelt = "published text misspells the key; use "
 	return []annotations.Declaration{
 		hintKey,
-		reportedKey(outIPv6, "2402:4e00::1", "IPv6 address of a load balancer of NAT64.", sourceDoc),
-		reportedKey(cloud+"client-token", "ed7a31f0-24cd-4aea-ab10-e00d63994dd8", "Idempotency token of the official controller. Here the token follows from the UID, so that a copied manifest gets a load balancer of its own.", "tke-workshop/tke-workshop.github.io:src/content/docs/networking/service/02-loadbalancer-service.md"),
-		reportedKey(cloud+"sync-begin-time", "2026-01-04T16:24:42+08:00", "Start of the last run of the official controller.", sourceSample),
-		reportedKey(cloud+"sync-end-time", "2026-01-04T16:24:44+08:00", "End of the last run of the official controller.", sourceSample),
-		acceptedKey(kube+"qcloud-share-existed-lb", groupPlace, "true", "Allows several Services to use one existing load balancer.", "Services can always share an existing load balancer", "https://cloud.tencent.com/document/product/457/46370"),
-		acceptedKey(kube+"qcloud-loadbalancer-internal", groupPlace, "96194", "Number of a subnet, beside the id in old manifests.", "the number has no meaning for the API; "+subnetKey.Name+" counts", sourceSample),
-		acceptedKey(kube+"qcloud-loadbalancer-clusterid", groupPlace, "cls-6swtxxxx", "Id of the cluster in old manifests.", "the id of the cluster is that of the configuration", sourceSample),
-		acceptedKey(cloud+"tke-service-config-auto", groupListener, "true", "Has the official controller write an object of kind TkeServiceConfig.", "no such object is written; use "+configKey.Name, "https://cloud.tencent.com/document/product/457/45490"),
-		acceptedKey(cloud+"custom-weight", groupBackends, "10", "Weight of all targets.", "no controller is known to read it", sourceSample),
-		acceptedKey(cloud+"local-svc-only-bind-node-with-pod", groupBackends, "true", "A misspelt key.", misspelt+bindKey.Name, sourceSample),
-		acceptedKey(cloud+"loadbalance-id", groupPlace, "lb-6swtxxxx", "A misspelt key.", misspelt+existedKey.Name, sourceSample),
+		annotations.Reported(outIPv6, groupOutput, "IPv6 address of a load balancer of NAT64.", "2402:4e00::1", sourceDoc),
+		annotations.Reported(cloud+"client-token", groupOutput, "Idempotency token of the official controller. Here the token follows from the UID, so that a copied manifest gets a load balancer of its own.", "ed7a31f0-24cd-4aea-ab10-e00d63994dd8", "tke-workshop/tke-workshop.github.io:src/content/docs/networking/service/02-loadbalancer-service.md"),
+		annotations.Reported(cloud+"sync-begin-time", groupOutput, "Start of the last run of the official controller.", "2026-01-04T16:24:42+08:00", sourceSample),
+		annotations.Reported(cloud+"sync-end-time", groupOutput, "End of the last run of the official controller.", "2026-01-04T16:24:44+08:00", sourceSample),
+		annotations.Ineffective(kube+"qcloud-share-existed-lb", groupPlace, "Allows several Services to use one existing load balancer.", "true", "Services can always share an existing load balancer", "https://cloud.tencent.com/document/product/457/46370"),
+		annotations.Ineffective(kube+"qcloud-loadbalancer-internal", groupPlace, "Number of a subnet, beside the id in old manifests.", "96194", "the number has no meaning for the API; "+subnetKey.Name+" counts", sourceSample),
+		annotations.Ineffective(kube+"qcloud-loadbalancer-clusterid", groupPlace, "Id of the cluster in old manifests.", "cls-6swtxxxx", "the id of the cluster is that of the configuration", sourceSample),
+		annotations.Ineffective(cloud+"tke-service-config-auto", groupListener, "Has the official controller write an object of kind TkeServiceConfig.", "true", "no such object is written; use "+configKey.Name, "https://cloud.tencent.com/document/product/457/45490"),
+		annotations.Ineffective(cloud+"custom-weight", groupBackends, "Weight of all targets.", "10", "no controller is known to read it", sourceSample),
+		annotations.Ineffective(cloud+"local-svc-only-bind-node-with-pod", groupBackends, "A misspelt key.", "true", misspelt+bindKey.Name, sourceSample),
+		annotations.Ineffective(cloud+"loadbalance-id", groupPlace, "A misspelt key.", "lb-6swtxxxx", misspelt+existedKey.Name, sourceSample),
 	}
 }
 

@@ -178,7 +178,7 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 		b.problems = append(b.problems, existedKey.Refusal(v, "is used by the cluster "+spec.Tags[TagCluster], "a load balancer without the tag "+TagCluster+" of another cluster"))
 		return
 	case mark == Foreign:
-		b.problems = append(b.problems, existedKey.Refusal(v, "was created for another Service: its tags are "+tagsText(spec.Tags), "a load balancer that you created"))
+		b.problems = append(b.problems, existedKey.Refusal(v, "was created for "+cmp.Or(b.in.ServiceOf(spec.Tags[TagService]), "another Service")+": its tags are "+tagsText(spec.Tags), "a load balancer that you created"))
 		return
 	}
 	for _, other := range b.have.Of(KindBalancer) {
@@ -352,7 +352,11 @@ func (b *builder) reportTaken(matched *stack.Stack) {
 		spec, _ := r.Spec.(Listener)
 		for _, w := range b.out.Of(KindListener) {
 			if r.Proof == stack.None && r.In == w.In && r.Slot == w.Slot {
-				b.problems.Warn("spec.ports", w.Slot, fmt.Sprintf("is taken by the listener %s with the name %q of the load balancer, which is not the Service's and is left alone", r.ID, spec.Name), "a port without a listener")
+				owner := "not the Service's"
+				if other := b.in.ServiceOf(spec.User); other != "" {
+					owner = "of " + other
+				}
+				b.problems.Warn("spec.ports", w.Slot, fmt.Sprintf("is taken by the listener %s with the name %q of the load balancer, which is %s and is left alone", r.ID, spec.Name, owner), "a port without a listener")
 			}
 		}
 	}

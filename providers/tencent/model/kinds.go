@@ -70,6 +70,7 @@ type Listener struct {
 	Members  []Member
 	// Claimed says that the load balancer is not the Service's own, so that its listeners are noted.
 	Claimed bool   `stack:"aside"`
+	User    string `stack:"aside"` // UID of another Service that has noted it
 	Batch   string `stack:"aside"` // what shares calls
 }
 

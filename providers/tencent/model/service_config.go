@@ -30,7 +30,7 @@ const (
 var configKey = &annotations.Key[string]{
 	Name: cloud + "tke-service-config", Names: annotations.NamesThe(annotations.ThingSection), Group: groupListener, Example: "shop-config",
 	Doc:   "Name of an object of kind TkeServiceConfig in the namespace of the Service. Its l4Listeners are settings of the listeners of single ports, and its internetMaxBandwidthOut is the bandwidth.",
-	Forms: formOf(annotations.Custom("name", "the name of a TkeServiceConfig", parseConfigName), annotations.InPlace, "none, and a live listener keeps its own settings", "https://cloud.tencent.com/document/product/457/45490"),
+	Forms: annotations.PlainForms(annotations.Custom("name", "the name of a TkeServiceConfig", parseConfigName), annotations.InPlace, "none, and a live listener keeps its own settings", "https://cloud.tencent.com/document/product/457/45490"),
 }
 
 // parseConfigName refuses names of objects that the official controller writes itself.

@@ -233,12 +233,17 @@ func (s *Session) note(ctx context.Context, o stack.Owner, balancer string, chan
 	if s.notes == nil {
 		return nil
 	}
-	return s.notes.Change(ctx, o, model.NoteOf(o), func(note map[string]string) map[string]string {
-		ids := strings.FieldsFunc(note[model.NoteListeners], func(r rune) bool { return r == ',' })
+	var ids []string
+	err := s.notes.Change(ctx, o, model.NoteOf(o), func(note map[string]string) map[string]string {
+		ids = strings.FieldsFunc(note[model.NoteListeners], func(r rune) bool { return r == ',' })
 		if note[model.NoteBalancer] != balancer {
 			ids = nil
 		}
 		ids = slices.Sorted(slices.Values(change(ids)))
 		return map[string]string{model.NoteBalancer: balancer, model.NoteListeners: strings.Join(slices.Compact(ids), ",")}
 	})
+	if err == nil {
+		s.enterNoted(o, slices.Values(ids))
+	}
+	return err
 }

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,11 +49,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			err = f.err
 		}
 		out[i] = providers.Found[*model.Facts]{At: s.now(), Facts: &model.Facts{}, Have: f.out, Blind: blind, Err: err}
-		for _, id := range f.things {
-			if err == nil && batch.Gone(id) {
-				out[i].Have = &stack.Stack{Owner: f.scope.Owner}
-			}
-		}
+		batch.DropGone(f.out)
 	}
 	return out
 }
@@ -142,15 +140,13 @@ func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 		case model.Foreign, model.Unmarked:
 		}
 	}
-	kit.SortMarked(own, f.marked)
+	unsure := kit.SortMarked(own, f.marked)
 	switch {
+	case unsure != nil:
+		f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have tags of the Service; change those of the one that is not the Service's", own[0].ID, unsure.ID)
 	case len(own) > 0:
 		f.take(own[0], model.MarkOf(own[0].tags(), cluster, uid))
 		for _, d := range own[1:] {
-			if model.MarkOf(d.tags(), cluster, uid) != model.Ours {
-				f.err = fault.New(fault.Conflict, "the load balancers %s and %s both have tags of the Service; change those of the one that is not the Service's", own[0].ID, d.ID)
-				return
-			}
 			f.out.Put(stack.Resource{Key: providers.DuplicateKey(model.KindBalancer, d.ID), ID: d.ID, Proof: stack.Tag, State: stateOf(d), Spec: d.spec()})
 		}
 	case len(partial) > 0:
@@ -162,7 +158,8 @@ func (f *finder) findOwn(all []balancerDoc, cluster, uid string) {
 func (f *finder) marked(d balancerDoc) kit.Marked {
 	named := func(l providers.Lookup) bool { return l.By != model.ByTag && l.Value == d.ID }
 	recorded := slices.ContainsFunc(f.scope.Own, named) || kit.IsRecorded(f.scope, append(slices.Clone(d.Addresses), d.Domain, d.OldDomain, d.Address6)...)
-	return kit.Marked{ID: d.ID, Created: d.Created, Recorded: recorded}
+	partial := model.MarkOf(d.tags(), f.session.config.ClusterID, f.scope.Owner.UID) != model.Ours
+	return kit.Marked{ID: d.ID, Created: d.Created, Recorded: recorded, Partial: partial}
 }
 
 func (f *finder) take(d balancerDoc, mark model.Mark) {
@@ -230,12 +227,17 @@ func (s *Session) notedOf(ctx context.Context, o stack.Owner) (id string, listen
 			listeners[one] = true
 		}
 	}
+	s.enterNoted(o, maps.Keys(listeners))
+	return note[model.NoteBalancer], listeners, nil
+}
+
+// enterNoted records which listeners a Service has noted: no other one adopts them.
+func (s *Session) enterNoted(o stack.Owner, listeners iter.Seq[string]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for one := range listeners {
 		s.noted[one] = o.UID
 	}
-	return note[model.NoteBalancer], listeners, nil
 }
 
 // details are the calls for the parts of load balancers.
@@ -315,8 +317,10 @@ func (s *Session) foundListener(d listenerDoc, of in, bound map[string][]model.M
 	if d.Name != model.ListenerName || !of.exclusive && !of.noted[d.ID] {
 		key.Name, proof = "other/"+d.ID, stack.None
 	}
-	spec := model.Listener{
-		Protocol: d.Protocol, Port: d.Port, Name: d.Name, Certificate: certificateOf(d.Certificate), SNI: d.SNI == 1, Batch: batch, Claimed: !of.exclusive && s.isNotedByOther(d.ID, of.owner),
+	spec := model.Listener{Protocol: d.Protocol, Port: d.Port, Name: d.Name, Certificate: certificateOf(d.Certificate), SNI: d.SNI == 1, Batch: batch}
+	if !of.exclusive {
+		spec.User = s.notedByOther(d.ID, of.owner)
+		spec.Claimed = spec.User != ""
 	}
 	if !model.HasRules(d.Protocol) {
 		spec.Settings, spec.Members = d.settings, bound[d.ID]
@@ -330,12 +334,14 @@ func (s *Session) foundListener(d listenerDoc, of in, bound map[string][]model.M
 	return out
 }
 
-// isNotedByOther reports whether another Service has noted a listener, as far as this process knows.
-func (s *Session) isNotedByOther(id string, o stack.Owner) bool {
+// notedByOther returns the UID of another Service that has noted a listener, as far as this process knows.
+func (s *Session) notedByOther(id string, o stack.Owner) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	by, ok := s.noted[id]
-	return ok && by != o.UID
+	if by := s.noted[id]; by != o.UID {
+		return by
+	}
+	return ""
 }
 
 // Orphans implements providers.Sweeper. The tags tell the cluster and the Service's UID.
