@@ -18,6 +18,7 @@ type pace struct {
 	tried bool          // the first change has been asked for; declared only
 	usual time.Duration // hardly any change is quicker
 	hits  int           // first questions in a row that found the change ended
+	moved time.Time     // when usual has moved last; declared only
 }
 
 // shared returns how long a question that several changes share is put off: less than the
@@ -78,11 +79,11 @@ func (p *pace) caution() time.Duration {
 	return 95
 }
 
-// learn records that a change took longer than busy and at most age.
-func (p *pace) learn(busy, age time.Duration) {
+// learn records that a change that began at a time took longer than busy and at most age.
+func (p *pace) learn(began time.Time, busy, age time.Duration) {
 	switch {
 	case p.declared > 0:
-		p.approach(busy, age)
+		p.approach(began, busy, age)
 	case busy == 0 && (p.usual == 0 || age <= p.usual*5/4):
 		p.usual = min(age, max(p.usual, p.first)) * p.caution() / 100
 	case busy > 0 && p.each:
@@ -94,13 +95,19 @@ func (p *pace) learn(busy, age time.Duration) {
 
 // approach moves the usual duration into the measured interval. While first questions find
 // changes ended, it moves down: a change may have ended long before. The first steps are half a
-// percent, since a question too early costs one more; then they double, up to a quarter.
-func (p *pace) approach(busy, age time.Duration) {
+// percent, since a question too early costs one more; then they double, up to a quarter. Where a
+// question is about one resource, each step is tried first: a hundred changes that began before it
+// are one measurement.
+func (p *pace) approach(began time.Time, busy, age time.Duration) {
 	if busy >= p.usual {
-		p.hits, p.usual = 0, (busy+age)/2
+		p.hits, p.usual, p.moved = 0, (busy+age)/2, began.Add(age)
 		return
 	}
 	p.usual = min(p.usual, age)
+	if p.each && began.Before(p.moved) {
+		return
+	}
+	p.moved = began.Add(age)
 	p.usual = max(busy, p.usual-p.usual*time.Duration(min(1<<max(0, p.hits-gentle), 50))/200)
 	p.hits = min(p.hits+1, gentle+6)
 }

@@ -79,7 +79,13 @@ func (w *Settling) Usually(d time.Duration) *Settling {
 
 // Wait returns the state in which a resource has settled, or the context's error.
 func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
-	mine := w.join(ctx, id)
+	return w.WaitFrom(ctx, id, time.Now())
+}
+
+// WaitFrom is Wait for a change that began earlier. Its age counts from then: a wait that begins late
+// says nothing about how long changes take.
+func (w *Settling) WaitFrom(ctx context.Context, id string, began time.Time) (string, error) {
+	mine := w.join(ctx, id, began)
 	select {
 	case status := <-mine.done:
 		return status, nil
@@ -89,11 +95,10 @@ func (w *Settling) Wait(ctx context.Context, id string) (string, error) {
 	}
 }
 
-func (w *Settling) join(ctx context.Context, id string) *settleWaiter {
+func (w *Settling) join(ctx context.Context, id string, began time.Time) *settleWaiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := time.Now()
-	mine := &settleWaiter{since: now, due: now.Add(w.pace.begin()), done: make(chan string, 1)}
+	mine := &settleWaiter{since: began, due: began.Add(w.pace.begin()), done: make(chan string, 1)}
 	w.waiting[id] = append(w.waiting[id], mine)
 	if !w.running {
 		w.running = true
@@ -238,7 +243,7 @@ func (w *Settling) answer(asked []string, answers map[string]string) {
 		}
 	}
 	if youngest != nil {
-		w.pace.learn(youngest.busy, w.asked.Sub(youngest.since))
+		w.pace.learn(youngest.since, youngest.busy, w.asked.Sub(youngest.since))
 	}
 }
 

@@ -111,6 +111,42 @@ func TestSettlingDeclaredAlone(t *testing.T) {
 	}
 }
 
+// TestSettlingOneByOneTogether: a hundred changes at once are one measurement, so that the next hundred are not
+// asked for too early. A wait that begins late measures from the beginning of its change.
+func TestSettlingOneByOneTogether(t *testing.T) {
+	const takes, balancers, rounds = 3 * time.Second, 100, 6
+	synctest.Test(t, func(t *testing.T) {
+		things := &slow{takes: takes, changed: map[string]time.Time{}}
+		questions := 0
+		settling := kit.NewSettling(func(ctx context.Context, ids []string) (map[string]string, error) {
+			questions += len(ids)
+			return things.ask(ctx, ids)
+		}, func(state string) bool { return state == "busy" }).OneByOne().Usually(takes)
+		for round := range rounds {
+			var wg sync.WaitGroup
+			for i := range balancers {
+				wg.Go(func() {
+					id := fmt.Sprint(i)
+					began := time.Now().Add(time.Duration(i) * time.Millisecond)
+					time.Sleep(time.Until(began))
+					things.change(id)
+					time.Sleep(time.Duration(round%2) * takes / 2) // other work
+					if _, err := settling.WaitFrom(t.Context(), id, began); err != nil {
+						t.Error(err)
+					}
+					if late := time.Since(began) - takes; late > 500*time.Millisecond {
+						t.Errorf("noticed %s late", late)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		if each := float64(questions) / balancers / rounds; each > 1.3 {
+			t.Errorf("%.2f questions a change", each)
+		}
+	})
+}
+
 // TestSettlingOutlasts: a change that takes far longer than declared is asked for with
 // growing pauses until it ends, and changes that are quicker than declared are learned.
 func TestSettlingOutlasts(t *testing.T) {

@@ -57,6 +57,7 @@ func codeMeanings() map[string]fault.Meaning {
 		"incorrectstatus.servergroup":          fault.Pending,
 		"incorrectstatus.listener":             fault.Pending,
 		"conflict.lock":                        fault.Pending,
+		codeProtected:                          fault.Pending,
 		"resourceinuse.servergroup":            fault.InUse,
 		"dependencyviolation":                  fault.InUse,
 		"authorizationlimitexceed":             fault.Quota,
@@ -75,6 +76,10 @@ func codeMeanings() map[string]fault.Meaning {
 		"obtainipfail":                         fault.Invalid,
 	}
 }
+
+// codeProtected refuses the deletion of a network load balancer, in lower case, also for a moment after its
+// protection was switched off. Source: API of NLB, DeleteLoadBalancer.
+const codeProtected = "operationdenied.deletionprotectionenabled"
 
 // codeServer refuses a server that does not exist, in lower case.
 const codeServer = "invalidserverid.notfound"

@@ -285,7 +285,7 @@ func deleteNet(c *change) plan.Outcome {
 	}
 	err := writeNet(c, actDeleteNet, url.Values{"LoadBalancerId": {c.ID()}}, nil)
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return failedAfter(err, found.Protected)
+		return failedAfter(err, found.Protected || fault.Is(err, fault.Pending)) // the protection may have been switched on since it was read
 	}
 	return kit.Deleted(nil)
 }

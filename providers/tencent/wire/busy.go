@@ -70,7 +70,7 @@ func (s *Session) awaitEarlier(ctx context.Context, balancer string) error {
 		return nil
 	}
 	if s.now().Sub(last.at) < runningLongest {
-		if _, err := s.tasks.Wait(ctx, last.task); err != nil {
+		if _, err := s.tasks.WaitFrom(ctx, last.task, last.at); err != nil {
 			return &fault.Fault{Meaning: fault.Unavailable, Text: "stopped before it was sent", Err: err}
 		}
 	}
