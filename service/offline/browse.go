@@ -138,12 +138,23 @@ func (r *Reading) addEvents(ctx context.Context, svc *corev1.Service, s *view.Se
 	return addEvents(ctx, r.run.world.live, svc, s)
 }
 
+// wants reports whether a resource is desired.
+func (t *task) wants(key stack.Key) bool {
+	if t.draft.Want == nil {
+		return false
+	}
+	_, ok := t.draft.Want.Get(key)
+	return ok
+}
+
 // detailOf returns everything that was read and computed for one Service.
 func (r *Reading) detailOf(ctx context.Context, t *task) (view.Detail, error) {
 	out := view.Detail{Provider: r.run.target.Cloud.Name, Problems: r.run.problems(*t), Plan: r.plans[t.item.Owner()]}
 	if t.draft != nil && t.draft.Have != nil {
 		for _, res := range t.draft.Have.Resources {
-			out.Have = append(out.Have, plan.Describe(res))
+			if t.wants(res.Key) || res.Proof != stack.None {
+				out.Have = append(out.Have, plan.Describe(res))
+			}
 		}
 	}
 	if err := r.run.explainable(t); err != nil {

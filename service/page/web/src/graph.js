@@ -75,12 +75,12 @@ export function drawing(graph, selected, select) {
     const onKey = (e) => {
       if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); select(id); }
     };
-    return h('g', { key: id, class: 'node ' + levelOf(node) + (node.state ? ' ' + node.state : '') + (active ? ' active' : ''), 'data-id': id, role: 'button', tabIndex: 0, 'aria-pressed': String(active), 'aria-label': clean(node.role + ' ' + node.label + (stateWords(node) ? ', ' + stateWords(node) : '')), transform: 'translate(' + (at.x - at.width / 2) + ' ' + (at.y - at.height / 2) + ')', onClick: () => select(id), onKeyDown: onKey },
+    return h('g', { key: id, class: 'node ' + levelOf(node) + (node.state ? ' ' + node.state : '') + (active ? ' active' : ''), 'data-id': id, role: 'button', tabindex: 0, 'aria-pressed': String(active), transform: 'translate(' + (at.x - at.width / 2) + ' ' + (at.y - at.height / 2) + ')', onClick: () => select(id), onKeyDown: onKey },
       h('rect', { width: at.width, height: at.height, rx: node.role === 'member' ? at.height / 2 : node.role === 'port' ? 0 : 5 }),
       node.shared && h('rect', { class: 'inner', x: 3, y: 3, width: at.width - 6, height: at.height - 6, rx: 3 }),
-      at.lines.map((line, i) => h('text', { key: i, x: at.width / 2, y: 6 + lineHeight * (i + 0.75), direction: 'ltr' }, line)));
+      at.lines.map((line, i) => h('text', { key: i, x: at.width / 2, y: 6 + lineHeight * (i + 0.75), direction: 'ltr' }, line + ' ')));
   });
-  return h('div', { class: 'scroll drawing', tabIndex: 0, role: 'region', 'aria-label': 'Graph of the load balancer' },
+  return h('div', { class: 'scroll drawing', tabIndex: 0, role: 'group', 'aria-label': 'Graph of the load balancer' },
     h('svg', { width: size.width, height: size.height, viewBox: '0 0 ' + size.width + ' ' + size.height, role: 'group', 'aria-label': 'Ports, resources and members from left to right' },
       h('defs', null, h('marker', { id: 'arrow', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, h('path', { d: 'M0 0L8 4L0 8z' }))),
       edges, nodes));

@@ -19,7 +19,7 @@ const views = [
 const clusterTime = 5000;
 const cloudTime = 20000;
 
-const state = { route: readRoute(), fleet: null, documents: {}, error: '', selected: '', shown: 0 };
+const state = { route: readRoute(), fleet: null, documents: {}, error: '', selected: '', opened: new Set(), shown: 0 };
 
 // readRoute reads view, Service and filters from the fragment of the address.
 function readRoute() {
@@ -48,12 +48,20 @@ function setQuery(query) {
   update({ route: readRoute(), shown: 0 });
 }
 
-// select chooses a resource and moves to it.
+// select opens a resource and moves to it.
 function select(key) {
-  update({ selected: key });
+  update({ selected: key, opened: new Set([...state.opened, key]) });
   const found = key && document.getElementById('resource-' + key);
   found?.querySelector('summary')?.focus({ preventScroll: true });
   found?.scrollIntoView({ block: 'nearest' });
+}
+
+// toggle records whether a resource is open.
+function toggle(key, open) {
+  if (state.opened.has(key) === open) return;
+  const opened = new Set(state.opened);
+  if (open) opened.add(key); else opened.delete(key);
+  update({ opened });
 }
 
 // path returns the address of the document that a view needs; empty: the list of Services.
@@ -93,7 +101,7 @@ function content() {
   const shown = documents[path(route)];
   switch (true) {
     case route.view === 'services' && Boolean(route.service):
-      return serviceView({ service: shown, selected: state.selected, select });
+      return serviceView({ service: shown, selected: state.selected, select, opened: state.opened, toggle });
     case route.view === 'plan':
       return planView({ plan: shown, fleet: null, query: route.query, setQuery, exportPlan });
     case route.view === 'takeover':
@@ -141,7 +149,7 @@ window.addEventListener('hashchange', () => {
   const before = path(state.route);
   state.route = readRoute();
   if (path(state.route) !== before) {
-    Object.assign(state, { selected: '', shown: 0, error: '' });
+    Object.assign(state, { selected: '', opened: new Set(), shown: 0, error: '' });
     document.getElementById('main')?.focus();
   }
   follow();

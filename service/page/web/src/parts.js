@@ -25,7 +25,7 @@ export function serviceLink(owner) {
 
 // table shows rows below a caption. Wide tables scroll by themselves, so the keyboard reaches them.
 export function table(caption, head, rows, props) {
-  return h('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
+  return h('div', { class: 'scroll', tabIndex: 0, role: 'group', 'aria-label': caption },
     h('table', props,
       h('caption', null, caption),
       h('thead', null, h('tr', null, head.map((text) => h('th', { scope: 'col', key: text }, text)))),

@@ -39,9 +39,9 @@ function resources(detail) {
   return [...out].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function resource(key, pair, detail, selected, select) {
+function resource(key, pair, detail, opened, toggle) {
   const state = !pair.have ? mark('bad', '✖', 'missing') : !pair.want && detail.want ? mark('warn', '▲', 'not desired') : mark('good', '✔', 'existing');
-  return h('details', { key, id: 'resource-' + key, class: 'resource', open: selected === key, onToggle: (e) => e.target === e.currentTarget && e.target.open !== (selected === key) && select(e.target.open ? key : '') },
+  return h('details', { key, id: 'resource-' + key, class: 'resource', open: opened.has(key), onToggle: (e) => e.target === e.currentTarget && toggle(key, e.target.open) },
     h('summary', null, name(key), ' ', state, pair.have?.id && h('code', null, name(pair.have.id))),
     pair.want?.causes?.length > 0 && h('div', null, 'Desired because of:', h('ul', null, pair.want.causes.map(cause))),
     pair.want?.named?.length > 0 && h('div', null, 'Its name depends on:', h('ul', null, pair.want.named.map(cause))),
@@ -93,7 +93,7 @@ function events(service) {
   return h('section', null, h('h2', null, 'Events'), h('ul', null, service.events.map((e, i) => h('li', { key: i }, name(e)))));
 }
 
-function details(service, detail, selected, select) {
+function details(service, detail, { selected, select, opened, toggle }) {
   const members = (service.balancers ?? []).flatMap(membersOf);
   const graph = detail.graph && withHealth(detail.graph, members);
   const pairs = resources(detail);
@@ -106,7 +106,7 @@ function details(service, detail, selected, select) {
     health(service),
     pairs.length > 0 && h('section', { id: 'resources' }, h('h2', null, 'Resources'),
       h('p', { class: 'hint' }, 'Desired and existing fields. The origin of a field opens its explanation.'),
-      pairs.map(([key, pair]) => resource(key, pair, detail, selected, select))),
+      pairs.map(([key, pair]) => resource(key, pair, detail, opened, toggle))),
     detail.required?.length > 0 && h('section', null, h('h2', null, 'Required inputs'),
       h('ul', null, detail.required.map((r, i) => h('li', { key: i }, name(originText(r)), ': ', name(r.text))))),
     detail.plan && h('section', null, h('h2', null, 'Plan'), steps({ ...detail.plan, problems: [] })),
@@ -114,13 +114,13 @@ function details(service, detail, selected, select) {
 }
 
 // serviceView shows one Service.
-export function serviceView({ service, selected, select }) {
+export function serviceView({ service, ...choice }) {
   if (!service) return h('p', null, 'Reading the Service …');
   return [
     head(service),
     problemList(service.detail?.problems),
     conditions(service),
-    service.detail ? details(service, service.detail, selected, select) : h('p', { class: 'banner' }, 'The cloud is not read. Start the command with --release or --provider to see the load balancer.'),
+    service.detail ? details(service, service.detail, choice) : h('p', { class: 'banner' }, 'The cloud is not read. Start the command with --release or --provider to see the load balancer.'),
     events(service),
   ];
 }
