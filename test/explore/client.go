@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	discoveryclient "k8s.io/client-go/kubernetes/typed/discovery/v1"
+
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // client is how one process reaches the API server: without a connection and without
@@ -84,7 +86,7 @@ func (w *world) patch(p *process, as Deviation, key string, body []byte) (*corev
 	d := p.effect(as)
 	switch d.Kind {
 	case Lost:
-		return nil, cutError()
+		return nil, virtual.CutError()
 	case Refuse:
 		return nil, apierrors.NewInternalError(fmt.Errorf("etcdserver: request timed out"))
 	default: // it is done
@@ -102,7 +104,7 @@ func (w *world) patch(p *process, as Deviation, key string, body []byte) (*corev
 		w.noteLate(now)
 	}
 	if d.Kind == Unanswered {
-		return nil, cutError()
+		return nil, virtual.CutError()
 	}
 	return now, err
 }
@@ -181,7 +183,7 @@ func (s slicesOf) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 // lives returns an error for a process that has ended: it must send no new requests.
 func (c client) lives() error {
 	if c.p.over() {
-		return cutError()
+		return virtual.CutError()
 	}
 	return nil
 }

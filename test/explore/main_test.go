@@ -43,13 +43,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // schedules are short, and make much that is soon of no use
 	}
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t.DisableKeepAlives = true // a process that dies leaves nothing open
+	}
 	virtual.Install()
 	if os.Getenv("EXPLORE_LOG") == "" {
 		klog.SetLogger(logr.Discard())
-	}
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t.DisableKeepAlives = true // a process that dies leaves nothing open
-		virtual.Disconnect(t)
 	}
 	google, err := simgce.New(simgce.Options{})
 	if err != nil {

@@ -16,6 +16,8 @@ type Mutation struct {
 	Apply func(*Subject)
 	rules bool // only the rules are changed
 	none  bool // nothing is changed
+	// touches reports whether plans of this kind may become others; nil: all may.
+	touches func(planning) bool
 }
 
 // MutationSet is what becomes of mutations of one subject.
@@ -35,19 +37,24 @@ type MutationSet struct {
 // for each mechanism that a kind uses.
 func MutationsOf(rules diff.Rules) []Mutation {
 	var out []Mutation
+	touches := func(planning) bool { return true }
 	add := func(apply func(*diff.Rules), format string, args ...any) {
-		out = append(out, Mutation{Name: fmt.Sprintf(format, args...), Apply: func(s *Subject) { apply(&s.Rules) }, rules: true})
+		out = append(out, Mutation{Name: fmt.Sprintf(format, args...), Apply: func(s *Subject) { apply(&s.Rules) }, rules: true, touches: touches})
 	}
 	seen := map[string]bool{}
 	for _, e := range rules.Edges {
 		if !seen[e.Reason] {
 			seen[e.Reason] = true
+			touches = func(p planning) bool {
+				return slices.ContainsFunc(rules.Edges, func(o diff.Edge) bool { return o.Reason == e.Reason && p.mayOrder(o) })
+			}
 			add(func(r *diff.Rules) {
 				r.Edges = slices.DeleteFunc(slices.Clone(r.Edges), func(o diff.Edge) bool { return o.Reason == e.Reason })
 			}, "edges: %s", e.Reason)
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(rules.Kinds)) {
+		touches = func(p planning) bool { return p.concerns[kind] }
 		change := func(f func(*diff.Rule)) func(*diff.Rules) {
 			return func(r *diff.Rules) {
 				rule := r.Kinds[kind]
@@ -172,8 +179,8 @@ func (set MutationSet) sweep(m Mutation, moves []string) *sweep {
 	case m.none:
 		set.plans.record(s)
 		w.plans = set.plans
-	case m.rules && !set.plans.differ("", s):
-		w.skips = func(moves string) bool { return !set.plans.differ(moves, s) }
+	case m.rules && !set.plans.differ("", s, m.touches):
+		w.skips = func(moves string) bool { return !set.plans.differ(moves, s, m.touches) }
 	}
 	w.all()
 	return w

@@ -26,6 +26,8 @@ type planning struct {
 	plan    plan.Plan
 	entries entries
 	since   [maxOwners]time.Time
+	// concerns are the kinds of all resources that the plan depends on, written those of its steps.
+	concerns, written map[stack.Kind]bool
 }
 
 // record keeps the plans that a subject computes from now on.
@@ -34,20 +36,53 @@ func (p *plannings) record(s *Subject) {
 		p.of = map[string][]planning{}
 	}
 	s.planned = func(x *run, m Move, made *planned) {
-		p.of[p.at] = append(p.of[p.at], planning{
+		next := planning{
 			run: run{subject: s, world: x.world, day: x.day}, move: m, desired: made.desired, have: made.have, plan: made.plan,
 			entries: x.process.entries, since: x.process.since,
-		})
+		}
+		next.noteKinds()
+		p.of[p.at] = append(p.of[p.at], next)
 	}
 }
 
-// differ reports whether a subject with other rules may plan anything else for moves.
-func (p *plannings) differ(moves string, s *Subject) bool {
+// noteKinds computes the kinds of a planning.
+func (p *planning) noteKinds() {
+	p.concerns, p.written = map[stack.Kind]bool{}, map[stack.Kind]bool{}
+	stacks := []*stack.Stack{p.desired, p.have}
+	for _, e := range p.entries {
+		stacks = append(stacks, e.want, e.found)
+	}
+	for _, s := range stacks {
+		if s == nil {
+			continue
+		}
+		for _, r := range s.Resources {
+			p.concerns[r.Key.Kind] = true
+		}
+	}
+	for _, s := range p.plan.Steps {
+		p.written[s.ID.Key.Kind] = true
+	}
+	for _, held := range p.plan.Blocked {
+		p.written[held.Step.ID.Key.Kind] = true
+	}
+}
+
+// mayOrder reports whether an edge may order steps of the plan. A step that another one waits
+// for is always part of it, among the blocked ones if not among the others.
+func (p planning) mayOrder(e diff.Edge) bool {
+	some := func(kind stack.Kind) bool { return p.written[kind] || kind == "" && len(p.written) > 0 }
+	return some(e.First.Kind) && some(e.Then.Kind)
+}
+
+// differ reports whether a subject with other rules may plan anything else for moves. Plans that
+// the other rules do not touch are the same.
+func (p *plannings) differ(moves string, s *Subject, touches func(planning) bool) bool {
 	if len(p.of[moves]) == 0 {
 		return true // they were not performed with the rules as they are
 	}
 	for _, known := range p.of[moves] {
-		if !reflect.DeepEqual(known.plan, known.again(s)) {
+		if (touches == nil || touches(known)) && !reflect.DeepEqual(known.plan, known.again(s)) {
 			return true
 		}
 	}

@@ -72,17 +72,22 @@ func TestUnread(t *testing.T) {
 		r.arrive(o, r.classicWish(o).stack())
 		name := model.LoadBalancerName(o.UID)
 		machine := wireInstances([]string{r.seed.Nodes[0].InstanceID})
+		url := virtual.StartConnected(t, r.sim.Cloud)
+		client := elb.New(r.session.classic.Options(), func(o *elb.Options) { o.BaseEndpoint = &url })
+		if _, err := client.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{}); err != nil { // opens the connection
+			t.Fatal(err)
+		}
 		reused := 0
 		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
 			if c.Reused {
 				reused++
 			}
 		}})
-		off, err := r.session.classic.DeregisterInstancesFromLoadBalancer(ctx, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
+		off, err := client.DeregisterInstancesFromLoadBalancer(ctx, &elb.DeregisterInstancesFromLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
 		if err != nil {
 			t.Fatal(err)
 		}
-		on, err := r.session.classic.RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
+		on, err := client.RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{LoadBalancerName: &name, Instances: machine})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,14 +26,22 @@ func Install() {
 	wires.install.Do(func() {
 		wires.hosts = map[string]*Listener{}
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			t.Proxy, t.DialContext = nil, dialHost
+			t.Proxy = nil
 			t.MaxIdleConns = 0 // a test must not close the connections of another one
+			bypassConnections(t)
 		}
 	})
 }
 
 // Transport returns a transport that reaches the same.
 func Transport() *http.Transport {
+	t := newTransport()
+	t.RegisterProtocol("http", direct{newTransport()})
+	return t
+}
+
+// newTransport returns a transport that opens a connection to every host.
+func newTransport() *http.Transport {
 	return &http.Transport{DialContext: dialHost, MaxIdleConnsPerHost: 64}
 }
 
@@ -67,8 +75,8 @@ func dialHost(ctx context.Context, network, address string) (net.Conn, error) {
 type Listener struct {
 	// Name is the host name that clients use; any labels may stand before it.
 	Name string
-	// Answer serves requests without a connection, see Disconnect; nil: clients open one. It is
-	// set before the first request.
+	// Answer serves requests without a connection; nil: clients open one. It is set before the
+	// first request.
 	Answer http.RoundTripper
 	conns  chan net.Conn
 	done   chan struct{}

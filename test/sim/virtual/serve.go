@@ -49,6 +49,16 @@ func Fresh[Options any, Cloud http.Handler](t testing.TB, build func(Options) (C
 func Start(t testing.TB, h http.Handler) (url string) {
 	t.Helper()
 	l := Listen()
+	l.Answer = handling{h}
+	t.Cleanup(func() { _ = l.Close() }) // never fails
+	return "http://" + l.Name
+}
+
+// StartConnected serves a handler in memory over connections, for tests of what becomes of
+// these, until the test ends, and returns its URL.
+func StartConnected(t testing.TB, h http.Handler) (url string) {
+	t.Helper()
+	l := Listen()
 	Serve(t, l, h)
 	return "http://" + l.Name
 }
