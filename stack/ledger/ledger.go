@@ -55,8 +55,6 @@ type Ledger struct {
 	owned   map[stack.Owner][]Identity
 	ownerOf map[Identity]stack.Owner
 	doubted map[stack.Owner]bool // see Doubt
-	// releasing are the owners of which owned has what they had when their release began.
-	releasing map[stack.Owner]bool
 }
 
 // New returns an empty ledger that is not ready.
@@ -66,7 +64,7 @@ func New() *Ledger {
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{},
 		held:    map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
-		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{}, releasing: map[stack.Owner]bool{},
+		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
 	}
 }
 
@@ -143,23 +141,13 @@ func (l *Ledger) Knows(owner stack.Owner) bool {
 	return ok
 }
 
-// Leave removes the owner: it wants nothing any more. What it had when its release began is kept.
+// Leave removes the owner: it wants nothing any more.
 func (l *Ledger) Leave(owner stack.Owner) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop(owner)
 	l.release(owner)
-	if !l.releasing[owner] {
-		l.disown(owner)
-	}
-}
-
-// Forget removes the owner with what it had.
-func (l *Ledger) Forget(owner stack.Owner) {
-	l.mu.Lock()
-	delete(l.releasing, owner)
-	l.mu.Unlock()
-	l.Leave(owner)
+	l.disown(owner)
 }
 
 func (l *Ledger) drop(owner stack.Owner) {

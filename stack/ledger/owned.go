@@ -10,37 +10,18 @@ type Identity struct {
 }
 
 // Own replaces the identities of the owned resources that a Service has. Earlier ones of the
-// same owner are kept with keep, where the caller has not seen all of its resources. What a Service had whose
-// release has begun passes to the one that is found to have it.
+// same owner are kept with keep, where the caller has not seen all of its resources.
 func (l *Ledger) Own(owner stack.Owner, ids []Identity, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.releasing, owner)
 	if !keep {
 		l.disown(owner)
 	}
-	l.own(owner, ids)
-}
-
-// own adds identities to those of an owner. The lock is held.
-func (l *Ledger) own(owner stack.Owner, ids []Identity) {
 	for _, id := range ids {
-		if other, known := l.ownerOf[id]; !known || l.releasing[other] {
+		if _, known := l.ownerOf[id]; !known {
 			l.ownerOf[id] = owner
 			l.owned[owner] = append(l.owned[owner], id)
 		}
-	}
-}
-
-// BeginRelease records the identities that a Service has when its release begins, in place of earlier ones. They stay
-// until Forget. It does nothing if the release has begun before.
-func (l *Ledger) BeginRelease(owner stack.Owner, ids []Identity) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.releasing[owner] {
-		l.disown(owner)
-		l.own(owner, ids)
-		l.releasing[owner] = true
 	}
 }
 
@@ -82,9 +63,7 @@ func (l *Ledger) Namesake(owner stack.Owner) (entered, doubted bool) {
 // disown removes the identities of an owner. The lock is held.
 func (l *Ledger) disown(owner stack.Owner) {
 	for _, id := range l.owned[owner] {
-		if l.ownerOf[id] == owner {
-			delete(l.ownerOf, id)
-		}
+		delete(l.ownerOf, id)
 	}
 	delete(l.owned, owner)
 	delete(l.doubted, owner)

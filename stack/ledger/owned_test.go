@@ -32,37 +32,6 @@ func TestOwn(t *testing.T) {
 	check("free again", group, "b")
 }
 
-// TestBeginRelease: what a Service has when its release begins stays its own until it is forgotten, or until a
-// later Service is found to have it.
-func TestBeginRelease(t *testing.T) {
-	one, two, three := ledger.Identity{Kind: "lb", ID: "1"}, ledger.Identity{Kind: "lb", ID: "2"}, ledger.Identity{Kind: "lb", ID: "3"}
-	l := ledger.New()
-	check := func(what, want string) {
-		t.Helper()
-		got := ""
-		for _, id := range []ledger.Identity{one, two, three} {
-			o, _ := l.OwnerOf(id)
-			got += id.ID + o.Name + " "
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", what, got, want)
-		}
-	}
-	l.Own(a, []ledger.Identity{three}, false)
-	l.BeginRelease(a, []ledger.Identity{one, two})
-	l.BeginRelease(a, []ledger.Identity{three})
-	l.Leave(a)
-	check("begun", "1a 2a 3 ")
-	l.Own(b, []ledger.Identity{two, three}, false)
-	check("used by a later one", "1a 2b 3b ")
-	l.Forget(a)
-	check("forgotten", "1 2b 3b ")
-	l.BeginRelease(b, []ledger.Identity{two})
-	l.Own(b, []ledger.Identity{one}, false) // it is served again
-	l.Leave(b)
-	check("left", "1 2 3 ")
-}
-
 // TestNamesake: a Service of the same name with another UID counts, as soon as it is entered
 // and until it leaves, whether its desired state is known or not.
 func TestNamesake(t *testing.T) {
