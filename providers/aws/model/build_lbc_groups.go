@@ -171,7 +171,7 @@ func (f *controlled) nodeRules(ports []lbcPort) {
 	}
 	if len(f.groups) == 0 {
 		manages := manageRulesKey.Or(f.in.Values, true)
-		f.demandRanges(manages && !slices.ContainsFunc(ports, func(p lbcPort) bool { return !f.preserves(p) }),
+		f.demandRanges(manages && !slices.ContainsFunc(ports, func(p lbcPort) bool { return !f.preserves(p) }), annotations.Error,
 			"no "+noGroupKey.Name+" on a new Service, no "+manageRulesKey.Name+"=false, "+attrPreserveIP+"=true in "+targetAttrKey.Name)
 		if manages {
 			f.rangeRules(ports)

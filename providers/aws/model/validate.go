@@ -88,17 +88,17 @@ func (b *builder) clientRanges() []string {
 	return sortedTexts(kept)
 }
 
-// demandRanges refuses source ranges that a load balancer without security groups does not apply:
+// demandRanges reports source ranges that a load balancer without security groups does not apply:
 // the nodes' rules alone limit its clients, and only where targets see their addresses.
-func (b *builder) demandRanges(applied bool, legal string) {
+func (b *builder) demandRanges(applied bool, severity annotations.Severity, legal string) {
 	prefixes, source, err := nodeports.SourceRanges(b.in.Service)
 	if applied || err != nil || source == nodeports.RangesFromDefault || slices.Contains(b.ranges, "0.0.0.0/0") {
 		return
 	}
 	b.report(annotations.Problem{
-		Code: annotations.CodeUnlimited, Severity: annotations.Error, Key: string(source), Value: joinPrefixes(prefixes),
+		Code: annotations.CodeUnlimited, Severity: severity, Key: string(source), Value: joinPrefixes(prefixes),
 		Message: "have no effect, because the load balancer has no security groups and its targets do not see the addresses of clients, or rules of the nodes are the user's; " +
-			"clients that the ranges exclude would be admitted",
+			"clients that the ranges exclude are admitted",
 		Legal: legal,
 	})
 }
