@@ -46,7 +46,6 @@ func (r *recorded) Forwards() []account.Forward { return nil }
 // TestModels serves and changes Services of all kinds. Requests and answers must fit the models, and
 // every operation of the simulator must occur.
 func TestModels(t *testing.T) {
-	virtual.Install() // before a server on the loopback interface uses the default transport
 	all, err := modelsOf()
 	if err != nil {
 		t.Fatal(err)

@@ -25,10 +25,16 @@ var wires struct {
 func Install() {
 	wires.install.Do(func() {
 		wires.hosts = map[string]*Listener{}
-		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			t.Proxy = nil
-			t.MaxIdleConns = 0 // a test must not close the connections of another one
-			bypassConnections(t)
+		if used, ok := http.DefaultTransport.(*http.Transport); ok {
+			unused := used.Clone()
+			for _, t := range []*http.Transport{used, unused} {
+				t.Proxy = nil
+				t.MaxIdleConns = 0 // a test must not close the connections of another one
+				bypassConnections(t)
+			}
+			// What was used or copied before, as by SDKs when they are loaded, has lost in its
+			// copies how it answers without connections.
+			http.DefaultTransport = unused
 		}
 	})
 }
