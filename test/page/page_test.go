@@ -121,6 +121,7 @@ func TestPage(t *testing.T) {
 	url := servePage(t, newFleet(200))
 	t.Run("hostile texts", func(t *testing.T) { lookAtTexts(t, b, url) })
 	t.Run("codes and heaps", func(t *testing.T) { lookAtHeaps(t, b, url) })
+	t.Run("keyboard", func(t *testing.T) { useKeyboard(t, b, url) })
 	t.Run("access", func(t *testing.T) { checkAccess(t, b, servePage(t, newFleet(12))) })
 	t.Run("many", func(t *testing.T) { showMany(t, b) })
 }
@@ -220,3 +221,18 @@ func showMany(t *testing.T, b browser) {
 		t.Errorf("%d rows, want the first 500", got)
 	}
 }
+// useKeyboard opens a resource from the graph by the keyboard alone.
+func useKeyboard(t *testing.T, b browser, url string) {
+	b.open(t, url, "services/shop/refused")
+	b.wait(t, shownService)
+	evaluateIn[bool](t, b, `document.querySelector('[data-id="target-group/tcp-80"]').focus(), true`)
+	if _, err := chromedp.Run(b.ctx, chromedp.KeyEvent("\r")); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(t, `document.getElementById('resource-target-group/tcp-80').open`)
+	b.wait(t, `document.activeElement.id === 'resource-target-group/tcp-80'`)
+	if got := evaluateIn[string](t, b, `document.querySelector('[data-id="target-group/tcp-80"]').textContent`); got != "target-group/tcp-80 missing " {
+		t.Errorf("the missing group is named %q", got)
+	}
+}
+

@@ -52,7 +52,7 @@ function setQuery(query) {
 function select(key) {
   update({ selected: key, opened: new Set([...state.opened, key]) });
   const found = key && document.getElementById('resource-' + key);
-  found?.querySelector('summary')?.focus({ preventScroll: true });
+  found?.focus({ preventScroll: true }); // not its summary, which the same key would close again
   found?.scrollIntoView({ block: 'nearest' });
 }
 

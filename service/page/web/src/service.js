@@ -41,7 +41,7 @@ function resources(detail) {
 
 function resource(key, pair, detail, opened, toggle) {
   const state = !pair.have ? mark('bad', '✖', 'missing') : !pair.want && detail.want ? mark('warn', '▲', 'not desired') : mark('good', '✔', 'existing');
-  return h('details', { key, id: 'resource-' + key, class: 'resource', open: opened.has(key), onToggle: (e) => e.target === e.currentTarget && toggle(key, e.target.open) },
+  return h('details', { key, id: 'resource-' + key, class: 'resource', tabIndex: -1, open: opened.has(key), onToggle: (e) => e.target === e.currentTarget && toggle(key, e.target.open) },
     h('summary', null, name(key), ' ', state, pair.have?.id && h('code', null, name(pair.have.id))),
     pair.want?.causes?.length > 0 && h('div', null, 'Desired because of:', h('ul', null, pair.want.causes.map(cause))),
     pair.want?.named?.length > 0 && h('div', null, 'Its name depends on:', h('ul', null, pair.want.named.map(cause))),
