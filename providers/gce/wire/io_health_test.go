@@ -2,19 +2,16 @@ package wire
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	compute "cloud.google.com/go/compute/apiv1"
 	"cloud.google.com/go/compute/apiv1/computepb"
-	"google.golang.org/api/option"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
 	simgce "github.com/berth-lb/berth/test/sim/gce"
-	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // TestHealth: members are reported as Google Cloud judges them, on every kind of load
@@ -64,9 +61,7 @@ func (r *rig) health(n int, kind string) []providers.MemberHealth {
 // stop stops a machine.
 func (r *rig) stop(name string) {
 	r.Helper()
-	// The SDK's own transport opens connections, which the simulator does not take.
-	options := append(r.sim.Options(), option.WithHTTPClient(&http.Client{Transport: virtual.Transport()}))
-	client, err := compute.NewInstancesRESTClient(r.Context(), options...)
+	client, err := compute.NewInstancesRESTClient(r.Context(), r.sim.Options()...)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func newClient[C interface{ Close() error }](t *testing.T, r *simtest.Running, m
 // TestRESTClients builds a load balancer with the newer client library, which
 // reads answers as protocol buffers.
 func TestRESTClients(t *testing.T) {
-	r := simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
+	r := simtest.StartLoopback(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 4}})
 	checks, services := newClient(t, r, compute.NewRegionHealthChecksRESTClient), newClient(t, r, compute.NewRegionBackendServicesRESTClient)
 	rules, operations := newClient(t, r, compute.NewForwardingRulesRESTClient), newClient(t, r, compute.NewRegionOperationsRESTClient)
 	wait := func(op *compute.Operation, err error) {
@@ -75,7 +75,7 @@ func TestRESTClients(t *testing.T) {
 }
 
 func TestRESTIterators(t *testing.T) {
-	r := simtest.Start(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}})
+	r := simtest.StartLoopback(t, simgce.Options{Seed: simgce.SeedOptions{Nodes: 9}})
 	instances := newClient(t, r, compute.NewInstancesRESTClient)
 	var names []string
 	list := instances.List(t.Context(), &computepb.ListInstancesRequest{Project: project, Zone: zoneA, MaxResults: proto.Uint32(2), Filter: proto.String("name eq berth-demo.*")})

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"net/http"
 	"testing"
 
 	"google.golang.org/api/option"
@@ -30,13 +31,19 @@ func StartLoopback(t testing.TB, opt simgce.Options) *Running {
 	return &Running{URL: virtual.StartLoopback(t, cloud), Cloud: cloud}
 }
 
+// newClient returns an option without credentials. The transport that the SDK makes opens
+// connections, which a simulator in memory does not take.
+func newClient() option.ClientOption {
+	return option.WithHTTPClient(&http.Client{Transport: virtual.Transport()})
+}
+
 // Options are for the clients of cloud.google.com/go/compute/apiv1, which add
 // the path of the API themselves.
 func (r *Running) Options() []option.ClientOption {
-	return []option.ClientOption{option.WithEndpoint(r.URL), option.WithoutAuthentication()}
+	return []option.ClientOption{option.WithEndpoint(r.URL), newClient()}
 }
 
 // Plain are the options for google.golang.org/api/compute/v1.
 func (r *Running) Plain() []option.ClientOption {
-	return []option.ClientOption{option.WithEndpoint(r.URL + "/compute/v1/"), option.WithoutAuthentication()}
+	return []option.ClientOption{option.WithEndpoint(r.URL + "/compute/v1/"), newClient()}
 }
