@@ -8,10 +8,9 @@ import (
 // A Bag holds the values of one Service. It is read through the Keys; a nil Bag
 // gives defaults.
 type Bag struct {
-	kind   string
-	fields map[string]string // Source.Fields
-	// settings are the values of Setting.
-	settings map[string]string
+	kind     string
+	fields   map[string]string // Source.Fields
+	settings map[string]string // by the names of Setting
 	values   map[Declaration]map[instance]entry
 	refused  map[Declaration]bool
 	doubts   []Origin
@@ -32,10 +31,9 @@ type entry struct {
 	reported bool // the controller writes the key as well
 }
 
-func newBag(kind string, fields map[string]string) *Bag {
+func newBag(kind string) *Bag {
 	return &Bag{
 		kind:    kind,
-		fields:  fields,
 		values:  map[Declaration]map[instance]entry{},
 		refused: map[Declaration]bool{},
 	}

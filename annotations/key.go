@@ -165,7 +165,7 @@ func (k *Key[T]) Default(kind string) T {
 // Set: for keys on nodes and pods, and for the key that chooses the kind. An
 // empty kind takes the first form. Per-port keys are not read this way.
 func (k *Key[T]) Read(kind string, values map[string]string) (T, Origin, Problems) {
-	run := &parsing{kind: kind, bag: newBag(kind, nil)}
+	run := &parsing{kind: kind, bag: newBag(kind)}
 	d := k.declare()
 	if i := d.form(kind); i >= 0 && !d.perPort() {
 		run.read(d, &d.forms[i], values)

@@ -13,8 +13,8 @@ import (
 // returns the values and every problem at once, sorted. The bag is complete even
 // if there are errors: a value that was refused is its default there.
 func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
-	run := &parsing{kind: kind, src: src, bag: newBag(kind, src.Fields)}
-	run.bag.settings = s.settings
+	run := &parsing{kind: kind, src: src, bag: newBag(kind)}
+	run.bag.fields, run.bag.settings = src.Fields, s.settings
 	for _, d := range s.declarations {
 		if !d.onService() {
 			continue
@@ -39,7 +39,7 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 // value is never an error here: the Fallback of the form counts, which is the
 // value that destroys least.
 func (s *Set) ParseOnDelete(src Source) (*Bag, Problems) {
-	run := &parsing{src: src, bag: newBag("", src.Fields), releasing: true}
+	run := &parsing{src: src, bag: newBag(""), releasing: true}
 	for _, d := range s.declarations {
 		if d.onDelete && d.onService() && len(d.forms) > 0 {
 			run.read(d, &d.forms[0], src.values(d.place))

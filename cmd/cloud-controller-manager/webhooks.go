@@ -59,6 +59,7 @@ func (m *manager) validate(c *config.CompletedConfig, handlers map[string]webhoo
 	if err != nil {
 		return fmt.Errorf("--webhook: %w", err)
 	}
+	entry.Annotations = m.cloud.Annotations // they know the configuration, as in the loop
 	admission, err := service.AdmissionOf(m.flags.PolicyConfig, m.flags.AllowedNamespaces, entry.Annotations, entry.Outputs)
 	if err != nil {
 		return err

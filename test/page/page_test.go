@@ -221,6 +221,7 @@ func showMany(t *testing.T, b browser) {
 		t.Errorf("%d rows, want the first 500", got)
 	}
 }
+
 // useKeyboard opens a resource from the graph by the keyboard alone.
 func useKeyboard(t *testing.T, b browser, url string) {
 	b.open(t, url, "services/shop/refused")
@@ -235,4 +236,3 @@ func useKeyboard(t *testing.T, b browser, url string) {
 		t.Errorf("the missing group is named %q", got)
 	}
 }
-

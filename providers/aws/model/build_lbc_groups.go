@@ -171,11 +171,17 @@ func (f *controlled) nodeRules(ports []lbcPort) {
 	}
 	if len(f.groups) == 0 {
 		manages := manageRulesKey.Or(f.in.Values, true)
-		f.demandRanges(manages && !slices.ContainsFunc(ports, func(p lbcPort) bool { return !f.preserves(p) }), annotations.Error,
-			"no "+noGroupKey.Name+" on a new Service, no "+manageRulesKey.Name+"=false, "+attrPreserveIP+"=true in "+targetAttrKey.Name)
-		if manages {
-			f.rangeRules(ports)
+		idle := annotations.Problem{Code: annotations.CodeUnlimited, Severity: annotations.Error}
+		switch {
+		case !manages:
+			idle.Message, idle.Legal = "the rules of the nodes are the user's", "no "+manageRulesKey.Name+"=false, or a new Service without "+noGroupKey.Name
+			f.idleRanges(idle)
+			return
+		case slices.ContainsFunc(ports, func(p lbcPort) bool { return !f.preserves(p) }):
+			idle.Message, idle.Legal = unseenClients, attrPreserveIP+"=true in "+targetAttrKey.Name+", or a new Service without "+noGroupKey.Name
+			f.idleRanges(idle)
 		}
+		f.rangeRules(ports)
 		return
 	}
 	source, name := f.source()

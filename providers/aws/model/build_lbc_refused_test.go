@@ -163,7 +163,7 @@ func TestRangesOfBareBalancer(t *testing.T) {
 				if refused := tc.refused && ranges != "0.0.0.0/0"; (want == nil) != refused {
 					t.Errorf("%s: refused %v: %q", ranges, want == nil, problems.Strings())
 				} else if refused {
-					demandProblem(t, problems, annotations.Error, "have no effect")
+					demandProblem(t, problems, annotations.Error, "has no effect")
 				}
 			}
 		})

@@ -251,7 +251,7 @@ func TestRangesWithoutGroups(t *testing.T) {
 		svc.Spec.LoadBalancerSourceRanges = []string{"192.0.2.0/24"}
 		want, problems := buildLarge(t, svc, nodes, facts, nil)
 		found := slices.ContainsFunc(problems, func(p annotations.Problem) bool {
-			return p.Code == annotations.CodeUnlimited && p.Severity == annotations.Warning
+			return p.Code == annotations.CodeLacking && p.Severity == annotations.Warning
 		})
 		if want == nil || found != reported {
 			t.Errorf("%q: reported %v: %v", value, found, problems.Strings())

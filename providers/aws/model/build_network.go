@@ -18,8 +18,10 @@ func (b *builder) network() {
 	mappings := b.mappings(scheme == SchemeInternal, exists, old.Mappings)
 	groups := b.networkGroups(exists, old.Groups)
 	b.put(KindNetwork, "", stack.Key{}, Network{Name: b.lb, Scheme: scheme, Mappings: mappings, Groups: groups, Tags: tags})
-	// Only a warning: the official controller serves such a Service, and its edits must not stop.
-	b.demandRanges(len(groups) > 0 || targetAttrKey.Get(b.in.Values)[attrPreserveIP] != "false", annotations.Warning, attrPreserveIP+"=true in "+targetAttrKey.Name)
+	if len(groups) == 0 && targetAttrKey.Get(b.in.Values)[attrPreserveIP] == "false" {
+		// Only a warning: the official controller serves such a Service, and its edits must not stop.
+		b.idleRanges(annotations.Problem{Code: annotations.CodeLacking, Severity: annotations.Warning, Message: unseenClients, Legal: attrPreserveIP + "=true in " + targetAttrKey.Name})
+	}
 	b.put(KindNetworkAttr, "", networkKey(), Attributes{Values: networkAttributes(b.in.Values)})
 	ports := servedPorts(b.in.Backends.Ports)
 	b.networkListeners(ports, tags)

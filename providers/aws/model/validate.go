@@ -88,19 +88,19 @@ func (b *builder) clientRanges() []string {
 	return sortedTexts(kept)
 }
 
-// demandRanges reports source ranges that a load balancer without security groups does not apply:
-// the nodes' rules alone limit its clients, and only where targets see their addresses.
-func (b *builder) demandRanges(applied bool, severity annotations.Severity, legal string) {
+// unseenClients is why rules of the nodes do not limit clients.
+const unseenClients = "its targets do not see the addresses of clients"
+
+// idleRanges reports source ranges without effect: the rules of the nodes alone limit the clients of
+// a load balancer without security groups. The problem says why they do not, and what is legal.
+func (b *builder) idleRanges(p annotations.Problem) {
 	prefixes, source, err := nodeports.SourceRanges(b.in.Service)
-	if applied || err != nil || source == nodeports.RangesFromDefault || slices.Contains(b.ranges, "0.0.0.0/0") {
+	if err != nil || source == nodeports.RangesFromDefault || slices.Contains(b.ranges, "0.0.0.0/0") {
 		return
 	}
-	b.report(annotations.Problem{
-		Code: annotations.CodeUnlimited, Severity: severity, Key: string(source), Value: joinPrefixes(prefixes),
-		Message: "have no effect, because the load balancer has no security groups and its targets do not see the addresses of clients, or rules of the nodes are the user's; " +
-			"clients that the ranges exclude are admitted",
-		Legal: legal,
-	})
+	p.Key, p.Value = string(source), joinPrefixes(prefixes)
+	p.Message = "has no effect, because the load balancer has no security groups and " + p.Message + "; clients that the ranges exclude are admitted"
+	b.report(p)
 }
 
 func joinPrefixes(prefixes []netip.Prefix) string { return strings.Join(sortedTexts(prefixes), ", ") }

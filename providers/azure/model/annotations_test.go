@@ -130,6 +130,10 @@ func TestRangesTwiceOffline(t *testing.T) {
 	if !refused() {
 		t.Error("both at once are accepted")
 	}
+	known := Annotations().WithSettings(settingsOf(Config{PoolType: poolPodIP}))
+	if _, problems := known.Parse(Public, annotations.SourceOf(svc)); problems.Errors() {
+		t.Errorf("refused where load balancers of pods have no ranges: %v", problems.Strings())
+	}
 	svc.Annotations[noAccessKey.Name] = "true"
 	if refused() {
 		t.Error("refused although no rule is written")
