@@ -23,7 +23,7 @@ type row struct {
 }
 
 func (r row) String() string {
-	return fmt.Sprintf("| `%s` | %.0f | %s | %s |", r.suite, r.seconds, r.day, r.machine)
+	return fmt.Sprintf("| %#q | %.0f | %s | %s |", r.suite, r.seconds, r.day, r.machine)
 }
 
 // updateTable returns the page with new rows. Packages without a new one keep theirs while

@@ -54,8 +54,8 @@ func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []provide
 
 // roleStatement is a statement of a role in docs/permissions.
 type roleStatement struct {
-	Action    []string
-	Condition map[string]map[string]any
+	Action    []string                  `json:"Action"`
+	Condition map[string]map[string]any `json:"Condition"`
 }
 
 // keys returns values of condition keys for which the statement applies.
@@ -85,7 +85,9 @@ func (s *Session) statements(roles providers.Roles) ([]roleStatement, error) {
 	}
 	var out []roleStatement
 	for _, name := range names {
-		var role struct{ Statement []roleStatement }
+		var role struct {
+			Statement []roleStatement `json:"Statement"`
+		}
 		if err := json.Unmarshal(roles[name], &role); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -35,7 +35,9 @@ func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []provide
 	if s.config.PodIP() {
 		name = podsRoleFile
 	}
-	var role struct{ Actions []string }
+	var role struct {
+		Actions []string `json:"Actions"`
+	}
 	if err := json.Unmarshal(roles[name], &role); err != nil {
 		return append(out, providers.Unchecked(providers.CheckPermission, name, err.Error(), ""))
 	}

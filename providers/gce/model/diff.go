@@ -146,42 +146,42 @@ func sharedBatch(r stack.Resource, _ plan.Action, _ string) string {
 
 // orderEdges returns the orders that do not follow from references.
 func orderEdges() []diff.Edge {
-	step := func(a plan.Action, k stack.Kind, name, part string) diff.Match {
-		return diff.Match{Action: a, Kind: k, Name: name, Part: part}
+	step := func(a plan.Action, k stack.Kind, part string) diff.Match {
+		return diff.Match{Action: a, Kind: k, Part: part}
 	}
 	var out []diff.Edge
 	add := func(first, then diff.Match, why string) {
 		out = append(out, diff.Edge{First: first, Then: then, Reason: why})
 	}
 	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		add(step(plan.Create, KindAddress, "", ""), step(plan.Delete, kind, "", ""), "the IP is held before its rule is deleted")
-		add(step(plan.Delete, kind, "", ""), step(plan.Update, KindBackend, "", "protocol"), "a backend service that a rule refers to keeps its protocol")
-		add(step(plan.Update, KindBackend, "", "protocol"), step(plan.Create, kind, "", ""), "a rule has the protocol of its backend service")
+		add(step(plan.Create, KindAddress, ""), step(plan.Delete, kind, ""), "the IP is held before its rule is deleted")
+		add(step(plan.Delete, kind, ""), step(plan.Update, KindBackend, "protocol"), "a backend service that a rule refers to keeps its protocol")
+		add(step(plan.Update, KindBackend, "protocol"), step(plan.Create, kind, ""), "a rule has the protocol of its backend service")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
-		add(step(a, KindFirewall, "", ""), step(plan.Delete, KindFirewall, "", ""), "clients are admitted before the firewall that admitted them is deleted")
+		add(step(a, KindFirewall, ""), step(plan.Delete, KindFirewall, ""), "clients are admitted before the firewall that admitted them is deleted")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
-		add(step(plan.Update, KindGroup, "", "instances-"), step(a, KindBackend, "", ""), "a machine in two groups with load balancers is refused, and with it the backend service")
+		add(step(plan.Update, KindGroup, "instances-"), step(a, KindBackend, ""), "a machine in two groups with load balancers is refused, and with it the backend service")
 	}
 	for _, kind := range []stack.Kind{KindCheck, KindRegionalCheck, KindHTTPCheck} {
-		add(step(plan.Delete, kind, "", ""), step(plan.Delete, KindCheckFirewall, "", ""), "nodes would be unhealthy while the check exists without its firewall")
+		add(step(plan.Delete, kind, ""), step(plan.Delete, KindCheckFirewall, ""), "nodes would be unhealthy while the check exists without its firewall")
 	}
-	for _, then := range []diff.Match{step(plan.Update, KindPool, "", "checks"), step(plan.Update, KindBackend, "", "")} {
-		add(step(plan.Create, KindCheckFirewall, "", ""), then, "nodes must let the new check in before they are judged by it")
+	for _, then := range []diff.Match{step(plan.Update, KindPool, "checks"), step(plan.Update, KindBackend, "")} {
+		add(step(plan.Create, KindCheckFirewall, ""), then, "nodes must let the new check in before they are judged by it")
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		for _, kind := range []stack.Kind{KindFirewall, KindCheckFirewall} {
-			add(step(a, kind, "", ""), step(plan.Create, KindDeny, "", ""), "what is allowed must be stronger before everything else is denied")
-			add(step(plan.Delete, KindDeny, "", ""), step(a, kind, "", ""), "an allowing rule may have the denial's priority only once the denial is deleted")
+			add(step(a, kind, ""), step(plan.Create, KindDeny, ""), "what is allowed must be stronger before everything else is denied")
+			add(step(plan.Delete, KindDeny, ""), step(a, kind, ""), "an allowing rule may have the denial's priority only once the denial is deleted")
 		}
 	}
 	for _, old := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		for _, first := range []diff.Match{
-			step(plan.Create, KindFirewall, "", ""), step(plan.Create, KindCheckFirewall, "", ""),
-			step(plan.Update, KindGroup, "", "instances"), step(plan.Update, KindNEG, "", "endpoints+"),
+			step(plan.Create, KindFirewall, ""), step(plan.Create, KindCheckFirewall, ""),
+			step(plan.Update, KindGroup, "instances"), step(plan.Update, KindNEG, "endpoints+"),
 		} {
-			out = append(out, diff.Edge{First: first, Then: step(plan.Delete, old, "", ""), Soft: true, Reason: "what Google Cloud refuses of the new rule must not take the old one away"})
+			out = append(out, diff.Edge{First: first, Then: step(plan.Delete, old, ""), Soft: true, Reason: "what Google Cloud refuses of the new rule must not take the old one away"})
 		}
 	}
 	return out

@@ -74,12 +74,12 @@ func (s *Session) testPermissions(ctx context.Context, needs []string) (granted 
 	if err != nil {
 		return nil, 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/v1/projects/"+s.config.Project+testPermissions, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/v1/projects/"+s.config.Project+testPermissions, bytes.NewReader(body)) //nolint:gosec // the operator selects the endpoint
 	if err != nil {
 		return nil, 0, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := s.web.Do(request)
+	response, err := s.web.Do(request) //nolint:gosec // as above
 	if err != nil {
 		return nil, 0, err
 	}

@@ -106,8 +106,15 @@ func Scope(in Input) (providers.Scope, error) {
 	for _, g := range slices.Concat(keyForKind(in, groupsKey, netGroupsKey), backendGroupsKey.Get(in.Values)) {
 		ask(FactGroup, ByID, g)
 	}
+	scopeRules(in, &s, ask)
+	scopeAddresses(in, first, second, ask)
+	return s, nil
+}
+
+// scopeRules adds what the management of security rules must know.
+func scopeRules(in Input, s *providers.Scope, ask func(kind stack.Kind, by, value string)) {
 	if ruleMode(in) == modeGroup {
-		ask(FactOwnGroup, ByWanted, id.Owner.UID)
+		ask(FactOwnGroup, ByWanted, in.Identity.Owner.UID)
 	}
 	if kept := ruleMode(in); kept == modeAll || kept == modeFrontend {
 		s.Own = append(s.Own, providers.Lookup{Kind: KindEntry, By: ByWanted})
@@ -115,6 +122,10 @@ func Scope(in Input) (providers.Scope, error) {
 	if ruleMode(in) == modeAll {
 		ask(FactMachines, ByID, compartmentOf(in))
 	}
+}
+
+// scopeAddresses adds the reserved addresses, and those of the subnets.
+func scopeAddresses(in Input, first, second string, ask func(kind stack.Kind, by, value string)) {
 	addresses, where := addressesAsked(in)
 	for _, ip := range addresses {
 		if isOfSubnet := isV6(ip) || where == reservedPrivateKey.Name && !strings.HasPrefix(ip, privateIPPrefix); !isOfSubnet {
@@ -127,7 +138,6 @@ func Scope(in Input) (providers.Scope, error) {
 			}
 		}
 	}
-	return s, nil
 }
 
 // ScopeForCreate is Scope for a Service for which nothing was ever made: a group and rules come

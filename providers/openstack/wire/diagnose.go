@@ -16,7 +16,11 @@ import (
 const roleFile = "openstack.json"
 
 // accessRule is a call of the role in docs/permissions.
-type accessRule struct{ Service, Method, Path string }
+type accessRule struct {
+	Service string `json:"service"`
+	Method  string `json:"method"`
+	Path    string `json:"path"`
+}
 
 // Diagnose makes each list call of the role. OpenStack judges other calls only when they are made.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {

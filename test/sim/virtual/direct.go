@@ -93,7 +93,7 @@ func (h handling) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // ending is a context that ends with another one, and has none of its values.
-type ending struct{ context.Context }
+type ending struct{ context.Context } //nolint:containedctx // it is a context itself
 
 // Value implements context.Context.
 func (ending) Value(any) any { return nil }
