@@ -27,6 +27,9 @@ type Capability struct {
 	Affinity bool
 	// Address reports whether spec.loadBalancerIP is supported.
 	Address bool
+	// AffinityIgnored and AddressIgnored mean that a Service is served without the field, as by the
+	// official controller: it gets a warning instead of an error.
+	AffinityIgnored, AddressIgnored bool
 	// NodePorts reports whether every port needs a node port.
 	NodePorts bool
 	// EmptyPools means that a port without a node port gets a listener without backends,
@@ -76,10 +79,10 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 	var out annotations.Problems
 	spec := svc.Spec
 	if spec.SessionAffinity == corev1.ServiceAffinityClientIP && !c.Affinity {
-		out = append(out, newProblem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`))
+		out = append(out, warnIf(c.AffinityIgnored, newProblem(annotations.CodeAffinity, "spec.sessionAffinity", string(spec.SessionAffinity), "is not possible with load balancers of kind "+c.Kind, `"None"`)))
 	}
 	if spec.LoadBalancerIP != "" && !c.Address {
-		out = append(out, newProblem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "remove the field"), ""))
+		out = append(out, warnIf(c.AddressIgnored, newProblem(annotations.CodeAddress, "spec.loadBalancerIP", spec.LoadBalancerIP, "cannot be given to a load balancer of kind "+c.Kind+": "+orElse(c.Advice.Address, "remove the field"), "")))
 	}
 	var other []corev1.IPFamily
 	for _, f := range spec.IPFamilies {
@@ -97,6 +100,22 @@ func (c Capability) fields(svc *corev1.Service) annotations.Problems {
 		out = append(out, p)
 	}
 	return out
+}
+
+// WithLive returns the capability for a Service that may have its load balancer already. An address
+// that the load balancer cannot have does not stop a live one from being followed.
+func (c Capability) WithLive(live bool) Capability {
+	c.AddressIgnored = c.AddressIgnored || live
+	return c
+}
+
+// warnIf returns the problem of a field as a warning if the field is ignored.
+func warnIf(ignored bool, p annotations.Problem) annotations.Problem {
+	if ignored {
+		p.Severity = annotations.Warning
+		p.Message += "; it has no effect"
+	}
+	return p
 }
 
 // unserved judges ports without a node port. They are left out, or have no backends, as

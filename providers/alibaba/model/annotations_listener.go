@@ -37,6 +37,16 @@ func unlessZero(s setting) setting {
 	return s
 }
 
+// onlyWith is a setting that counts as none where another key does not ask for it.
+func onlyWith(asked func(*annotations.Bag) bool, s setting) setting {
+	read := s.read
+	s.read = func(b *annotations.Bag) (string, annotations.Origin, bool) {
+		value, origin, given := read(b)
+		return value, origin, given && asked(b)
+	}
+	return s
+}
+
 // portOfBackend is the port of a health check that is the backend's.
 // Source: API of SLB, CreateLoadBalancerTCPListener.
 const portOfBackend = -520

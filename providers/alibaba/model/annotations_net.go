@@ -186,7 +186,7 @@ func netListenerSettings() []setting {
 		netSetting(caKey, "CaEnabled", switchText, netTCPSSL),
 		netSetting(caListKey, paramCAs, plainText, netTCPSSL),
 		netSetting(alpnKey, "AlpnEnabled", switchText, netTCPSSL),
-		netSetting(alpnPolicyKey, "AlpnPolicy", plainText, netTCPSSL),
+		onlyWith(func(b *annotations.Bag) bool { return strings.EqualFold(alpnKey.Get(b), on) }, netSetting(alpnPolicyKey, "AlpnPolicy", plainText, netTCPSSL)),
 	}
 }
 
@@ -196,7 +196,7 @@ func netGroupSettings() []setting {
 	return []setting{
 		netSetting(schedulerKey, "Scheduler", plainText),
 		netSetting(drainKey, "ConnectionDrainEnabled", switchText),
-		netSetting(drainTimeoutKey, "ConnectionDrainTimeout", plainText),
+		onlyWith(func(b *annotations.Bag) bool { _, _, given := drainKey.Lookup(b); return given }, netSetting(drainTimeoutKey, "ConnectionDrainTimeout", plainText)),
 		netSetting(clientIPKey, "PreserveClientIpEnabled", switchText),
 		netSetting(healthFlagKey, paramHealth+"HealthCheckEnabled", switchText),
 		netSetting(healthTypeKey, paramHealth+"HealthCheckType", upperText),

@@ -54,7 +54,9 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 func (b *builder) check() {
 	can, _ := providers.CapabilityOf(Capabilities(), b.in.Kind)
 	can.NodePorts = !usesPods(b.in)
-	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
+	_, _, live := b.found()
+	_, _, liveNet := b.foundNet()
+	b.problems = append(b.problems, can.WithLive(live || liveNet).Judge(b.in.Service, b.in.Backends)...)
 	if b.in.Kind == NLB {
 		b.checkNet()
 		return

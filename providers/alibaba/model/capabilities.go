@@ -20,11 +20,11 @@ const (
 func Capabilities() []providers.Capability {
 	return []providers.Capability{{
 		Kind: CLB, Doc: "Classic Load Balancer", Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, Mixed: true,
-		Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, NodePorts: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
+		Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, NodePorts: true, AffinityIgnored: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
 		Advice: providers.Advice{Address: "use " + addressKey.Name + " for an address of the vSwitch, and remove the field"},
 	}, {
 		Kind: NLB, Doc: "Network Load Balancer", Asked: "spec.loadBalancerClass: " + ClassNLB, Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, Mixed: true,
-		Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, NodePorts: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
+		Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, NodePorts: true, AffinityIgnored: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
 		Advice: providers.Advice{Address: "use an address in " + zonesKey.Name + ", and remove the field"},
 	}}
 }

@@ -42,7 +42,7 @@ func kindCapabilities() []providers.Capability {
 			Kind: LBC, Doc: "Network Load Balancer of the AWS Load Balancer Controller, with pods or instances behind it",
 			Asked: "spec.loadBalancerClass: " + classLBC, Optional: "where the cloud config says LoadBalancerController = true in the section [Berth]",
 			Protocols: []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP}, Mixed: true,
-			Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, Limits: providers.Limits{Ports: networkListeners, Rules: rulesAtMost},
+			Families: []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}, AffinityIgnored: true, AddressIgnored: true, Limits: providers.Limits{Ports: networkListeners, Rules: rulesAtMost},
 			Advice: providers.Advice{Address: "remove the field; addresses are chosen with " + eipKey.Name + " or " + privateIPKey.Name},
 		},
 	}

@@ -18,25 +18,13 @@ import (
 func validateService(in input) annotations.Problems {
 	out := capabilityOf(in.Kind).Judge(in.Service, in.Backends)
 	if in.Kind == LBC {
-		return downgradeProblems(out)
+		return out
 	}
 	out = append(out, validateHealth(in)...)
 	if in.Kind == NLB {
 		out = append(out, validateModes(in.Config)...)
 	}
 	return out
-}
-
-// downgradeProblems turns problems about fields that the AWS Load Balancer Controller
-// ignores into warnings for a Service that it would serve.
-func downgradeProblems(problems annotations.Problems) annotations.Problems {
-	for i, p := range problems {
-		if p.Code == annotations.CodeAffinity || p.Code == annotations.CodeAddress {
-			problems[i].Severity = annotations.Warning
-			problems[i].Message += "; it has no effect"
-		}
-	}
-	return problems
 }
 
 // validateHealth: traffic policy Local without a check node port leaves nothing

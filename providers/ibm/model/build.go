@@ -47,12 +47,7 @@ func Build(in Input, facts *Facts, have *stack.Stack) (*stack.Stack, annotations
 func (b *builder) check() {
 	can, _ := providers.CapabilityOf(Capabilities(), b.in.Kind)
 	_, _, live := b.found()
-	for _, p := range can.Judge(b.in.Service, b.in.Backends) {
-		if live && (p.Code == annotations.CodeAffinity || p.Code == annotations.CodeAddress) {
-			p.Severity = annotations.Warning // the official controller ignores the field
-		}
-		b.problems = append(b.problems, p)
-	}
+	b.problems = append(b.problems, can.WithLive(live).Judge(b.in.Service, b.in.Backends)...)
 	ranges, source, err := nodeports.SourceRanges(b.in.Service)
 	const effect = "cannot be applied: the load balancer accepts all clients; use security groups of the VPC"
 	switch {

@@ -22,7 +22,7 @@ func Capabilities() []providers.Capability {
 	kind := func(name, doc, asked string, protocols ...corev1.Protocol) providers.Capability {
 		return providers.Capability{
 			Kind: name, Doc: doc, Asked: asked, Protocols: protocols, Mixed: len(protocols) > 1,
-			Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
+			Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: true, AffinityIgnored: true, Limits: providers.Limits{Ports: mostListeners, Ranges: mostRanges},
 			Advice: providers.Advice{Address: "the address is chosen by the subnet; remove the field"},
 		}
 	}
