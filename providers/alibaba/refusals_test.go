@@ -32,15 +32,18 @@ func TestRefused(t *testing.T) {
 		"an unknown protocol":                 {withKeys("protocol-port", "tls:80"), nil, `has the protocol "tls"`},
 		"a protocol without a port":           {withKeys("protocol-port", "http"), nil, "is not a protocol and a port"},
 		"udp for a port of TCP":               {withKeys("protocol-port", "udp:80"), nil, "a protocol over that of the port"},
-		"a cookie without a name":             {withKeys("protocol-port", "http:80", "sticky-session", "on", "sticky-session-type", "server"), nil, "needs " + prefix + "cookie"},
-		"a path without a slash":              {withKeys("health-check-uri", "live"), nil, "is not a path"},
-		"a class of answers":                  {withKeys("health-check-httpcode", "200"), nil, "is not a class of answers"},
-		"a weight above the range":            {withKeys("default-weight", "101"), nil, "default-weight"},
-		"labels without a value":              {withKeys("backend-label", "edge"), nil, "is not a label and its value"},
-		"eleven tags":                         {withKeys("additional-resource-tags", "a,b,c,d,e,f,g,h,i"), nil, "makes 11 tags"},
-		"source ranges":                       {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
-		"an address":                          {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "for an address of the vSwitch"},
-		"SCTP":                                {nil, func(s *corev1.ServiceSpec) { s.Ports[0].Protocol = corev1.ProtocolSCTP }, "has a protocol that load balancers of kind clb do not serve"},
+		"udp for the second port of a number": {withKeys("protocol-port", "udp:53"), func(s *corev1.ServiceSpec) {
+			s.Ports = append(s.Ports, corev1.ServicePort{Name: "dns", Protocol: corev1.ProtocolUDP, Port: 53, NodePort: 31053}, corev1.ServicePort{Name: "dns-tcp", Protocol: corev1.ProtocolTCP, Port: 53, NodePort: 31054})
+		}, "has udp for the port dns-tcp (53/TCP)"},
+		"a cookie without a name":  {withKeys("protocol-port", "http:80", "sticky-session", "on", "sticky-session-type", "server"), nil, "needs " + prefix + "cookie"},
+		"a path without a slash":   {withKeys("health-check-uri", "live"), nil, "is not a path"},
+		"a class of answers":       {withKeys("health-check-httpcode", "200"), nil, "is not a class of answers"},
+		"a weight above the range": {withKeys("default-weight", "101"), nil, "default-weight"},
+		"labels without a value":   {withKeys("backend-label", "edge"), nil, "is not a label and its value"},
+		"eleven tags":              {withKeys("additional-resource-tags", "a,b,c,d,e,f,g,h,i"), nil, "makes 11 tags"},
+		"source ranges":            {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }, "cannot be applied"},
+		"an address":               {nil, func(s *corev1.ServiceSpec) { s.LoadBalancerIP = "203.0.113.7" }, "for an address of the vSwitch"},
+		"SCTP":                     {nil, func(s *corev1.ServiceSpec) { s.Ports[0].Protocol = corev1.ProtocolSCTP }, "has a protocol that load balancers of kind clb do not serve"},
 		"51 ports": {nil, func(s *corev1.ServiceSpec) {
 			for i := range int32(49) {
 				s.Ports = append(s.Ports, corev1.ServicePort{Name: fmt.Sprint("p", i), Protocol: corev1.ProtocolTCP, Port: 9000 + i, NodePort: 31000 + i})

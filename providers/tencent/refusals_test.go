@@ -14,6 +14,9 @@ import (
 func TestRefused(t *testing.T) {
 	settings := kube + "service.listenerParameters"
 	onTencent().Refused(t, withNodes(3), account.Refusals{
+		"a number without a protocol for one of its ports": {withKey(protocols, `{"53":{"protocol":["UDP"]}}`), func(s *corev1.ServiceSpec) {
+			s.Ports = append(s.Ports, corev1.ServicePort{Name: "dns", Protocol: corev1.ProtocolUDP, Port: 53, NodePort: 31053}, corev1.ServicePort{Name: "dns-tcp", Protocol: corev1.ProtocolTCP, Port: 53, NodePort: 31054})
+		}, "has no protocol for the port dns-tcp (53/TCP)"},
 		"broken JSON":                     {withKey(extensive, `{ Vip: "1.1.1.1" }`), nil, "is not a JSON object"},
 		"JSON that is no object":          {withKey(extensive, `["Vip"]`), nil, "is not a JSON object"},
 		"an unknown parameter":            {withKey(extensive, `{"VIP":"1.1.1.1"}`), nil, "has VIP, which is not a parameter"},

@@ -99,12 +99,18 @@ func (b *builder) checkProtocols() {
 	given := protocolKey.Get(b.in.Values)
 	for _, port := range slices.Sorted(maps.Keys(given)) {
 		protocol := given[port]
-		at := slices.IndexFunc(b.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Port == port })
-		switch {
-		case at < 0:
+		known := false
+		for _, p := range b.in.Backends.Ports {
+			if p.Port != port {
+				continue
+			}
+			known = true
+			if transportOf(strings.ToLower(protocol)) != strings.ToLower(string(p.Protocol)) {
+				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, p), "a protocol over that of the port"))
+			}
+		}
+		if !known {
 			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
-		case transportOf(strings.ToLower(protocol)) != strings.ToLower(string(b.in.Backends.Ports[at].Protocol)):
-			b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, b.in.Backends.Ports[at]), "a protocol over that of the port"))
 		}
 	}
 }

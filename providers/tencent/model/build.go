@@ -85,14 +85,20 @@ func (b *builder) checkRanges() {
 func (b *builder) checkProtocols() {
 	given, direct := protocolKey.Get(b.in.Values), directKey.Get(b.in.Values)
 	for _, port := range slices.Sorted(maps.Keys(given)) {
-		at := slices.IndexFunc(b.in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.Port == port })
-		if at < 0 {
+		protocols := given[port].Protocols
+		ports := slices.DeleteFunc(slices.Clone(b.in.Backends.Ports), func(p nodeports.ServicePort) bool { return p.Port != port })
+		if len(ports) == 0 {
 			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
 			continue
 		}
-		for _, protocol := range given[port].Protocols {
-			if p := b.in.Backends.Ports[at]; !direct && transportOf(protocol) != string(p.Protocol) {
-				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, p), "a protocol over that of the port, or "+directKey.Name+": true"))
+		for _, protocol := range protocols {
+			if !direct && !slices.ContainsFunc(ports, func(p nodeports.ServicePort) bool { return transportOf(protocol) == string(p.Protocol) }) {
+				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, ports[0]), "a protocol over that of the port, or "+directKey.Name+": true"))
+			}
+		}
+		for _, p := range ports {
+			if len(ports) > 1 && !slices.ContainsFunc(protocols, func(protocol string) bool { return transportOf(protocol) == string(p.Protocol) }) {
+				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has no protocol for the port %s", p), "a protocol over each port of the number"))
 			}
 		}
 	}
