@@ -112,6 +112,9 @@ type Scope struct {
 	// Addresses are those of the Service's status, and host names: evidence which of several resources of one mark
 	// serves it.
 	Addresses []string
+	// OthersRead means that every other Service of the cluster has been read before: a session
+	// knows what it has noted for them. Until then a resource without a mark may be another one's.
+	OthersRead bool
 	// Only narrows Own to these kinds, if the caller knows the state of the rest; empty:
 	// all. Resources are returned with the ones that contain them, at least with
 	// identifier and name. A session can return more.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/berth-lb/berth/providers/tencent/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -102,6 +104,42 @@ func TestBackendsOfPods(t *testing.T) {
 			t.Errorf("%s: endpoints do not follow from it", key)
 		}
 	}
+}
+
+// TestPortOfOtherAfterRestart: a Service whose port another one has on an existing load balancer is the first one
+// that a new process reads. The listener has no targets, so that only the note of the other Service says whose it is.
+func TestPortOfOtherAfterRestart(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(2))
+		keys := withKey(existed, w.Sim.Cloud.AddBalancer(nil))
+		keys[cloud+"direct-access"] = "true"
+		first, second := props.Service("web", keys).Service, account.Numbered(1, keys)
+		w.Serve(first)
+		w.Process = reconcile.New(w.Open(t), reconcile.Options{})
+		w.Process.SetNodes(w.Machines)
+		said := func(svc *corev1.Service) string {
+			t.Helper()
+			w.Control().Journal.Reset()
+			res, err := w.Once(svc, false)
+			if err != nil || w.Control().Journal.Writes() != 0 {
+				t.Fatalf("%v; %d writes", err, w.Control().Journal.Writes())
+			}
+			for _, r := range res.Draft.Have.Of(model.KindListener) {
+				if proven := r.Proof != stack.None; proven != (svc == first) {
+					t.Errorf("%s: %s is its own: %v", svc.Name, r.Key, proven)
+				}
+			}
+			return strings.Join(res.Draft.Problems.Strings(), "\n")
+		}
+		if text := said(second); strings.Contains(text, "is taken") {
+			t.Errorf("before it is known: %s", text)
+		}
+		said(first)
+		w.Process.AllKnown()
+		if text := said(second); !strings.Contains(text, "of Service "+first.Namespace+"/"+first.Name) {
+			t.Errorf("problems %q", text)
+		}
+	})
 }
 
 // TestPortOfOther: see account.Cloud.PortOfOther.

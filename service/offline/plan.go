@@ -225,7 +225,7 @@ func (p *planning) unknown() bool {
 // dependsOnOthers reports whether a plan depends on what other Services want.
 func dependsOnOthers(p plan.Plan) bool {
 	forgets := func(s plan.Step) bool { return s.ID.Action == plan.Forget }
-	return p.AnyBlocked(plan.ByLedger) || slices.ContainsFunc(p.Steps, forgets) ||
+	return p.AnyBlocked(plan.ByLedger) || p.AnyBlocked(plan.BySlot) || slices.ContainsFunc(p.Steps, forgets) ||
 		slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return forgets(b.Step) })
 }
 

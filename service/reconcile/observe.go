@@ -230,6 +230,7 @@ func (r *Reconciler) read(ctx context.Context, scope providers.Scope) (View, err
 // readView reads the cloud.
 func (r *Reconciler) readView(ctx context.Context, scope providers.Scope) (View, error) {
 	began := r.options.Now()
+	scope.OthersRead = r.ledger.Ready()
 	found := r.reader.Read(ctx, scope)
 	if found.Err != nil {
 		return View{}, found.Err

@@ -357,7 +357,7 @@ func (b *builder) reportTaken(matched *stack.Stack) {
 	for _, r := range matched.Of(KindListener) {
 		spec, _ := r.Spec.(Listener)
 		for _, w := range b.out.Of(KindListener) {
-			if r.Proof == stack.None && r.In == w.In && r.Slot == w.Slot {
+			if r.Proof == stack.None && r.In == w.In && r.Slot == w.Slot && !(spec.Early && spec.Name == ListenerName) {
 				owner := "not the Service's"
 				if other := b.in.ServiceOf(spec.User); other != "" {
 					owner = "of " + other

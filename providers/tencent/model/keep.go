@@ -62,7 +62,8 @@ func followNodes(in Input, found []Member) []Member {
 
 // MatchFound gives listeners of an existing load balancer that no note lists to the Service whose
 // targets they have. One that has the name of the controllers and no targets at all is what an
-// earlier process has created last.
+// earlier process has created last. Only one Service has a node port; several can have the same
+// pods, or none, so their listeners wait until the notes of all Services are known.
 func MatchFound(want, have *stack.Stack) *stack.Stack {
 	renamed := map[stack.Key]stack.Key{}
 	for _, w := range want.Of(KindListener) {
@@ -104,9 +105,10 @@ func isAdoptable(want, have *stack.Stack, w, h stack.Resource) bool {
 		return false
 	}
 	wanted, found := membersIn(want, w.Key), membersIn(have, h.Key)
-	return len(found) == 0 || slices.ContainsFunc(found, func(m Member) bool {
-		return slices.ContainsFunc(wanted, func(o Member) bool { return sameTarget(m, o) })
-	})
+	shared := func(m Member) bool {
+		return (m.Instance != "" || !spec.Early) && slices.ContainsFunc(wanted, func(o Member) bool { return sameTarget(m, o) })
+	}
+	return len(found) == 0 && !spec.Early || slices.ContainsFunc(found, shared)
 }
 
 // membersIn returns the members of a listener and of its rules.

@@ -71,7 +71,9 @@ type Listener struct {
 	// Claimed says that the load balancer is not the Service's own, so that its listeners are noted.
 	Claimed bool   `stack:"aside"`
 	User    string `stack:"aside"` // UID of another Service that has noted it
-	Batch   string `stack:"aside"` // what shares calls
+	// Early says that other Services of the cluster had not been read yet: one may have noted it.
+	Early bool   `stack:"aside"`
+	Batch string `stack:"aside"` // what shares calls
 }
 
 // Rule sends the requests for a domain and path of a listener to targets.

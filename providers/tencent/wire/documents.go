@@ -187,4 +187,5 @@ type in struct {
 	// controllers' name is.
 	exclusive bool
 	noted     map[string]bool // ids of listeners
+	early     bool            // other Services may have noted listeners that the session does not know
 }

@@ -201,7 +201,7 @@ func (f *finder) findExisting(ctx context.Context, d balancerDoc, hint bool) {
 	r := stack.Resource{Key: model.ExistingKey(d.ID), ID: d.ID, Ownership: stack.External, State: stateOf(d), Spec: d.spec()}
 	f.things = append(f.things, d.ID)
 	f.out.Put(r)
-	f.parts = append(f.parts, in{owner: f.scope.Owner, balancer: r, noted: noted})
+	f.parts = append(f.parts, in{owner: f.scope.Owner, balancer: r, noted: noted, early: !f.scope.OthersRead})
 	if noted != nil {
 		var ids []string
 		for id := range noted {
@@ -320,7 +320,7 @@ func (s *Session) foundListener(d listenerDoc, of in, bound map[string][]model.M
 	spec := model.Listener{Protocol: d.Protocol, Port: d.Port, Name: d.Name, Certificate: certificateOf(d.Certificate), SNI: d.SNI == 1, Batch: batch}
 	if !of.exclusive {
 		spec.User = s.notedByOther(d.ID, of.owner)
-		spec.Claimed = spec.User != ""
+		spec.Claimed, spec.Early = spec.User != "", of.early
 	}
 	if !model.HasRules(d.Protocol) {
 		spec.Settings, spec.Members = d.settings, bound[d.ID]
