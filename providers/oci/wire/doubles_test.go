@@ -28,3 +28,22 @@ func TestRecordedBalancerStays(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedGroupStays: of two security groups of one Service the one that its load balancer is in stays, also if the
+// other one is older. Without a load balancer the older one stays. The order of the list means nothing.
+func TestRecordedGroupStays(t *testing.T) {
+	tags := model.GroupTags(stack.Owner{UID: "uid"})
+	older, younger := groupDoc{ID: "b", Created: "2026-01-01T00:00:00Z", Tags: tags}, groupDoc{ID: "a", Created: "2026-01-02T00:00:00Z", Tags: tags}
+	lookup := providers.Lookup{Kind: model.KindGroup, By: "compartment", Value: "uid"}
+	for want, joined := range map[string][]string{"b": nil, "a": {"a", "another"}} {
+		for _, list := range [][]groupDoc{{older, younger}, {younger, older}} {
+			f := &finder{view: &view{groups: map[string][]groupDoc{lookup.By: list}}, scope: providers.Scope{Own: []providers.Lookup{lookup}}, out: &stack.Stack{}}
+			f.out.Put(stack.Resource{Key: stack.Key{Kind: model.KindBalancer}, Spec: model.Balancer{Groups: joined}})
+			f.find()
+			kept, _ := f.out.Get(stack.Key{Kind: model.KindGroup})
+			if n := len(f.out.Of(model.KindGroup)); kept.ID != want || n != 2 || f.own != want {
+				t.Errorf("%s of %d stays, want %s", kept.ID, n, want)
+			}
+		}
+	}
+}

@@ -23,6 +23,7 @@ type groupDoc struct {
 	Compartment string            `json:"compartmentId"`
 	VCN         string            `json:"vcnId"`
 	State       string            `json:"lifecycleState"`
+	Created     string            `json:"timeCreated"`
 	Tags        map[string]string `json:"freeformTags"`
 }
 

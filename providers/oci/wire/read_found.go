@@ -35,6 +35,7 @@ type finder struct {
 // find fills the stack with what the lists have brought.
 func (f *finder) find() {
 	compartments := map[stack.Kind]string{} // the one that is meant, by product
+	var marked []groupDoc
 	for _, l := range f.scope.Own {
 		at := place{l.Kind, l.By}
 		err := f.view.failed[at]
@@ -62,11 +63,12 @@ func (f *finder) find() {
 				return
 			}
 		case model.KindGroup:
-			f.ownGroup(l)
+			marked = append(marked, slices.DeleteFunc(slices.Clone(f.view.groups[l.By]), func(g groupDoc) bool { return g.gone() || !model.IsGroupOf(g.Tags, l.Value) })...)
 		case model.KindGroupRules:
 			f.groups = append(f.groups, l.Value)
 		}
 	}
+	f.ownGroup(marked)
 }
 
 // Lifecycle states that matter. Sources: API references of both products.
@@ -179,14 +181,19 @@ func compactJSON(raw json.RawMessage) string {
 	return string(text)
 }
 
-// ownGroup finds the Service's own network security group.
-func (f *finder) ownGroup(l providers.Lookup) {
-	for _, g := range f.view.groups[l.By] {
-		if !model.IsGroupOf(g.Tags, l.Value) || g.gone() {
-			continue
-		}
+// ownGroup selects the Service's own network security group: the one that its load balancer is in, or else the oldest
+// one. Any other is the result of a repeated create call.
+func (f *finder) ownGroup(marked []groupDoc) {
+	kit.SortMarked(marked, func(g groupDoc) kit.Marked {
+		return kit.Marked{ID: g.ID, Created: g.Created, Recorded: slices.ContainsFunc(model.Products(), func(p model.Product) bool {
+			r, _ := f.out.Get(stack.Key{Kind: p.Balancer})
+			lb, _ := r.Spec.(model.Balancer)
+			return slices.Contains(lb.Groups, g.ID)
+		})}
+	})
+	for i, g := range marked {
 		key := stack.Key{Kind: model.KindGroup}
-		if f.own != "" {
+		if i > 0 {
 			key = providers.DuplicateKey(model.KindGroup, g.ID)
 		} else {
 			f.own = g.ID

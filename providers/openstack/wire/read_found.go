@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -235,7 +236,8 @@ func (f *finder) pool(p pool, key string) error {
 // floating finds the floating IP: the one that is bound to the load balancer's port, or
 // one that was made for the Service and is bound to nothing, as after a lost answer. One
 // that is kept is not the Service's any more once it is unbound. That of a load balancer
-// which others use as well stays with it.
+// which others use as well stays with it. Of several unbound ones the Service keeps the one
+// that its status has, or else the oldest.
 func (f *finder) floating(own candidates, description string, kept bool) {
 	var taken bool
 	put := func(r stack.Resource) {
@@ -252,7 +254,11 @@ func (f *finder) floating(own candidates, description string, kept bool) {
 		taken = true
 		f.out.Put(f.bound(ip, kept))
 	}
-	for _, ip := range f.view.floating {
+	made := slices.Clone(f.view.floating)
+	kit.SortMarked(made, func(ip floatingIP) kit.Marked {
+		return kit.Marked{ID: ip.ID, Created: ip.Created, Recorded: kit.IsRecorded(f.scope, ip.Spec.Address)}
+	})
+	for _, ip := range made {
 		if description == "" || !strings.Contains(ip.Spec.Description, description) {
 			continue
 		}

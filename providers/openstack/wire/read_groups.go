@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 )
@@ -106,21 +107,21 @@ func (s *Session) listGroups(ctx context.Context, names map[string]bool) ([]item
 	return listItems(ctx, s, model.GroupCodec(), query)
 }
 
-// groups finds the Service's security group. Of several, which only a lost answer makes,
-// one stays and the others go.
+// groups finds the Service's security group. Of several, which only a lost answer makes, one stays: the one that
+// ports have, or else the oldest one.
 func (f *finder) groups(name string) error {
-	first := true
-	for _, g := range f.view.groups {
-		if g.Spec.Name != name {
-			continue
-		}
+	named := slices.DeleteFunc(slices.Clone(f.view.groups), func(g item[model.Group]) bool { return g.Spec.Name != name })
+	kit.SortMarked(named, func(g item[model.Group]) kit.Marked {
+		return kit.Marked{ID: g.ID, Created: g.Created, Recorded: len(f.view.groupPorts[g.ID]) > 0}
+	})
+	for i, g := range named {
 		found, err := rulesIn(g)
 		if err != nil {
 			return err
 		}
 		in := providers.DuplicateKey(model.KindGroup, g.ID)
-		if first {
-			first, in.Name = false, ""
+		if i == 0 {
+			in.Name = ""
 		}
 		f.out.Put(stack.Resource{Key: in, ID: g.ID, Proof: stack.Name, Spec: g.Spec})
 		var list []model.GroupRule
