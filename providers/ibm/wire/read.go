@@ -113,7 +113,8 @@ type finder struct {
 }
 
 // find selects the Service's load balancer of a list: the one with its default name, else the
-// one with the name that it chose.
+// one with the name that it chose. One that is being deleted exists only for a release, which waits
+// for its end: its subnets and its name are in use until then.
 func (f *finder) find(ctx context.Context, all []balancerDoc) {
 	for _, by := range []string{model.ByName, model.ByGivenName} {
 		for _, l := range f.scope.Own {
@@ -121,13 +122,16 @@ func (f *finder) find(ctx context.Context, all []balancerDoc) {
 				continue
 			}
 			at := slices.IndexFunc(all, func(d balancerDoc) bool { return d.Name == l.Value })
-			if at < 0 || all[at].Provisioning == deletePending {
+			if at < 0 || all[at].Provisioning == deletePending && f.serves() {
 				continue
 			}
 			f.take(ctx, all[at], by)
 		}
 	}
 }
+
+// serves reports whether the read is for a Service that is served: only that needs facts.
+func (f *finder) serves() bool { return len(f.scope.Facts) > 0 }
 
 // take adds a load balancer to the observed state.
 func (f *finder) take(ctx context.Context, d balancerDoc, by string) {
@@ -176,7 +180,7 @@ func (f *finder) proven(ctx context.Context, d balancerDoc) (bool, error) {
 // details are the calls for the parts of a load balancer.
 func (f *finder) details(ctx context.Context) []kit.Detail {
 	lb, ok := f.out.Get(stack.Key{Kind: model.KindBalancer})
-	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None {
+	if !ok || f.scope.Depth == providers.Shallow || lb.Proof == stack.None || lb.State == stack.Pending {
 		return nil
 	}
 	return []kit.Detail{{Of: []string{lb.ID}, Run: func() error {
@@ -258,8 +262,11 @@ const (
 func isPending(status string) bool { return status != active && status != failed && status != gone }
 
 func stateOf(d balancerDoc) stack.State {
-	if d.Provisioning == failed {
+	switch d.Provisioning {
+	case failed:
 		return stack.Failed
+	case deletePending:
+		return stack.Pending // its parts are deleted with it
 	}
 	return stack.Ready
 }
