@@ -149,3 +149,13 @@ func backendOf(svc *corev1.Service) string {
 	}
 	return fmt.Sprint(svc.Spec.Ports[0].Port)
 }
+
+// TestPodsFollow: what cannot be built follows the pods as well, by their network interfaces or addresses.
+func TestPodsFollow(t *testing.T) {
+	wrong := withKeys("scheduler", "fastest")
+	for name, svc := range map[string]*corev1.Service{
+		"CLB": props.Service("web", podKeys()).Service, "NLB": netCase("web", podKeys()).Service, "NLB by address": netCase("web", podKeys("server-group-type", "ip")).Service,
+	} {
+		t.Run(name, func(t *testing.T) { onAlibaba().PodsFollow(t, withNodes(3), svc, wrong, podAddresses(3)...) })
+	}
+}

@@ -2,13 +2,16 @@ package account
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // PodSlice returns the endpoints of a Service, one for each address, on the nodes in turn.
@@ -30,4 +33,34 @@ func PodSlice(svc *corev1.Service, nodes []nodeports.Node, addresses ...string) 
 		})
 	}
 	return slice
+}
+
+// PodsFollow serves a Service whose load balancer sends to pods, all but the first of some addresses. A new process
+// finds it with annotations that cannot be applied: what exists stays, and follows the pods, of which the last
+// one is deleted and the first one is new.
+func (c Cloud[O, S]) PodsFollow(t *testing.T, opt O, svc *corev1.Service, wrong map[string]string, pods ...string) {
+	t.Helper()
+	virtual.Test(t, func(t *testing.T) {
+		w := c.Begin(t, opt)
+		w.Slices = []*discoveryv1.EndpointSlice{PodSlice(svc, w.Machines, pods[1:]...)}
+		w.Serve(svc)
+		before := w.Sim.Forwards()
+		svc.Annotations = mergeMaps(svc.Annotations, wrong)
+		w.Restart(svc)
+		w.Slices = []*discoveryv1.EndpointSlice{PodSlice(svc, w.Machines, pods[:len(pods)-1]...)}
+		res, err := w.Once(svc, false)
+		if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
+			t.Fatal(err, res.Err, res.Draft.Problems)
+		}
+		after := w.Sim.Forwards()
+		if len(before) == 0 || !reflect.DeepEqual(withoutBackends(before), withoutBackends(after)) {
+			t.Errorf("before %v\nafter %v", before, after)
+		}
+		for _, f := range after {
+			to := strings.Join(f.To, " ") + ":"
+			if len(f.To) != len(pods)-1 || !strings.Contains(to, pods[0]+":") || strings.Contains(to, pods[len(pods)-1]+":") {
+				t.Errorf("the pods are %v, and %v", pods[:len(pods)-1], f)
+			}
+		}
+	})
 }

@@ -102,10 +102,10 @@ func orderOf(instance string) string {
 	return string(sum[:])
 }
 
-// pods returns the pods as backends of a port.
-func (b *builder) pods(p nodeports.ServicePort, found []Member) []Member {
+// podMembers returns the pods as backends of a port. Weights of found ones stay.
+func podMembers(in Input, p nodeports.ServicePort, found []Member) []Member {
 	var out []Member
-	for _, e := range b.in.Backends.Endpoints.For(corev1.IPv4Protocol, p.Name) {
+	for _, e := range in.Backends.Endpoints.For(corev1.IPv4Protocol, p.Name) {
 		out = append(out, Member{Address: e.Addr.String(), Port: e.Port, Weight: standardWeight})
 	}
 	return sortMembers(out, found)

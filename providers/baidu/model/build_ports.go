@@ -143,7 +143,7 @@ func (b *builder) group(p nodeports.ServicePort, listener stack.Key) (stack.Key,
 	case key.Kind == KindGroup:
 		want.Members, backend = b.nodes(spec.Members), p.NodePort
 	case NeedsEndpoints(b.in.Config, b.in.Service):
-		want.Members = b.pods(p, spec.Members)
+		want.Members = podMembers(b.in, p, spec.Members)
 	default:
 		b.problems.Warn(podsKey.Name, "", fmt.Sprintf("is missing, so that the group %s, which sends to pods, keeps its members", found.ID), "true")
 		want.Members = spec.Members

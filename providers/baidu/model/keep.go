@@ -7,7 +7,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// KeepServing returns the existing stack with today's nodes as backends.
+// KeepServing returns the existing stack with today's nodes and pods as backends.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
@@ -16,7 +16,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 		}
 		switch spec := r.Spec.(type) {
 		case Group:
-			spec.Members = followNodes(in, spec.Members)
+			spec.Members = followPods(in, have, r.Key, followNodes(in, spec.Members))
 			r.Spec = spec
 		case Backends:
 			spec.Members = followNodes(in, spec.Members)
@@ -37,6 +37,32 @@ func followNodes(input Input, found []Member) []Member {
 	out := providers.Follow(found, nodes, isNode)
 	slices.SortFunc(out, CompareMembers)
 	return out
+}
+
+// followPods returns today's pods in place of the found addresses of a group, at the port of these. Where pods are
+// not known, or no policy sends to the group, the found ones stay.
+func followPods(in Input, have *stack.Stack, group stack.Key, found []Member) []Member {
+	at := slices.IndexFunc(found, func(m Member) bool { return m.Address != "" })
+	policies := have.Of(KindPolicy)
+	user := slices.IndexFunc(policies, func(r stack.Resource) bool {
+		spec, _ := r.Spec.(Policy)
+		return spec.Group.To == group
+	})
+	if at < 0 || user < 0 {
+		return found
+	}
+	policy, _ := policies[user].Spec.(Policy)
+	p, known := providers.FollowPort(in.Backends.Ports, policy.Port, policy.Protocol)
+	pods := podMembers(in, p, found)
+	if len(pods) == 0 && !(known && podsKey.Get(in.Values)) {
+		return found
+	}
+	if !known {
+		for i := range pods {
+			pods[i].Port = found[at].Port
+		}
+	}
+	return sortMembers(pods, found)
 }
 
 // MatchFound gives listeners of a normal load balancer that no note lists to the Service whose port of

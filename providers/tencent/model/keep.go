@@ -8,7 +8,7 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// KeepServing returns the existing stack with today's nodes as targets.
+// KeepServing returns the existing stack with today's nodes and pods as targets.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
 	for _, r := range have.Resources {
@@ -17,10 +17,11 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 		}
 		switch spec := r.Spec.(type) {
 		case Listener:
-			spec.Members = followNodes(in, spec.Members)
+			spec.Members = followPods(in, have, r, followNodes(in, spec.Members))
 			r.Spec = spec
 		case Rule:
-			spec.Members = followNodes(in, spec.Members)
+			listener, _ := have.Get(r.In)
+			spec.Members = followPods(in, have, listener, followNodes(in, spec.Members))
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -56,6 +57,35 @@ func followNodes(in Input, found []Member) []Member {
 		}
 	}
 	out := providers.Follow(found, nodes, func(m Member) bool { return m.Instance != "" })
+	slices.SortFunc(out, CompareMembers)
+	return out
+}
+
+// followPods returns today's pods in place of the found addresses, at the port of these. Where pods are not
+// known, the found ones stay.
+func followPods(in Input, have *stack.Stack, listener stack.Resource, found []Member) []Member {
+	isPod := func(m Member) bool { return m.Address != "" }
+	at := slices.IndexFunc(found, isPod)
+	spec, ok := listener.Spec.(Listener)
+	if at < 0 || !ok {
+		return found
+	}
+	lb, _ := have.Get(listener.In)
+	balancer, _ := lb.Spec.(Balancer)
+	p, known := providers.FollowPort(in.Backends.Ports, spec.Port, transportOf(spec.Protocol))
+	pods := podMembers(in, p, spec.Protocol, familyOf(balancer.IPVersion))
+	if len(pods) == 0 && !(known && directKey.Get(in.Values)) {
+		return found
+	}
+	if !known {
+		for i := range pods {
+			pods[i].Port = found[at].Port
+		}
+	}
+	if !weighsPods(in) {
+		pods = keepWeights(pods, found)
+	}
+	out := append(slices.DeleteFunc(slices.Clone(found), isPod), pods...)
 	slices.SortFunc(out, CompareMembers)
 	return out
 }
