@@ -15,7 +15,7 @@ type Endpoint struct {
 	Port        int32  // the pod's port, a named target port already resolved
 	Node        string // empty for endpoints outside the cluster
 	Zone        string // empty if not known
-	Terminating bool   // used because no endpoint was ready, or because of the fallback
+	Terminating bool   // not ready, and used because no endpoint was ready or because of the fallback
 	Pod         string // UID; empty for endpoints that are no pods
 	Name        string // of the pod; empty for endpoints that are no pods
 }
@@ -51,6 +51,8 @@ const (
 	// KeepTerminating returns them beside ready ones, for load balancers that let open
 	// connections end.
 	KeepTerminating
+	// KeepUnready returns unready endpoints beside ready ones, whether they terminate or not.
+	KeepUnready
 )
 
 // FallbackOf returns the fallback that kube-proxy uses for the Service. A kind of
@@ -71,7 +73,7 @@ type candidate struct {
 
 // EndpointsOf collects the endpoints of a Service with some families and ports from its
 // slices, whose order does not matter. It returns ready endpoints; if there are none, within the scope of
-// the fallback, terminating ones that still serve. All others get no traffic.
+// the fallback, terminating ones that still serve, or all with KeepUnready. All others get no traffic.
 // Slices of other Services must not be passed.
 func EndpointsOf(families []corev1.IPFamily, ports []ServicePort, epslices []*discoveryv1.EndpointSlice, fallback Fallback) Endpoints {
 	var out Endpoints
@@ -90,7 +92,7 @@ func EndpointsOf(families []corev1.IPFamily, ports []ServicePort, epslices []*di
 					continue
 				}
 				if number, ok := portIn(s, port); ok {
-					found = append(found, servingEndpoints(s, number)...)
+					found = append(found, servingEndpoints(s, number, fallback == KeepUnready)...)
 				}
 			}
 			out.ByPort = append(out.ByPort, PortEndpoints{Family: family, Port: port, List: chooseEndpoints(uniqueEndpoints(found), fallback)})
@@ -157,10 +159,10 @@ func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// servingEndpoints returns the serving endpoints of a slice. Of an endpoint's addresses
+// servingEndpoints returns the serving endpoints of a slice, or all. Of an endpoint's addresses
 // only the first counts, and a condition that is not set means ready, serving and not
 // terminating. Source: k8s.io/api/discovery/v1.
-func servingEndpoints(s *discoveryv1.EndpointSlice, port int32) []candidate {
+func servingEndpoints(s *discoveryv1.EndpointSlice, port int32, all bool) []candidate {
 	var out []candidate
 	for _, e := range s.Endpoints {
 		if len(e.Addresses) == 0 {
@@ -172,7 +174,7 @@ func servingEndpoints(s *discoveryv1.EndpointSlice, port int32) []candidate {
 		}
 		ready := orElse(e.Conditions.Ready, true)
 		lingers := orElse(e.Conditions.Serving, true) && orElse(e.Conditions.Terminating, false)
-		if !ready && !lingers {
+		if !ready && !lingers && !all {
 			continue
 		}
 		pod, name := podOf(e)
@@ -229,7 +231,7 @@ func chooseEndpoints(found []candidate, fallback Fallback) []Endpoint {
 	}
 	out := make([]Endpoint, 0, len(found)) // usually all: they are kept for long
 	for _, c := range found {
-		if c.ready || fallback == KeepTerminating || !hasReady[bound(c)] {
+		if c.ready || fallback == KeepTerminating || fallback == KeepUnready || !hasReady[bound(c)] {
 			out = append(out, c.Endpoint)
 		}
 	}

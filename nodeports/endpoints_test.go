@@ -189,6 +189,21 @@ func TestEndpointsShape(t *testing.T) {
 	}
 }
 
+// TestKeptEndpoints: fallbacks keep terminating endpoints, or every unready one, beside ready ones.
+func TestKeptEndpoints(t *testing.T) {
+	svc := newService(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}}})
+	all := newSlice(discoveryv1.AddressTypeIPv4, webPort(80), newEndpoint("10.0.0.1", "a", isReady), newEndpoint("10.0.0.2", "b", draining), newEndpoint("10.0.0.3", "c", notReady), newEndpoint("10.0.0.4", "d", dying))
+	for fallback, want := range map[Fallback][]bool{FallbackPerService: {false}, KeepTerminating: {false, true}, KeepUnready: {false, true, true, true}} {
+		var got []bool
+		for _, e := range EndpointsOf(Families(svc), Ports(svc), []*discoveryv1.EndpointSlice{all}, fallback).For(corev1.IPv4Protocol, "web") {
+			got = append(got, e.Terminating)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("fallback %d (-want +got):\n%s", fallback, diff)
+		}
+	}
+}
+
 func TestUnnamedPort(t *testing.T) {
 	svc := newService(corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}})
 	for name, port := range map[string]discoveryv1.EndpointPort{

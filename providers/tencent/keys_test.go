@@ -41,7 +41,7 @@ func keyCases(seed simtencent.Seed) []account.KeyCase {
 		{cloud + "tke-service-config", "settings", nil}, {cloud + "tke-service-config", "bandwidth", nil},
 		{direct, "true", nil}, {bindLocal, "true", nil}, {cloud + "local-svc-weighted-balance", "true", []string{bindLocal, "true"}},
 		{cloud + "lb-rs-weight", `{"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"pod","weights":[{"weight":0,"podIndexes":[1]}]}]}]}`, []string{direct, "true"}},
-		{cloud + "enable-grace-shutdown", "true", []string{direct, "true"}},
+		{cloud + "enable-grace-shutdown", "true", []string{direct, "true"}}, {cloud + "enable-grace-shutdown-tkex", "true", []string{direct, "true"}},
 		{existed, seed.Users, nil}, {cloud + "mode", "skip", nil},
 	}
 }

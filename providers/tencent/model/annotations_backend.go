@@ -49,6 +49,8 @@ var (
 var (
 	graceKey = annotations.Needing(annotations.Flag(cloud+"enable-grace-shutdown", groupBackends, "Whether a pod that terminates and still serves stays a target with weight 0.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", "https://cloud.tencent.com/document/product/457/60064")),
 		annotations.Need{directKey.Is(true)})
+	unreadyKey = annotations.Needing(annotations.Flag(cloud+"enable-grace-shutdown-tkex", groupBackends, "Whether a pod that is not ready, or that terminates, stays a target with weight 0.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", "https://cloud.tencent.com/document/product/457/60064")),
+		annotations.Need{directKey.Is(true)})
 	podWeightKey = annotations.Needing(&annotations.Key[PodWeights]{
 		Name: cloud + "lb-rs-weight", Names: annotations.NamesNothing(), Group: groupBackends, Example: `{"defaultWeight":10,"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"web","weights":[{"weight":0,"podIndexes":[0]}]}]}]}`,
 		Doc:   "Weights of the pods of StatefulSets by port, as a JSON object.",
@@ -57,7 +59,7 @@ var (
 )
 
 func backendKeys() []annotations.Declaration {
-	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey, graceKey, podWeightKey}
+	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey, graceKey, unreadyKey, podWeightKey}
 }
 
 // Selector selects nodes by their labels.

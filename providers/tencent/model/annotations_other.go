@@ -7,7 +7,6 @@ import "github.com/berth-lb/berth/annotations"
 type later struct {
 	name, group, doc, example, reason, source string
 	names                                     annotations.Names
-	harmless                                  string // a value that asks for nothing
 }
 
 // laterTable lists the keys that do not work yet.
@@ -15,12 +14,11 @@ func laterTable() []later {
 	const regions = "load balancers of other regions and networks are not used yet"
 	nothing := annotations.NamesNothing()
 	return []later{
-		{cloud + "cross-region-id", groupPlace, "Region of the load balancer.", "ap-guangzhou", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
-		{cloud + "cross-vpc-id", groupPlace, "Network of the load balancer.", "vpc-mjekzyps", regions, "https://cloud.tencent.com/document/product/457/59094", nothing, ""},
-		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing, ""},
-		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing, ""},
-		{cloud + "enable-grace-shutdown-tkex", groupBackends, "Keeps pods that are not ready with weight 0.", "true", "pods that are not ready are not targets; use " + graceKey.Name + " for pods that terminate", "https://cloud.tencent.com/document/product/457/60064", nothing, "false"},
-		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing, ""},
+		{cloud + "cross-region-id", groupPlace, "Region of the load balancer.", "ap-guangzhou", regions, "https://cloud.tencent.com/document/product/457/59094", nothing},
+		{cloud + "cross-vpc-id", groupPlace, "Network of the load balancer.", "vpc-mjekzyps", regions, "https://cloud.tencent.com/document/product/457/59094", nothing},
+		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing},
+		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing},
+		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing},
 	}
 }
 

@@ -57,7 +57,7 @@ func (b *builder) check() {
 	can.NodePorts = !directKey.Get(b.in.Values)
 	b.problems = append(b.problems, can.Judge(b.in.Service, b.in.Backends)...)
 	for _, l := range laterTable() {
-		if value := b.in.Service.Annotations[l.name]; value != "" && value != l.harmless {
+		if value := b.in.Service.Annotations[l.name]; value != "" {
 			b.problems.Refuse(l.name, value, "is not served yet: "+l.reason, "no such annotation")
 		}
 	}

@@ -81,20 +81,22 @@ func (w PodWeights) of(protocol string, port int32, pod string) int {
 // weighsPods reports whether the Service has weights of pods. Others stay as they are.
 func weighsPods(in Input) bool {
 	_, _, given := podWeightKey.Lookup(in.Values)
-	return given || graceKey.Get(in.Values)
+	return given || graceKey.Get(in.Values) || unreadyKey.Get(in.Values)
 }
 
-// weightOf returns the weight of a pod: 0 for one that terminates beside others.
+// weightOf returns the weight of a pod: 0 for one that terminates or is not ready, and stays beside others.
 func weightOf(in Input, protocol string, port int32, e nodeports.Endpoint) int {
-	if e.Terminating && graceKey.Get(in.Values) {
+	if e.Terminating && (graceKey.Get(in.Values) || unreadyKey.Get(in.Values)) {
 		return 0
 	}
 	return podWeightKey.Get(in.Values).of(protocol, port, e.Name)
 }
 
-// FallbackOf returns which terminating pods count: with graceful shutdown every one that serves.
+// FallbackOf returns which pods count that are not ready: with graceful shutdown every one that serves, or all.
 func FallbackOf(in Input) nodeports.Fallback {
 	switch {
+	case directKey.Get(in.Values) && unreadyKey.Get(in.Values):
+		return nodeports.KeepUnready
 	case directKey.Get(in.Values) && graceKey.Get(in.Values):
 		return nodeports.KeepTerminating
 	case directKey.Get(in.Values):
