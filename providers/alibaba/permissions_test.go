@@ -34,5 +34,12 @@ func TestPermissions(t *testing.T) {
 		netCase("network", nil, withUDP),
 		netCase("network, tuned", withKeys("name", "shop", "additional-resource-tags", "Team=web", "scheduler", "rr", "idle-timeout", "60", "bandwidth-package-id", "cbwp-1", "security-group-ids", defaultUsers().UsersSecurity), withUDP),
 		netCase("network, other zones", withKeys("zone-maps", defaultSeed().VSwitches[0].Zone+":"+defaultSeed().VSwitches[0].ID+","+defaultSeed().VSwitches[2].Zone+":"+defaultSeed().VSwitches[2].ID, "bandwidth-package-id", "", "security-group-ids", ""), withUDP),
+		netCase("network, ranges", nil, withRanges("203.0.113.0/24")),
+		netCase("network, other ranges", withKeys("default-weight", "50"), withRanges("198.51.100.0/24")),
+		netCase("network, secure", withKeys("protocol-port", "tcpssl:443", "cert-id", certificates[0], "additional-cert-ids", certificates[1])),
+		netCase("network, fewer certificates", withKeys("protocol-port", "tcpssl:443", "cert-id", certificates[0], "additional-cert-ids", "", "address-type", "intranet")),
+	}}, permissions.Walk{Fresh: fresh, Cases: []props.Case{
+		netCase("both families", withKeys("ip-version", "DualStack", "ipv6-address-type", "internet")),
+		netCase("both families, internal", withKeys("ip-version", "DualStack", "ipv6-address-type", "intranet")),
 	}})
 }

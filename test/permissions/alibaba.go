@@ -10,9 +10,12 @@ func Alibaba() Cloud {
 		File: "alibaba.json",
 		verb: func(service, _, operation string) (string, bool) { return service + ":" + operation, true },
 		rare: map[string]string{
-			"slb.UntagResources":          "a load balancer that is kept when its Service is deleted",
-			"slb.DescribeHealthStatus":    "pods with readiness gates behind a Classic Load Balancer",
-			"nlb.GetListenerHealthStatus": "pods with readiness gates behind a network load balancer",
+			"slb.UntagResources":               "a load balancer that is kept when its Service is deleted",
+			"slb.DescribeHealthStatus":         "pods with readiness gates behind a Classic Load Balancer",
+			"nlb.GetListenerHealthStatus":      "pods with readiness gates behind a network load balancer",
+			"nlb.StartListener":                "a listener that was stopped by hand",
+			"nlb.UntagResources":               "a network load balancer that is kept when its Service is deleted",
+			"ecs.ModifySecurityGroupAttribute": "a security group that was renamed by hand",
 		},
 		file: ramPolicy,
 	}

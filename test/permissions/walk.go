@@ -2,7 +2,10 @@ package permissions
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +47,22 @@ func Check(t *testing.T, cloud Cloud, walks ...Walk) {
 	golden.Check(t, "../../docs/permissions/"+cloud.File, string(body))
 	for _, w := range walks {
 		virtual.Test(t, func(t *testing.T) { w.walk(t, map[string]bool{}, body) })
+	}
+}
+
+// Grants fails for each operation, such as slb.CreateLoadBalancer, that the written role does not permit. Root is the
+// folder of the repository.
+func (c Cloud) Grants(t *testing.T, root string, operations ...string) {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(root, "docs/permissions", c.File)) //nolint:gosec // a file of the repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operations {
+		service, operation, _ := strings.Cut(o, ".")
+		if need, known := c.verb(service, service, operation); !known || !strings.Contains(string(body), strconv.Quote(need)) {
+			t.Errorf("%s can be called, and the role does not permit it", o)
+		}
 	}
 }
 
