@@ -10,13 +10,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
+	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	simalibaba "github.com/berth-lb/berth/test/sim/alibaba"
@@ -141,5 +144,30 @@ func TestCredentialsRenewed(t *testing.T) {
 	}
 	if err := read(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPlaceOfInstance: the VPC and the vSwitch that the configuration does not have are those of the instance.
+func TestPlaceOfInstance(t *testing.T) {
+	w := beginWorld(t, withNodes(2))
+	seed := w.Sim.Cloud.Seed
+	conf := regexp.MustCompile(`  (vpcid|vswitchid): .*\n`).ReplaceAll(seed.CloudConf(w.Sim.URL), nil)
+	for at, found := range map[string]bool{w.Sim.URL: true, w.Sim.URL + "/elsewhere": false} {
+		t.Setenv("METADATA_ENDPOINT", at)
+		cloud, _, err := providers.EntryOf(alibaba.Cloud()).Open(t.Context(), bytes.NewReader(conf), account.Env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := props.Process(t, cloud, w.Machines).Draft(t.Context(), reconcile.Job{Service: props.Service("web", withKeys("address-type", "intranet")).Service})
+		if err != nil || d.Problems.Errors() == found {
+			t.Fatal(err, d.Problems)
+		}
+		if !found {
+			continue
+		}
+		lb, _ := d.Want.Get(stack.Key{Kind: model.KindBalancer})
+		if spec, _ := lb.Spec.(model.Balancer); spec.VPC != seed.VPC || spec.VSwitch != seed.VSwitches[1].ID {
+			t.Errorf("VPC %q, vSwitch %q", spec.VPC, spec.VSwitch)
+		}
 	}
 }

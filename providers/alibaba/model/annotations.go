@@ -97,10 +97,10 @@ var (
 		Name: prefix + "address-type", Aliases: []string{oldPrefix + "address-type"}, EmptyHides: true, Group: groupKind, Example: intranet,
 		Doc: "Internet load balancers have a public address, intranet ones a private address.",
 		Forms: []annotations.Form[string]{{
-			Kinds: []string{CLB}, Type: annotations.Enum(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Source: source,
+			Kinds: []string{CLB}, Type: annotations.Enum(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.Refused, Removal: annotations.Stays, Source: source,
 			Doc: "A live load balancer cannot change: create a second Service, move the clients to it, and delete the first.",
 		}, {
-			Kinds: []string{NLB}, Type: annotations.EnumFold(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceNet,
+			Kinds: []string{NLB}, Type: annotations.EnumFold(internet, intranet), Default: internet, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Removal: annotations.Stays, Source: sourceNet,
 		}},
 	}, annotations.ToInternet)
 	networkTypeKey = onClassic(onIntranet(wordKey("network-type", groupKind, annotations.Refused, "Whether an intranet load balancer is in the VPC or in the classic network.", "vpc", classic, vpc)))

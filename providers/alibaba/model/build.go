@@ -210,10 +210,22 @@ func (b *builder) complete(want *Balancer) {
 // immutable is the message about a setting that a live load balancer cannot take over.
 const immutable = "cannot change on a live load balancer; create a second Service with this value, move the clients to it, and delete this one"
 
+// reportStays says that the Service's own load balancer is internal without an annotation: the annotation was
+// removed.
+func (b *builder) reportStays(has, public string) {
+	if idKey.Get(b.in.Values) == "" && strings.EqualFold(has, intranet) {
+		b.problems.Warn(addressTypeKey.Name, "", "is missing, and the live load balancer stays internal", intranet+", or "+public)
+	}
+}
+
 // keepLive refuses changes that a live load balancer cannot take over, and keeps what is not
-// asked for.
+// asked for: a removed address type as well.
 func (b *builder) keepLive(want *Balancer, found Balancer) {
 	v := b.in.Values
+	if _, _, given := addressTypeKey.Lookup(v); !given && want.AddressType != found.AddressType {
+		want.AddressType, want.TrafficCharge, want.Bandwidth = found.AddressType, "", 0
+		b.reportStays(found.AddressType, "a second Service that asks for a public one")
+	}
 	for _, f := range []struct {
 		problem    func(message, legal string) annotations.Problem
 		want, have string

@@ -30,12 +30,6 @@ func (b *builder) share(found Balancer, lb stack.Resource, live bool) {
 	}
 	b.out.Put(stack.Resource{Key: balancerKey(), ID: id, Ownership: stack.External, Spec: found})
 	want := b.asked(map[string]string{TagReused: "true"})
-	if _, _, given := addressTypeKey.Lookup(b.in.Values); !given {
-		want.AddressType = ""
-		if found.AddressType != internet {
-			want.TrafficCharge, want.Bandwidth = "", 0
-		}
-	}
 	if _, _, given := ipVersionKey.Lookup(b.in.Values); !given {
 		want.IPVersion = ""
 	}

@@ -40,7 +40,7 @@ func (b *builder) netBalancer() {
 	}
 	managed := b.securityGroup()
 	want.Security = b.wantedSecurity(spec, managed)
-	want.Package = b.wantedPackage(spec)
+	want.Package = b.wantedPackage(spec, want.AddressType)
 	b.out.Put(stack.Resource{Key: netBalancerKey(), Spec: want})
 }
 
@@ -80,9 +80,14 @@ func (b *builder) completeNet(want *NetBalancer) {
 	}
 }
 
-// keepNet refuses changes that a live load balancer cannot take over.
+// keepNet refuses changes that a live load balancer cannot take over, and keeps its address type without the
+// annotation: one whose annotation was removed is not opened to the Internet.
 func (b *builder) keepNet(want *NetBalancer, found NetBalancer) {
 	v := b.in.Values
+	if _, _, given := addressTypeKey.Lookup(v); !given {
+		want.AddressType = found.AddressType
+		b.reportStays(found.AddressType, internet)
+	}
 	if !strings.EqualFold(want.IPVersion, found.IPVersion) {
 		b.problems = append(b.problems, ipVersionKey.Refusal(v, immutable, strings.ToLower(found.IPVersion)))
 	}
@@ -114,12 +119,12 @@ func (b *builder) wantedSecurity(found NetBalancer, managed bool) []stack.Ref {
 }
 
 // wantedPackage returns the bandwidth package, which only public load balancers have.
-func (b *builder) wantedPackage(found NetBalancer) string {
+func (b *builder) wantedPackage(found NetBalancer, addressType string) string {
 	text, _, given := packageKey.Lookup(b.in.Values)
 	switch {
 	case !given:
 		return found.Package
-	case text != "" && addressTypeKey.Get(b.in.Values) == intranet:
+	case text != "" && strings.EqualFold(addressType, intranet):
 		b.problems = append(b.problems, packageKey.Refusal(b.in.Values, "is not possible for an internal load balancer", "no such annotation, or "+addressTypeKey.Name+" with "+internet))
 	}
 	return text
@@ -164,16 +169,13 @@ func (b *builder) shareNet(found NetBalancer, lb stack.Resource, live bool) {
 	}
 	b.out.Put(stack.Resource{Key: netBalancerKey(), ID: id, Ownership: stack.External, Spec: found})
 	want := b.askedNet(map[string]string{})
-	if _, _, given := addressTypeKey.Lookup(b.in.Values); !given {
-		want.AddressType = ""
-	}
 	if _, _, given := ipVersionKey.Lookup(b.in.Values); !given {
 		want.IPVersion = found.IPVersion
 	}
 	b.keepNet(&want, found)
 	b.out.Put(stack.Resource{Key: netAttributesKey(), In: netBalancerKey(), Spec: NetBalancer{
 		Name: want.Name, AddressType: want.AddressType, IPv6Type: want.IPv6Type, Zones: want.Zones, CrossZone: want.CrossZone,
-		Security: b.wantedSecurity(found, false), Package: b.wantedPackage(found), Tags: want.Tags,
+		Security: b.wantedSecurity(found, false), Package: b.wantedPackage(found, want.AddressType), Tags: want.Tags,
 	}})
 }
 

@@ -132,7 +132,8 @@ func (b *builder) netServers(p nodeports.ServicePort, isRange bool) []Server {
 }
 
 // addressesOf returns servers by their addresses: those of pods, and the first internal IPv4 address of
-// nodes. A node without one is left out.
+// nodes. A node without one is left out. With externalTrafficPolicy Local all nodes have one weight, whatever their pods.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/nlbv2/server_groups.go (podNumberAlgorithm).
 func addressesOf(in Input, servers []Server) []Server {
 	addresses := map[string]string{}
 	for n := range in.Backends.Nodes.All() {
@@ -146,6 +147,9 @@ func addressesOf(in Input, servers []Server) []Server {
 	for _, s := range servers {
 		if s.Type == ServerECS {
 			s.Address = addresses[s.ID]
+			if nodeports.LocalOnly(in.Service) {
+				s.Weight = 1
+			}
 		}
 		s.ID, s.Type = s.Address, ServerIP
 		if s.Address != "" {

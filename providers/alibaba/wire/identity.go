@@ -191,8 +191,40 @@ func (l login) assumeRole(ctx context.Context, role, provider, file string) (cre
 const (
 	pathToken  = "/latest/api/token" //nolint:gosec // a path, not a secret
 	pathRegion = "/latest/meta-data/region-id"
+	pathVPC    = "/latest/meta-data/vpc-id"
+	pathSwitch = "/latest/meta-data/vswitch-id"
 	pathRoles  = "/latest/meta-data/ram/security-credentials/"
 )
+
+// completeConfig returns a configuration with the region, the VPC and the vSwitch of the instance where it has none.
+// A machine that is no instance has only what is configured.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/provider/alibaba/base/metadata.go (NewMetaData).
+func completeConfig(ctx context.Context, c model.Config) (model.Config, error) {
+	if c.Region != "" && c.VPC != "" && len(c.VSwitches) > 0 {
+		return c, nil
+	}
+	l := login{client: &http.Client{Transport: kit.Transport(), Timeout: metadataTimeout}, metadata: metadataServer()}
+	at := func(path string) (string, error) {
+		text, err := l.metadataAt(ctx, path)
+		return strings.TrimSpace(text), err
+	}
+	var err error
+	if c.Region == "" {
+		if c.Region, err = at(pathRegion); err != nil {
+			return c, fmt.Errorf("cloud config: Global.region: is empty, and the metadata server of the instance cannot be asked: %w", err)
+		}
+	}
+	if c.VPC == "" {
+		c.VPC, err = at(pathVPC)
+	}
+	if len(c.VSwitches) > 0 || err != nil {
+		return c, nil
+	}
+	if vswitch, err := at(pathSwitch); err == nil && vswitch != "" {
+		c.VSwitches = []string{vswitch}
+	}
+	return c, nil
+}
 
 // instanceRole reads temporary credentials of the role of the instance.
 func (l login) instanceRole(ctx context.Context) (credentials, error) {

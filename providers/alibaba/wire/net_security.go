@@ -130,8 +130,8 @@ func addRules(c *change, group string, rules []url.Values) error {
 	return nil
 }
 
-// updateRanges adds rules for new ranges before those of others are removed. Only rules with the description
-// of the Service are removed.
+// updateRanges adds rules for new ranges before those of others are removed, unless the group has no room. Only
+// rules with the description of the Service are removed.
 func updateRanges(c *change, spec model.SecurityGroup) plan.Outcome {
 	rules, err := c.Session.securityRules(c.Ctx, c.ID())
 	if err != nil {
@@ -152,13 +152,18 @@ func updateRanges(c *change, spec model.SecurityGroup) plan.Outcome {
 			add = append(add, ruleOf(text, "accept", 1, spec.Description))
 		}
 	}
-	if err := addRules(c, c.ID(), add); err != nil {
+	err = addRules(c, c.ID(), add)
+	full := fault.Is(err, fault.Quota) && len(remove) > 0
+	if err != nil && !full {
 		return failedAfter(err, len(add) > rulesAtOnce)
 	}
 	for some := range slices.Chunk(remove, rulesAtOnce) {
 		if err := c.Session.write(c.Ctx, actRemoveRules, idsParams("SecurityGroupRuleId", some, "SecurityGroupId", c.ID()), nil); err != nil {
 			return failedAfter(err, len(add) > 0)
 		}
+	}
+	if full { // the removed ones have made room
+		return updateRanges(c, spec)
 	}
 	return c.Updated(spec, nil)
 }

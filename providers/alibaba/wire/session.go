@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -60,18 +59,15 @@ const (
 	envPods     = "SERVICE_FORCE_BACKEND_ENI"
 )
 
-// Open returns a session. It makes no call, unless the configuration has no region: then the
-// metadata server is asked. The error names the setting at fault.
+// Open returns a session. It makes no call, unless the configuration has no region, VPC or vSwitch: then
+// the metadata server is asked. The error names the setting at fault.
 func Open(ctx context.Context, c model.Config, env providers.Env) (providers.Session[*model.Facts], model.Config, error) {
 	if force := os.Getenv(envPods); force != "" {
 		c.PodBackends = force == "true"
 	}
-	if c.Region == "" {
-		region, err := (login{client: &http.Client{Transport: kit.Transport(), Timeout: metadataTimeout}, metadata: metadataServer()}).metadataAt(ctx, pathRegion)
-		if err != nil {
-			return nil, c, fmt.Errorf("cloud config: Global.region: is empty, and the metadata server of the instance cannot be asked: %w", err)
-		}
-		c.Region = strings.TrimSpace(region)
+	c, err := completeConfig(ctx, c)
+	if err != nil {
+		return nil, c, err
 	}
 	s := &Session{config: c, bases: endpointsOf(c), now: env.Now, agent: env.UserAgent, locks: kit.NewLocks(), process: uuid.NewString()}
 	if s.now == nil {

@@ -51,6 +51,7 @@ type Limits struct {
 	Servers       int // of a load balancer; default 200
 	Tags          int // of a load balancer; default 10
 	Name          int // characters of names and descriptions; default 80
+	Rules         int // of a security group; default 200
 }
 
 func (l Limits) withDefaults() Limits {
@@ -59,6 +60,7 @@ func (l Limits) withDefaults() Limits {
 	sim.Default(&l.Servers, 200)
 	sim.Default(&l.Tags, 10)
 	sim.Default(&l.Name, 80)
+	sim.Default(&l.Rules, 200)
 	return l
 }
 

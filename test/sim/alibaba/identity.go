@@ -71,6 +71,10 @@ func (c *Cloud) serveMetadata(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the token is missing", http.StatusForbidden)
 	case path == "region-id":
 		_, _ = w.Write([]byte(c.opt.Region))
+	case path == "vpc-id":
+		_, _ = w.Write([]byte(c.Seed.VPC))
+	case path == "vswitch-id":
+		_, _ = w.Write([]byte(c.Seed.VSwitches[1].ID))
 	case path == "ram/security-credentials/":
 		_, _ = w.Write([]byte(instanceRole))
 	case path == "ram/security-credentials/"+instanceRole:

@@ -95,6 +95,9 @@ func addRules(v *visit) (any, error) {
 			"SourceCidrIp": v.text(at + "SourceCidrIp"), "Ipv6SourceCidrIp": v.text(at + "Ipv6SourceCidrIp"), "Priority": v.text(at + "Priority"), "Description": v.text(at + "Description"), "Direction": "ingress",
 		})
 	}
+	if len(rules) > v.cloud.opt.Limits.Rules {
+		return nil, rest.Refuse(http.StatusForbidden, "AuthorizationLimitExceed", "The limit of authorization records in the security group is reached.")
+	}
 	v.State.Put(securityGroups, g.With(rest.Object{"rules": rules}))
 	return answerDone(nil), nil
 }
