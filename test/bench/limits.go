@@ -68,11 +68,11 @@ type pass struct {
 func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wanted []string) ([]limitRow, error) {
 	quick := s
 	quick.delay = nil
-	free, rates, err := runPass(ctx, c, quick, n, s.delay.quiet(), wanted, nil)
+	free, rates, err := runPass(ctx, c, quick, n, s.quiet(), wanted, nil)
 	if err != nil {
 		return nil, fmt.Errorf("without rates: %w", err)
 	}
-	limited, _, err := runPass(ctx, c, s, n, s.delay.quiet(), wanted, free)
+	limited, _, err := runPass(ctx, c, s, n, s.quiet(), wanted, free)
 	var rows []limitRow
 	for _, phase := range limitedPhases() {
 		if m, ok := limited[phase]; ok && slices.Contains(wanted, phase) {

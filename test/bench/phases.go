@@ -35,7 +35,7 @@ func (b *bench) phase(ctx context.Context, name string, n int, act, effect func(
 	if err := harness.Eventually(ctx, limit, effect); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	calls, err := meter.Settle(ctx, quiet, limit)
+	calls, err := meter.Settle(ctx, b.subject.quiet(), limit)
 	if err != nil {
 		return fmt.Errorf("%s of %d: %w: %v", name, n, err, calls.ByOperation)
 	}
