@@ -31,7 +31,7 @@ func netLawsSubject(t testing.TB) *laws.Subject {
 		netCase("secure", withKeys("protocol-port", "tcpssl:443", "cert-id", "c-1")),
 		netCase("mixed", nil, withUDP),
 		netCase("ranges", withKeys("address-type", "internet"), withRanges("203.0.113.0/24")),
-		netCase("other ranges", nil, withRanges("198.51.100.0/24", "203.0.113.128/25")),
+		netCase("other ranges", withKeys("address-type", "internet"), withRanges("198.51.100.0/24", "203.0.113.128/25")),
 		netCase("by address", withKeys("server-group-type", "ip")),
 		netCase("intranet", withKeys("address-type", "intranet")),
 	))
