@@ -169,10 +169,12 @@ func (o *Orphans) Report() Report {
 		plans = append(plans, d.Plan)
 	}
 	r := Report{Document: plan.NewDocument(o.run.target.Cloud.Name, plans), Notes: o.notes}
+	var remarks []plan.Remark
 	for _, u := range o.Unjudged() {
-		r.Document = r.Document.WithProblems(u.Owner, plan.Problem{Severity: plan.Warning, Code: string(annotations.CodePlan),
-			Text: "what this Service may share with others is not judged: it " + u.Why})
+		remarks = append(remarks, plan.Remark{Owner: u.Owner, Problems: []plan.Problem{{Severity: plan.Warning, Code: string(annotations.CodePlan),
+			Text: "what this Service may share with others is not judged: it " + u.Why}}})
 	}
+	r.Document = r.Document.WithRemarks(remarks...)
 	return r
 }
 

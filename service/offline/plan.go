@@ -283,6 +283,7 @@ func (p *planning) report() Report {
 		}
 	}
 	r.Document = plan.NewDocument(p.target.Cloud.Name, plans)
+	var remarks []plan.Remark
 	for _, t := range p.tasks {
 		if !t.item.Asked {
 			continue
@@ -290,11 +291,13 @@ func (p *planning) report() Report {
 		if t.left != "" {
 			r.Left = append(r.Left, Left{Owner: t.item.Owner(), Why: t.left})
 		}
+		remark := plan.Remark{Owner: t.item.Owner(), Problems: p.problems(t)}
 		if t.draft != nil {
-			r.Document = r.Document.WithTraffic(t.item.Owner(), preview.Documents(p.reconciler.Traffic(t.draft))...)
+			remark.Traffic = preview.Documents(p.reconciler.Traffic(t.draft))
 		}
-		r.Document = r.Document.WithProblems(t.item.Owner(), p.problems(t)...)
+		remarks = append(remarks, remark)
 	}
+	r.Document = r.Document.WithRemarks(remarks...)
 	return r
 }
 

@@ -45,11 +45,14 @@ func unknownFormat(format string, legal []string) error {
 // document returns the document for programs: Services that are left alone have an entry of
 // their own, and a warning in an empty plan.
 func (r Report) document() plan.Document {
-	doc := r.Document
+	var remarks []plan.Remark
+	var left []plan.LeftDoc
 	for _, l := range r.Left {
-		doc = doc.WithProblems(l.Owner, plan.Problem{Severity: plan.Warning, Text: "is left alone: " + l.Why})
-		doc.Left = append(doc.Left, plan.LeftDoc{Owner: l.Owner, Why: l.Why})
+		remarks = append(remarks, plan.Remark{Owner: l.Owner, Problems: []plan.Problem{{Severity: plan.Warning, Text: "is left alone: " + l.Why}}})
+		left = append(left, plan.LeftDoc{Owner: l.Owner, Why: l.Why})
 	}
+	doc := r.Document.WithRemarks(remarks...)
+	doc.Left = append(doc.Left, left...)
 	return doc
 }
 

@@ -297,23 +297,28 @@ func emptyPlan(name string) plan.Plan { return plan.Plan{Owner: newOwner(name)} 
 
 func newDocument(plans ...plan.Plan) plan.Document { return plan.NewDocument("aws", plans) }
 
+// remarkOn returns a remark with one problem.
+func remarkOn(owner stack.Owner, problem plan.Problem) plan.Remark {
+	return plan.Remark{Owner: owner, Problems: []plan.Problem{problem}}
+}
+
 // goldenCases returns the documents that the goldens show.
 func goldenCases() map[string]plan.Document {
 	forgets := movedPlan()
 	forgets.Steps, forgets.Blocked = forgets.Steps[:1], nil
 	held := movedPlan()
 	held.Steps = nil
-	hidden := newDocument(emptyPlan("typo")).WithProblems(newOwner("typo"), plan.Problem{
+	hidden := newDocument(emptyPlan("typo")).WithRemarks(remarkOn(newOwner("typo"), plan.Problem{
 		Severity: plan.Error, Where: "service.beta.kubernetes.io/aws-load-balancer-connection-idle-timeout",
 		Text: "\"sixty\" is no number; seconds from 1 to 4000 are allowed",
-	})
-	warned := newDocument(emptyPlan("warned")).WithProblems(newOwner("warned"), plan.Problem{
+	}))
+	warned := newDocument(emptyPlan("warned")).WithRemarks(remarkOn(newOwner("warned"), plan.Problem{
 		Severity: plan.Warning, Where: "service.beta.kubernetes.io/aws-load-balancer-extra-security-group",
 		Text: "unknown annotation; did you mean aws-load-balancer-extra-security-groups?",
-	})
-	broken := newDocument(emptyPlan("web"), emptyPlan("cart"), switchedPlan()).WithProblems(newOwner("cart"), plan.Problem{
+	}))
+	broken := newDocument(emptyPlan("web"), emptyPlan("cart"), switchedPlan()).WithRemarks(remarkOn(newOwner("cart"), plan.Problem{
 		Severity: plan.Error, Text: "the security groups could not be read: access denied",
-	})
+	}))
 	return map[string]plan.Document{
 		"broken":    broken,
 		"together":  newDocument(replacedPlan().Under(plan.NoReplace)),

@@ -133,20 +133,41 @@ type Problem struct {
 	Text     string   `json:"text"`
 }
 
-// WithProblems returns a copy of the document in which the owner's plan carries
-// the problems as well. An owner without a plan gets an empty one, so that a
-// Service without a plan is still shown.
-func (d Document) WithProblems(owner stack.Owner, problems ...Problem) Document {
-	if len(problems) == 0 {
-		return d
-	}
+// Remark is what a document says of one owner besides the steps of its plan.
+type Remark struct {
+	Owner    stack.Owner
+	Problems []Problem // added to those of the plan
+	// Traffic is what the plan does to ports. A plan without steps changes nothing, and says
+	// nothing.
+	Traffic []PortDoc
+}
+
+// WithRemarks returns a copy of the document with the remarks. An owner with problems and without
+// a plan gets an empty one, so that a Service without a plan is still shown.
+func (d Document) WithRemarks(remarks ...Remark) Document {
 	d.Plans = slices.Clone(d.Plans)
-	i := slices.IndexFunc(d.Plans, func(p Doc) bool { return p.Owner == owner })
-	if i < 0 {
-		d.Plans = append(d.Plans, Doc{Owner: owner, Steps: []StepDoc{}, Held: []HeldDoc{}})
-		i = len(d.Plans) - 1
+	places := make(map[stack.Owner]int, len(d.Plans))
+	for i, p := range slices.Backward(d.Plans) {
+		places[p.Owner] = i
 	}
-	d.Plans[i].Problems = slices.Concat(d.Plans[i].Problems, problems)
+	for _, r := range remarks {
+		i, planned := places[r.Owner]
+		if !planned && len(r.Problems) == 0 {
+			continue
+		}
+		if !planned {
+			i = len(d.Plans)
+			places[r.Owner] = i
+			d.Plans = append(d.Plans, Doc{Owner: r.Owner, Steps: []StepDoc{}, Held: []HeldDoc{}})
+		}
+		p := &d.Plans[i]
+		if len(r.Problems) > 0 {
+			p.Problems = slices.Concat(p.Problems, r.Problems)
+		}
+		if len(r.Traffic) > 0 && len(p.Steps)+len(p.Held) > 0 {
+			p.Traffic = r.Traffic
+		}
+	}
 	d.sort()
 	return d
 }

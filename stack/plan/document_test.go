@@ -3,8 +3,10 @@ package plan_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 
@@ -129,10 +131,10 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestWithProblems(t *testing.T) {
+func TestWithRemarks(t *testing.T) {
 	doc := newDocument(emptyPlan("b"))
 	problem := plan.Problem{Severity: plan.Error, Text: "x"}
-	got := doc.WithProblems(newOwner("a"), problem).WithProblems(newOwner("b"), problem)
+	got := doc.WithRemarks(remarkOn(newOwner("b"), problem), remarkOn(newOwner("a"), problem), plan.Remark{Owner: newOwner("c")})
 	want := []plan.Doc{
 		{Owner: newOwner("a"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
 		{Owner: newOwner("b"), Steps: []plan.StepDoc{}, Held: []plan.HeldDoc{}, Problems: []plan.Problem{problem}},
@@ -142,6 +144,30 @@ func TestWithProblems(t *testing.T) {
 	}
 	if len(doc.Plans) != 1 || doc.Plans[0].Problems != nil {
 		t.Error("the original document changed")
+	}
+}
+
+// TestRemarksGrow: remarks on twice as many Services take twice as much memory, not four times as
+// much.
+func TestRemarksGrow(t *testing.T) {
+	allocated := func(n int) uint64 {
+		doc := plan.Document{Plans: make([]plan.Doc, n)}
+		remarks := make([]plan.Remark, n)
+		for i := range n {
+			doc.Plans[i].Owner = newOwner(fmt.Sprintf("web-%05d", i))
+			remarks[i] = remarkOn(doc.Plans[i].Owner, plan.Problem{Text: "x"})
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		doc = doc.WithRemarks(remarks...)
+		runtime.ReadMemStats(&after)
+		if got := len(doc.Plans[n-1].Problems); got != 1 {
+			t.Fatalf("the last plan has %d problems", got)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(1000), allocated(4000); many > 6*few {
+		t.Errorf("1,000 remarks allocate %d bytes, 4,000 allocate %d", few, many)
 	}
 }
 
@@ -158,7 +184,7 @@ func TestExitCode(t *testing.T) {
 		"changes":         {doc: all["create"], want: plan.ExitChanges},
 		"held alone":      {doc: all["held-only"], want: plan.ExitChanges},
 		"a problem":       {doc: all["error"], want: plan.ExitError},
-		"both":            {doc: all["create"].WithProblems(newOwner("web"), plan.Problem{Severity: plan.Error}), want: plan.ExitError},
+		"both":            {doc: all["create"].WithRemarks(remarkOn(newOwner("web"), plan.Problem{Severity: plan.Error})), want: plan.ExitError},
 		"an error":        {doc: all["create"], err: errors.New("x"), want: plan.ExitError},
 	}
 	for name, tt := range tests {

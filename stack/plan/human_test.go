@@ -90,7 +90,7 @@ func TestHumanPrintsNoControlCharacters(t *testing.T) {
 		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: newOwner(evil), Key: k}},
 	}
 	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Blocked: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
-	doc = doc.WithProblems(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil})
+	doc = doc.WithRemarks(remarkOn(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil}))
 	for name, text := range map[string]string{"human": plan.Human(doc, plan.Options{}), "dot": plan.DOT(doc), "mermaid": plan.Mermaid(doc)} {
 		if i := strings.IndexAny(text, "\x1b\a\r\u202e"); i >= 0 {
 			t.Errorf("%s: control character %q in %q", name, text[i], text[max(0, i-20):i+1])

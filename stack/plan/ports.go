@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/berth-lb/berth/stack"
 )
 
 // PortDoc is what a plan does to the clients of one port of a Service.
@@ -79,18 +77,6 @@ func rangesText(ranges []string) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// WithTraffic returns a copy of the document in which the owner's plan says what it does to
-// ports. A plan without steps changes nothing, and says nothing.
-func (d Document) WithTraffic(owner stack.Owner, ports ...PortDoc) Document {
-	i := slices.IndexFunc(d.Plans, func(p Doc) bool { return p.Owner == owner && len(p.Steps)+len(p.Held) > 0 })
-	if i < 0 || len(ports) == 0 {
-		return d
-	}
-	d.Plans = slices.Clone(d.Plans)
-	d.Plans[i].Traffic = ports
-	return d
 }
 
 // showTraffic writes the ports of a plan.
