@@ -158,12 +158,15 @@ func (b *builder) addFlows() {
 		entry := b.entryOf(through).String()
 		b.link(b.add(Node{ID: "port " + label, Role: Port, Label: label}), entry)
 		last, reached := b.follow(entry, through)
+		ends := []string{last}
+		for _, key := range through {
+			if id := key.String(); !reached[id] && !b.leadsTo(id, reached) {
+				ends = append(ends, id)
+			}
+		}
 		for _, member := range b.membersOf(f, last) {
-			b.link(last, member)
-			for _, key := range through {
-				if id := key.String(); !reached[id] && !b.leadsTo(id, reached) {
-					b.link(id, member)
-				}
+			for _, id := range ends {
+				b.link(id, member)
 			}
 		}
 	}
@@ -211,11 +214,20 @@ func (b *builder) follow(entry string, through []stack.Key) (last string, reache
 	return last, reached
 }
 
-// leadsTo reports whether a resource leads to one of a set, as a load balancer to its listeners.
+// leadsTo reports whether a resource leads to one of a set, as a load balancer to its listeners, and
+// an address to its load balancer.
 func (b *builder) leadsTo(id string, set map[string]bool) bool {
-	for other := range set {
-		if b.edges[Edge{id, other}] {
-			return true
+	seen := map[string]bool{id: true}
+	for next := []string{id}; len(next) > 0; next = next[1:] {
+		for edge := range b.edges {
+			if edge.From != next[0] || seen[edge.To] {
+				continue
+			}
+			if set[edge.To] {
+				return true
+			}
+			seen[edge.To] = true
+			next = append(next, edge.To)
 		}
 	}
 	return false

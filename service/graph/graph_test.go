@@ -24,6 +24,7 @@ func newSource() Source {
 		{Key: balancer, Spec: spec{}},
 		{Key: listener, In: balancer, Spec: spec{Group: stack.RefTo(group)}},
 		{Key: rule, Ownership: stack.Shared, Spec: spec{}},
+		{Key: newKey("address", ""), Spec: spec{Group: stack.RefTo(balancer)}},
 	}
 	want := &stack.Stack{Resources: append(slices.Clone(existing), stack.Resource{Key: group, Spec: spec{}})}
 	have := &stack.Stack{Resources: append(slices.Clone(existing),
@@ -31,7 +32,7 @@ func newSource() Source {
 		stack.Resource{Key: newKey("rule", "foreign"), Spec: spec{}})}
 	return Source{
 		Have: have, Want: want,
-		Flows: []traffic.Flow{{Port: 80, Protocol: "TCP", Through: []stack.Key{balancer, listener, group, rule}, To: []traffic.Backend{{Name: "node", Port: 30080}}}},
+		Flows: []traffic.Flow{{Port: 80, Protocol: "TCP", Through: []stack.Key{balancer, listener, group, rule, newKey("address", "")}, To: []traffic.Backend{{Name: "node", Port: 30080}}}},
 		Others: func(stack.Resource) []stack.Owner {
 			return []stack.Owner{{Namespace: "shop", Name: "other"}}
 		},
@@ -59,8 +60,10 @@ func TestBuild(t *testing.T) {
 			t.Error("a resource of others is drawn")
 		}
 	}
-	if slices.Contains(g.Edges, Edge{"balancer", "member node:30080"}) {
-		t.Error("the load balancer leads to the members directly")
+	for _, id := range []string{"balancer", "address"} {
+		if slices.Contains(g.Edges, Edge{id, "member node:30080"}) {
+			t.Errorf("%s leads to the members directly", id)
+		}
 	}
 }
 
