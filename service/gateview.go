@@ -12,38 +12,52 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// GateView returns the Services of readiness gates, also in replicas that are not the
-// leader.
-type GateView struct {
+// ServiceView returns the Services of a cluster, also in replicas that are not the leader.
+type ServiceView struct {
 	factory  informers.SharedInformerFactory
 	services corelisters.ServiceLister
 	synced   cache.InformerSynced
 }
 
-// NewGateView returns a view that is empty until it runs.
-func NewGateView(client kubernetes.Interface) (*GateView, error) {
+// NewGateView returns a view of what readiness gates depend on. It is empty until it runs.
+func NewGateView(client kubernetes.Interface) (*ServiceView, error) {
+	return newServiceView(client, slimGates)
+}
+
+// NewPageView returns a view of what the page shows. It is empty until it runs.
+func NewPageView(client kubernetes.Interface) (*ServiceView, error) {
+	return newServiceView(client, slimPage)
+}
+
+func newServiceView(client kubernetes.Interface, slim cache.TransformFunc) (*ServiceView, error) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Services()
-	if err := informer.Informer().SetTransform(slimGates); err != nil {
+	if err := informer.Informer().SetTransform(slim); err != nil {
 		return nil, err
 	}
-	return &GateView{factory: factory, services: informer.Lister(), synced: informer.Informer().HasSynced}, nil
+	return &ServiceView{factory: factory, services: informer.Lister(), synced: informer.Informer().HasSynced}, nil
 }
 
 // Run updates the view until ctx ends.
-func (v *GateView) Run(ctx context.Context) {
+func (v *ServiceView) Run(ctx context.Context) {
 	v.factory.Start(ctx.Done())
 	<-ctx.Done()
 	v.factory.Shutdown()
 }
 
 // Services returns the Services of a namespace; none before the cache has synced.
-func (v *GateView) Services(namespace string) []*corev1.Service {
+func (v *ServiceView) Services(namespace string) []*corev1.Service {
 	if !v.synced() {
 		return nil
 	}
 	all, _ := v.services.Services(namespace).List(everything) // a lister of a running informer does not fail
 	return all
+}
+
+// All returns the Services of all namespaces; false: the cache has not synced yet.
+func (v *ServiceView) All() ([]*corev1.Service, bool) {
+	all, _ := v.services.List(everything) // a lister of a running informer does not fail
+	return all, v.synced()
 }
 
 // slimGates keeps the fields of a Service that gates of pods depend on.
@@ -58,5 +72,21 @@ func slimGates(obj any) (any, error) {
 	if gates := svc.Annotations[status.AnnotationPodGates]; gates != "" {
 		out.Annotations = map[string]string{status.AnnotationPodGates: gates}
 	}
+	return out, nil
+}
+
+// slimPage keeps of a Service what the page shows, and of one of another type its name.
+func slimPage(obj any) (any, error) {
+	svc, ok := obj.(*corev1.Service)
+	if !ok {
+		return obj, nil
+	}
+	svc.ManagedFields = nil
+	delete(svc.Annotations, corev1.LastAppliedConfigAnnotation)
+	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer {
+		return svc, nil
+	}
+	out := &corev1.Service{}
+	out.Namespace, out.Name, out.UID, out.ResourceVersion, out.Spec.Type = svc.Namespace, svc.Name, svc.UID, svc.ResourceVersion, svc.Spec.Type
 	return out, nil
 }

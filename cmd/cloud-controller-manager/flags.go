@@ -17,6 +17,7 @@ type flags struct {
 	apiShare      float64
 	watch         watchFlags
 	webhooks      webhook.Options
+	page          webhook.Site
 }
 
 func newFlags() *flags { return &flags{} }
@@ -31,4 +32,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.webhooks.Secret, "webhook-secret", "", "namespace/name of the Secret in which the webhooks keep their certificate; it must exist, and may be empty")
 	set.StringVar(&f.webhooks.Mutating, "webhook-mutating-configuration", "", "name of the MutatingWebhookConfiguration that adds readiness gates to pods; its caBundle is kept")
 	set.StringVar(&f.webhooks.Validating, "webhook-validating-configuration", "", "name of the ValidatingWebhookConfiguration that validates Services; its caBundle is kept")
+	set.StringVar(&f.page.Listen, "ui-listen", "", "address on which the page of Services listens, such as :9444; empty: there is none. Each user needs a token of the cluster, and sees the Services that it may list")
+	set.StringSliceVar(&f.page.Hosts, "ui-host", nil, "name or address by which users call the page; may be given several times")
+	set.StringVar(&f.page.Secret, "ui-secret", "", "namespace/name of the Secret in which the page keeps its certificate; it must exist, and may be empty")
 }

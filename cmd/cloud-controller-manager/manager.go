@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,7 @@ type manager struct {
 	stopping context.Context // ends when the process receives the signal to stop
 	stopped  chan struct{}   // closed when it may end
 	loops    sync.WaitGroup
+	leading  atomic.Pointer[reconcile.Reconciler] // nil: another replica leads
 }
 
 func newManager(f *flags) *manager { return &manager{flags: f} }
@@ -83,6 +85,9 @@ func (m *manager) open(c *config.CompletedConfig) cloudprovider.Interface {
 		klog.Fatalf("secure port: %v", err)
 	}
 	if err := m.serveWebhooks(c); err != nil {
+		klog.Fatal(err)
+	}
+	if err := m.servePage(c); err != nil {
 		klog.Fatal(err)
 	}
 	return idle{name: cloud.Name}
@@ -146,6 +151,7 @@ func (m *manager) construct(init app.ControllerInitContext, c *config.CompletedC
 		if err != nil {
 			return nil, false, err
 		}
+		m.leading.Store(r)
 		m.start(ctx, loop)
 		return nil, true, nil
 	}

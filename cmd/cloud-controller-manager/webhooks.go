@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/all"
 	"github.com/berth-lb/berth/service"
 	"github.com/berth-lb/berth/service/gatehook"
@@ -55,14 +56,26 @@ func (m *manager) serveWebhooks(c *config.CompletedConfig) error {
 
 // validate adds the handlers that judge Services.
 func (m *manager) validate(c *config.CompletedConfig, handlers map[string]webhook.Handler) error {
-	entry, err := all.Find(m.cloud.Name)
+	entry, admission, err := m.judgement()
 	if err != nil {
 		return fmt.Errorf("--webhook: %w", err)
+	}
+	judge := validate.Judge{Cloud: entry, Classes: m.claims(c.ComponentConfig.Generic.LeaderElection), Admission: admission}
+	handlers[validate.PathWarn], handlers[validate.PathEnforce] = validate.Handler(judge, false), validate.Handler(judge, true)
+	return nil
+}
+
+// judgement returns what Services are judged by in every replica: the cloud, and the policy file,
+// which is read again.
+func (m *manager) judgement() (providers.Entry, *service.Admission, error) {
+	entry, err := all.Find(m.cloud.Name)
+	if err != nil {
+		return providers.Entry{}, nil, err
 	}
 	entry.Annotations = m.cloud.Annotations // they know the configuration, as in the loop
 	admission, err := service.AdmissionOf(m.flags.PolicyConfig, m.flags.AllowedNamespaces, entry.Annotations, entry.Outputs)
 	if err != nil {
-		return err
+		return providers.Entry{}, nil, err
 	}
 	m.loops.Go(func() {
 		wait.UntilWithContext(m.stopping, func(context.Context) {
@@ -71,7 +84,5 @@ func (m *manager) validate(c *config.CompletedConfig, handlers map[string]webhoo
 			}
 		}, renewPolicy)
 	})
-	judge := validate.Judge{Cloud: entry, Classes: m.claims(c.ComponentConfig.Generic.LeaderElection), Admission: admission}
-	handlers[validate.PathWarn], handlers[validate.PathEnforce] = validate.Handler(judge, false), validate.Handler(judge, true)
-	return nil
+	return entry, admission, nil
 }

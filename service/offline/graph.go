@@ -39,7 +39,7 @@ func (p *planning) topology(t *task) graph.Graph {
 	return graph.Build(graph.Source{
 		Service: t.item.Service, Have: t.draft.Have, Want: t.draft.Want,
 		Flows:  p.reconciler.Flows(t.draft),
-		Others: func(res stack.Resource) []stack.Owner { return p.reconciler.Others(t.draft, res) },
+		Others: func(res stack.Resource) []stack.Owner { return p.reconciler.Others(t.draft.Owner, res) },
 	})
 }
 

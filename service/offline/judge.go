@@ -139,7 +139,7 @@ func isChanged(at int, views []*planning, digest string) bool {
 		if job == nil || job.Release {
 			continue
 		}
-		if served = true; p.reconciler.Asked(*job) == digest {
+		if served = true; !p.knows(p.tasks[at]) || p.reconciler.Asked(*job) == digest {
 			return false
 		}
 	}

@@ -48,6 +48,37 @@ type Guard struct {
 	Hosts []string
 }
 
+// admit returns the source for the user with the token.
+func (g Guard) admit(source Source) Admit {
+	return func(r *http.Request) (Source, error) {
+		if subtle.ConstantTimeCompare([]byte(Bearer(r)), []byte(g.Token)) != 1 || g.Token == "" {
+			return nil, &Refusal{http.StatusUnauthorized, "the token is missing or wrong: open the address that the command has printed"}
+		}
+		return source, nil
+	}
+}
+
+// Admit returns the documents that the user of a request may read. A [Refusal] is an error with a
+// status.
+type Admit func(r *http.Request) (Source, error)
+
+// Refusal is the reason why a request for a document is not answered.
+type Refusal struct {
+	Status int
+	Text   string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Bearer returns the token of a request; empty: it has none.
+func Bearer(r *http.Request) string {
+	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !found {
+		return ""
+	}
+	return token
+}
+
 // The number of Services in one answer.
 const (
 	defaultLimit = 1000
@@ -57,26 +88,37 @@ const (
 // policy allows the page only its own files and documents.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// New returns the handler of the page and its documents.
+// New returns the handler of the page and its documents for one user.
 func New(source Source, guard Guard) http.Handler {
-	s := &server{source: source, guard: guard}
+	s := &server{admit: guard.admit(source), serves: func(host string) bool { return slices.Contains(guard.Hosts, host) }}
+	return s.handler()
+}
+
+// NewForUsers returns the handler for many users, under any name: each request for a document has
+// the token of its user, which no browser sends by itself.
+func NewForUsers(admit Admit) http.Handler {
+	s := &server{admit: admit, serves: func(string) bool { return true }}
+	return s.handler()
+}
+
+func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.serveFile("index.html", "text/html; charset=utf-8"))
 	mux.HandleFunc("GET /app.js", s.serveFile("app.js", "text/javascript; charset=utf-8"))
 	mux.HandleFunc("GET /app.css", s.serveFile("app.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /licenses.txt", s.serveFile("licenses.txt", "text/plain; charset=utf-8"))
-	mux.HandleFunc("GET /api/v1/services", s.document(s.fleet))
-	mux.HandleFunc("GET /api/v1/services/{namespace}/{name}", s.document(func(r *http.Request) (any, error) {
-		return s.source.Service(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
+	mux.HandleFunc("GET /api/v1/services", s.document(readFleet))
+	mux.HandleFunc("GET /api/v1/services/{namespace}/{name}", s.document(func(r *http.Request, from Source) (any, error) {
+		return from.Service(r.Context(), r.PathValue("namespace"), r.PathValue("name"))
 	}))
-	mux.HandleFunc("GET /api/v1/plan", s.document(func(r *http.Request) (any, error) { return s.source.Plan(r.Context()) }))
-	mux.HandleFunc("GET /api/v1/shared", s.document(func(r *http.Request) (any, error) { return s.source.Shared(r.Context()) }))
+	mux.HandleFunc("GET /api/v1/plan", s.document(func(r *http.Request, from Source) (any, error) { return from.Plan(r.Context()) }))
+	mux.HandleFunc("GET /api/v1/shared", s.document(func(r *http.Request, from Source) (any, error) { return from.Shared(r.Context()) }))
 	return s.protect(mux)
 }
 
 type server struct {
-	source Source
-	guard  Guard
+	admit  Admit
+	serves func(host string) bool
 }
 
 // protect refuses other hosts and methods, and sets the headers of every answer.
@@ -90,7 +132,7 @@ func (s *server) protect(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		switch {
-		case !slices.Contains(s.guard.Hosts, r.Host):
+		case !s.serves(r.Host):
 			writeError(w, http.StatusMisdirectedRequest, fmt.Sprintf("the Host header %q is not that of this server", r.Host))
 		case r.Method != http.MethodGet:
 			h.Set("Allow", http.MethodGet)
@@ -114,14 +156,14 @@ func (s *server) serveFile(name, kind string) http.HandlerFunc {
 }
 
 // document answers with JSON and its digest, or that it has not changed.
-func (s *server) document(read func(*http.Request) (any, error)) http.HandlerFunc {
+func (s *server) document(read func(*http.Request, Source) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(given), []byte(s.guard.Token)) != 1 || s.guard.Token == "" {
-			writeError(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that the command has printed")
+		from, err := s.admit(r)
+		if err != nil {
+			writeError(w, statusOf(err), err.Error())
 			return
 		}
-		value, err := read(r)
+		value, err := read(r, from)
 		if err != nil {
 			writeError(w, statusOf(err), err.Error())
 			return
@@ -147,7 +189,10 @@ func (s *server) document(read func(*http.Request) (any, error)) http.HandlerFun
 var errQuery = errors.New("is no legal value")
 
 func statusOf(err error) int {
+	var refusal *Refusal
 	switch {
+	case errors.As(err, &refusal):
+		return refusal.Status
 	case errors.Is(err, view.ErrNotFound):
 		return http.StatusNotFound
 	case errors.Is(err, errQuery):
@@ -162,8 +207,8 @@ func writeError(w http.ResponseWriter, status int, text string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": text}) // the browser has closed the connection
 }
 
-// fleet returns a part of all Services; with planned=1 each with the impact of its plan.
-func (s *server) fleet(r *http.Request) (any, error) {
+// readFleet returns a part of all Services; with planned=1 each with the impact of its plan.
+func readFleet(r *http.Request, from Source) (any, error) {
 	offset, err := readNumber(r, "offset", 0)
 	if err != nil {
 		return nil, err
@@ -172,9 +217,9 @@ func (s *server) fleet(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := s.source.Fleet
+	read := from.Fleet
 	if r.URL.Query().Get("planned") == "1" {
-		read = s.source.Planned
+		read = from.Planned
 	}
 	all, err := read(r.Context())
 	return all.Cut(offset, min(limit, maxLimit)), err

@@ -30,8 +30,27 @@ func (r *Reconciler) Flows(d *Draft) []traffic.Flow {
 }
 
 // Others returns the other Services that use a shared resource, as far as they are known.
-func (r *Reconciler) Others(d *Draft, res stack.Resource) []stack.Owner {
-	return r.ledger.Others(d.Owner, res)
+func (r *Reconciler) Others(of stack.Owner, res stack.Resource) []stack.Owner {
+	return r.ledger.Others(of, res)
+}
+
+// Remembered returns the existing resources of a Service as last read and written; nil: they are
+// not known. It reads nothing.
+func (r *Reconciler) Remembered(o stack.Owner) *stack.Stack {
+	last := r.lastSnapshot(o)
+	if last.Partial {
+		return nil
+	}
+	return last.Have
+}
+
+// FlowsOf returns what existing resources of a Service let through. It returns nil if the cloud has
+// no function for that.
+func (r *Reconciler) FlowsOf(o stack.Owner, have *stack.Stack) []traffic.Flow {
+	if r.cloud.Flows == nil {
+		return nil
+	}
+	return traffic.Of(o, r.cloud.Flows([]*stack.Stack{have}))
 }
 
 // ReachOf returns the reach of the Service of a draft, of the desired stack if that is known.

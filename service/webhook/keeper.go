@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,19 @@ type keeper struct {
 	trustedSince    time.Time // of next
 }
 
+// newKeeper returns a keeper of the certificate of a site. The error is that of a value that is
+// missing or not legal.
+func newKeeper(client kubernetes.Interface, site Site, c clock.Clock) (*keeper, error) {
+	namespace, name, _ := strings.Cut(site.Secret, "/")
+	switch {
+	case namespace == "" || name == "":
+		return nil, fmt.Errorf("secret %q: want namespace/name", site.Secret)
+	case len(site.Hosts) == 0:
+		return nil, errors.New("hosts: none is given; want the names by which clients call the server")
+	}
+	return &keeper{client: client, namespace: namespace, name: name, hosts: site.Hosts, clock: c}, nil
+}
+
 // certificate returns the certificate that clients are shown.
 func (k *keeper) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if c := k.current.Load(); c != nil {
@@ -60,7 +74,7 @@ func (k *keeper) run(ctx context.Context) {
 	for {
 		wait, err := k.keep(ctx)
 		if err != nil && ctx.Err() == nil {
-			klog.ErrorS(err, "certificate of the webhook")
+			klog.ErrorS(err, "the certificate of the server is not up to date")
 			wait = soon
 		}
 		select {

@@ -2,32 +2,30 @@ package webhook
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"strings"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/berth-lb/berth/service/logkey"
 )
+
+// Site is where a server listens, and what its certificate is for.
+type Site struct {
+	Listen string   // address to listen on, such as ":9443"; empty: there is no server
+	Hosts  []string // names and addresses by which clients call
+	Secret string   // namespace/name of the Secret with the certificate; it must exist
+}
 
 // Options say how the API server reaches the webhooks.
 type Options struct {
-	Listen     string   // address to listen on, such as ":9443"; empty: there are no webhooks
-	Hosts      []string // names and addresses by which the API server calls
-	Secret     string   // namespace/name of the Secret with the certificate; it must exist
-	Mutating   string   // name of the MutatingWebhookConfiguration; empty: there is none
-	Validating string   // name of the ValidatingWebhookConfiguration; empty: there is none
+	Site
+	Mutating   string // name of the MutatingWebhookConfiguration; empty: there is none
+	Validating string // name of the ValidatingWebhookConfiguration; empty: there is none
 }
 
 // most bounds how much of a request is read: objects of the API server are smaller.
@@ -53,43 +51,24 @@ type Server struct {
 // New returns a server of handlers by path. The error is that of an option that is missing or not
 // legal.
 func New(client kubernetes.Interface, o Options, c clock.Clock, handlers map[string]Handler) (*Server, error) {
-	namespace, name, _ := strings.Cut(o.Secret, "/")
-	switch {
-	case namespace == "" || name == "":
-		return nil, fmt.Errorf("secret %q: want namespace/name", o.Secret)
-	case len(o.Hosts) == 0:
-		return nil, errors.New("hosts: none is given; want the names by which the API server calls the webhook")
-	case o.Mutating == "" && o.Validating == "":
+	keeper, err := newKeeper(client, o.Site, c)
+	if err != nil {
+		return nil, err
+	}
+	if o.Mutating == "" && o.Validating == "" {
 		return nil, errors.New("configuration: none is given; want the name of the webhook configuration")
 	}
-	return &Server{
-		options: o, handlers: handlers,
-		keeper: &keeper{client: client, namespace: namespace, name: name, mutating: o.Mutating, validating: o.Validating, hosts: o.Hosts, clock: c},
-	}, nil
+	keeper.mutating, keeper.validating = o.Mutating, o.Validating
+	return &Server{options: o, handlers: handlers, keeper: keeper}, nil
 }
 
 // Run listens until ctx ends. The error is that of the address that cannot be listened on.
 func (s *Server) Run(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.Listen)
-	if err != nil {
-		return fmt.Errorf("webhook: %w", err)
-	}
 	mux := http.NewServeMux()
 	for path, handler := range s.handlers {
 		mux.HandleFunc(path, handler.serve)
 	}
-	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.certificate},
-	}
-	klog.InfoS("webhook listens", logkey.Addr, listener.Addr().String())
-	ends := context.AfterFunc(ctx, func() { _ = server.Close() }) // its later answers are of no use
-	defer ends()
-	go s.keeper.run(ctx)
-	if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("webhook: %w", err)
-	}
-	return nil
+	return serveSite(ctx, "webhook", s.options.Site, s.keeper, mux)
 }
 
 // serve answers one review.

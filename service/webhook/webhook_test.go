@@ -17,7 +17,7 @@ import (
 
 // TestOptions: what is missing is named.
 func TestOptions(t *testing.T) {
-	good := Options{Listen: ":0", Hosts: []string{"hook"}, Secret: "berth/hook", Mutating: "berth"}
+	good := Options{Site: Site{Listen: ":0", Hosts: []string{"hook"}, Secret: "berth/hook"}, Mutating: "berth"}
 	for name, change := range map[string]func(*Options){
 		"secret": func(o *Options) { o.Secret = "hook" }, "hosts": func(o *Options) { o.Hosts = nil }, "configuration": func(o *Options) { o.Mutating = "" },
 	} {

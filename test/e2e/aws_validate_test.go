@@ -67,15 +67,15 @@ const (
 // TestWebhookJudgesServices: with the chart's webhook, a mistake is a warning in a namespace that
 // asks for warnings, and denied in one that enforces. What a Service had before is no reason, nor
 // is a Service that is being deleted; without the label, and while the webhook does not answer,
-// Services are applied as ever.
+// Services are applied as ever. The same controller serves the page.
 func TestWebhookJudgesServices(t *testing.T) {
 	w := startWorld(t, 1)
 	w.serveController()
 	r := w.install("berth", map[string]any{
 		"defaultClass": true, "loadBalancerClasses": []string{}, "extraArgs": []string{"--webhook-host=127.0.0.1"},
-		"webhook": map[string]any{"validateServices": true},
+		"webhook": map[string]any{"validateServices": true}, "page": map[string]any{"enabled": true},
 	})
-	r.hook = freePort(w)
+	r.hook, r.page = freePort(w), freePort(w)
 	r.callServicesDirectly()
 	controller := r.pod()
 	heard := &warnings{}
@@ -109,6 +109,7 @@ func TestWebhookJudgesServices(t *testing.T) {
 	_, err = services.Create(t.Context(), &old, metav1.CreateOptions{})
 	w.must(err)
 	w.create("live", useNetworkType)
+	r.looksAtPage("live")
 	w.labelNamespace(validateLabel, "enforce")
 	w.eventually("a mistake is denied", func() error {
 		_, err := apply("web", bad)

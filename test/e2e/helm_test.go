@@ -41,6 +41,7 @@ type release struct {
 	namespace string
 	ports     map[*harness.Process]int // of health and metrics
 	hook      int                      // port on which Pods have the webhook; 0: they have none
+	page      int                      // the same of the page
 }
 
 // helm runs Helm as the administrator of the cluster.
@@ -148,6 +149,9 @@ func (r *release) pod() *harness.Process {
 		}
 		if strings.HasPrefix(arg, "--webhook-listen=") {
 			arg = fmt.Sprintf("--webhook-listen=127.0.0.1:%d", r.hook)
+		}
+		if strings.HasPrefix(arg, "--ui-listen=") {
+			arg = fmt.Sprintf("--ui-listen=127.0.0.1:%d", r.page)
 		}
 		args = append(args, replace.Replace(arg))
 	}

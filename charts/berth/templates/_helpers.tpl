@@ -203,6 +203,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 - --webhook-validating-configuration={{ include "berth.clusterName" . | replace ":" "." }}.services
 {{- end }}
 {{- end }}
+{{- if .Values.page.enabled }}
+- --ui-listen=:{{ .Values.page.port }}
+- --ui-host={{ include "berth.fullname" . }}-page.{{ include "berth.namespace" . }}.svc
+- --ui-host=localhost
+{{- range .Values.page.hosts }}
+- --ui-host={{ . }}
+{{- end }}
+- --ui-secret={{ include "berth.namespace" . }}/{{ include "berth.fullname" . }}-page
+{{- end }}
 {{- if .Values.metrics.anonymous }}
 - --authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics
 {{- end }}

@@ -1,0 +1,249 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/berth-lb/berth/service/view"
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
+)
+
+// cluster is an API server that reviews tokens and rights, and counts.
+type cluster struct {
+	tokens, rights int
+	broken         bool
+	asked          authorizationv1.SubjectAccessReviewSpec // the last one
+}
+
+// namespaces that each user may list; "*" is every one.
+func mayList(user string) []string {
+	return map[string][]string{"admin": {"*"}, "clerk": {"shop"}}[user]
+}
+
+func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if c.broken {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	switch r.URL.Path {
+	case "/apis/authentication.k8s.io/v1/tokenreviews":
+		c.tokens++
+		var review authenticationv1.TokenReview
+		_ = json.NewDecoder(r.Body).Decode(&review) // an empty token is refused below
+		name, good := strings.CutPrefix(review.Spec.Token, "token-of-")
+		review.Status = authenticationv1.TokenReviewStatus{Authenticated: good, User: authenticationv1.UserInfo{Username: name, Groups: []string{"staff"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"web"}}}}
+		_ = json.NewEncoder(w).Encode(review) // a test fails then
+	case "/apis/authorization.k8s.io/v1/subjectaccessreviews":
+		c.rights++
+		var review authorizationv1.SubjectAccessReview
+		_ = json.NewDecoder(r.Body).Decode(&review) // nothing is allowed then
+		c.asked = review.Spec
+		all := mayList(review.Spec.User)
+		if a := review.Spec.ResourceAttributes; a != nil && a.Verb == "list" && a.Resource == "services" && a.Group == "" {
+			review.Status.Allowed = slices.Contains(all, "*") || a.Namespace != "" && slices.Contains(all, a.Namespace)
+		}
+		_ = json.NewEncoder(w).Encode(review) // a test fails then
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+type groupSpec struct{ Name string }
+
+// remembering is a replica that leads.
+type remembering struct{ owners []stack.Owner }
+
+func (m remembering) Remembered(o stack.Owner) *stack.Stack {
+	group := stack.Resource{Key: stack.Key{Kind: "group", Name: "bank-ledger"}, ID: "of-ledger", Ownership: stack.Shared, Proof: stack.Name, Spec: groupSpec{}}
+	return &stack.Stack{Owner: o, Resources: []stack.Resource{group}}
+}
+
+func (m remembering) FlowsOf(stack.Owner, *stack.Stack) []traffic.Flow { return nil }
+
+func (m remembering) Others(of stack.Owner, _ stack.Resource) []stack.Owner {
+	return slices.DeleteFunc(slices.Clone(m.owners), func(o stack.Owner) bool { return o == of })
+}
+
+// site is a page with the Services shop/web and bank/ledger, which share a group.
+type site struct {
+	cluster cluster
+	clock   *clocktesting.FakePassiveClock
+	page    http.Handler
+	leads   bool
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), leads: true}
+	server := httptest.NewServer(&s.cluster)
+	t.Cleanup(server.Close)
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := remembering{owners: []stack.Owner{{Namespace: "bank", Name: "ledger"}, {Namespace: "shop", Name: "web"}}}
+	var services []*corev1.Service
+	for _, o := range memory.owners {
+		svc := &corev1.Service{}
+		svc.Namespace, svc.Name = o.Namespace, o.Name
+		services = append(services, svc)
+	}
+	s.page = New(Sources{
+		Provider: "aws",
+		Services: func() ([]*corev1.Service, bool) { return services, true },
+		State: func(_ context.Context, all []*corev1.Service) (view.Fleet, error) {
+			out := view.Fleet{FormatVersion: plan.FormatVersion, Total: len(all)}
+			for _, svc := range all {
+				out.Services = append(out.Services, view.Service{Standing: view.Standing{Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name}}})
+			}
+			return out, nil
+		},
+		Problems: func(svc *corev1.Service) []plan.Problem {
+			return []plan.Problem{{Code: "BRT104", Text: "of " + svc.Name}}
+		},
+		Memory: func() Memory {
+			if s.leads {
+				return memory
+			}
+			return nil
+		},
+	}, NewAccess(client, s.clock), s.clock).Handler()
+	return s
+}
+
+// ask sends a request of a user; an empty one has no token.
+func (s *site) ask(method, path, user string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "https://berth.example"+path, http.NoBody)
+	if user != "" {
+		r.Header.Set("Authorization", "Bearer "+user)
+	}
+	w := httptest.NewRecorder()
+	s.page.ServeHTTP(w, r)
+	return w
+}
+
+const (
+	list   = "/api/v1/services"
+	web    = "/api/v1/services/shop/web"
+	ledger = "/api/v1/services/bank/ledger"
+	shared = "/api/v1/shared"
+)
+
+// TestRights: each user reads what the API server lets it list, and no name besides.
+func TestRights(t *testing.T) {
+	for name, tc := range map[string]struct {
+		path, user string
+		status     int
+		has        []string // names in the answer; each other name is missing
+	}{
+		"no token":                 {list, "", 401, nil},
+		"unknown token":            {list, "forged", 401, nil},
+		"no rights":                {list, "token-of-guest", 403, nil},
+		"no rights, Service":       {web, "token-of-guest", 403, nil},
+		"no rights, no Service":    {"/api/v1/services/shop/none", "token-of-guest", 403, nil},
+		"no rights, shared":        {shared, "token-of-guest", 403, nil},
+		"one namespace":            {list, "token-of-clerk", 200, []string{"shop", "web"}},
+		"own Service":              {web, "token-of-clerk", 200, []string{"shop", "web"}},
+		"Service of another":       {ledger, "token-of-clerk", 403, nil},
+		"no Service of another":    {"/api/v1/services/bank/none", "token-of-clerk", 403, nil},
+		"shared with another":      {shared, "token-of-clerk", 200, []string{"shop", "web"}},
+		"all namespaces":           {list, "token-of-admin", 200, []string{"shop", "web", "bank", "ledger"}},
+		"all, Service":             {ledger, "token-of-admin", 200, []string{"shop", "web", "bank", "ledger"}},
+		"all, shared":              {shared, "token-of-admin", 200, []string{"shop", "web", "bank", "ledger"}},
+		"plan":                     {"/api/v1/plan", "token-of-admin", 404, nil},
+		"impacts":                  {list + "?planned=1", "token-of-admin", 404, nil},
+		"the page needs no rights": {"/", "", 200, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSite(t).ask(http.MethodGet, tc.path, tc.user)
+			if w.Code != tc.status || len(w.Header().Values("Set-Cookie")) > 0 {
+				t.Fatalf("status %d, want %d: %s", w.Code, tc.status, w.Body)
+			}
+			for _, word := range []string{"shop", "web", "bank", "ledger"} {
+				if got := strings.Contains(w.Body.String(), word); got != slices.Contains(tc.has, word) && tc.path != "/" {
+					t.Errorf("%q in the answer: %t\n%s", word, got, w.Body)
+				}
+			}
+			if hides := slices.Contains([]string{"own Service", "shared with another"}, name); hides != strings.Contains(w.Body.String(), view.Unnamed) {
+				t.Errorf("the other Service: %s", w.Body)
+			}
+		})
+	}
+}
+
+// TestReviews: the answers of the API server are used for ten seconds, those of one user for no
+// other, and a review has the attributes of the user.
+func TestReviews(t *testing.T) {
+	s := newSite(t)
+	count := func(tokens, rights int) {
+		t.Helper()
+		if s.cluster.tokens != tokens || s.cluster.rights != rights {
+			t.Errorf("%d tokens and %d rights were reviewed, want %d and %d", s.cluster.tokens, s.cluster.rights, tokens, rights)
+		}
+	}
+	for range 5 {
+		s.ask(http.MethodGet, list, "token-of-clerk")
+	}
+	count(1, 3) // of all namespaces and of each
+	a := s.cluster.asked
+	if a.User != "clerk" || !slices.Equal(a.Groups, []string{"staff"}) || !slices.Equal(a.Extra["scope"], []string{"web"}) || a.ResourceAttributes.Namespace != "shop" {
+		t.Errorf("the review is %+v of %+v", a, a.ResourceAttributes)
+	}
+	s.ask(http.MethodGet, list, "token-of-admin")
+	count(2, 4)
+	s.clock.SetTime(s.clock.Now().Add(trusted))
+	s.ask(http.MethodGet, list, "token-of-clerk")
+	count(3, 7)
+	s.clock.SetTime(s.clock.Now().Add(trusted))
+	s.cluster.broken = true
+	if w := s.ask(http.MethodGet, list, "token-of-clerk"); w.Code != http.StatusBadGateway || strings.Contains(w.Body.String(), "shop") {
+		t.Errorf("without reviews: %d, %s", w.Code, w.Body)
+	}
+	if w := s.ask(http.MethodPost, list, "token-of-admin"); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", w.Code)
+	}
+}
+
+// TestStandby: a replica that does not lead shows Services, and says why it shows no resources.
+func TestStandby(t *testing.T) {
+	s := newSite(t)
+	s.leads = false
+	var got view.Service
+	w := s.ask(http.MethodGet, web, "token-of-clerk")
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Detail == nil || got.Detail.Graph != nil || fmt.Sprint(got.Detail.Notes) != "["+standby+"]" || len(got.Detail.Problems) != 1 {
+		t.Errorf("%v: %s", err, w.Body)
+	}
+	if w := s.ask(http.MethodGet, shared, "token-of-clerk"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("shared resources: %d", w.Code)
+	}
+}
+
+// TestManyTokens: forged tokens do not fill the memory.
+func TestManyTokens(t *testing.T) {
+	k := kept[int, bool]{clock: clocktesting.NewFakePassiveClock(time.Time{})}
+	for i := range 2 * mostKept {
+		if _, err := k.get(i, func() (bool, error) { return false, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if len(k.all) > mostKept {
+			t.Fatalf("%d answers are kept", len(k.all))
+		}
+	}
+}
