@@ -47,6 +47,11 @@ func onlyWith(asked func(*annotations.Bag) bool, s setting) setting {
 	return s
 }
 
+// isOn returns a condition that a key is on.
+func isOn(key *annotations.Key[string]) func(*annotations.Bag) bool {
+	return func(b *annotations.Bag) bool { return strings.EqualFold(key.Get(b), on) }
+}
+
 // portOfBackend is the port of a health check that is the backend's.
 // Source: API of SLB, CreateLoadBalancerTCPListener.
 const portOfBackend = -520
@@ -80,7 +85,7 @@ func listenerSettings() []setting {
 		settingOf(persistenceKey, "PersistenceTimeout", []string{tcp}),
 		unlessZero(settingOf(establishedKey, "EstablishedTimeout", []string{tcp})),
 		settingOf(drainKey, "ConnectionDrain", layer4()),
-		settingOf(drainTimeoutKey, "ConnectionDrainTimeout", layer4()),
+		onlyWith(isOn(drainKey), settingOf(drainTimeoutKey, "ConnectionDrainTimeout", layer4())),
 		settingOf(proxyKey, "ProxyProtocolV2Enabled", layer4()),
 		settingOf(idleKey, "IdleTimeout", layer7()),
 		settingOf(requestKey, "RequestTimeout", layer7()),
@@ -108,8 +113,8 @@ func listenerSettings() []setting {
 		settingOf(healthCodesKey, "HealthCheckHttpCode", []string{tcp, http, https}),
 		settingOf(healthMethodKey, "HealthCheckMethod", layer7()),
 		settingOf(accessKey, paramAccess, allProtocols()),
-		settingOf(listsKey, paramLists, allProtocols()),
-		settingOf(listTypeKey, paramListType, allProtocols()),
+		onlyWith(isOn(accessKey), settingOf(listsKey, paramLists, allProtocols())),
+		onlyWith(isOn(accessKey), settingOf(listTypeKey, paramListType, allProtocols())),
 	}
 }
 

@@ -186,7 +186,7 @@ func netListenerSettings() []setting {
 		netSetting(caKey, "CaEnabled", switchText, netTCPSSL),
 		netSetting(caListKey, paramCAs, plainText, netTCPSSL),
 		netSetting(alpnKey, "AlpnEnabled", switchText, netTCPSSL),
-		onlyWith(func(b *annotations.Bag) bool { return strings.EqualFold(alpnKey.Get(b), on) }, netSetting(alpnPolicyKey, "AlpnPolicy", plainText, netTCPSSL)),
+		onlyWith(isOn(alpnKey), netSetting(alpnPolicyKey, "AlpnPolicy", plainText, netTCPSSL)),
 	}
 }
 

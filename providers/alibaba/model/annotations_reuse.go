@@ -63,7 +63,7 @@ var (
 	accessKey = annotations.Limiting(onClassic(annotations.Staying(wordKey("acl-status", groupAccess, annotations.InPlace, "Switches access control of the listeners on.", off, on, off))), off)
 	listsKey  = annotations.Limiting(onClassic(annotations.Naming(textKey("acl-id", groupAccess, annotations.NamesNothing(), annotations.Custom("lists", "ids of access control lists, separated by commas", parseIDs), annotations.InPlace,
 		"acl-bp1ut10zzvh8jy1pxxxx", "Access control lists of the listeners. An admitting list without entries is refused: the cloud would admit everyone.", "none"), annotations.NamesBy(annotations.ThingPrefixList, SplitIDs))))
-	listTypeKey = annotations.Limiting(onClassic(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying)))
+	listTypeKey = annotations.Limiting(onClassic(annotations.Needing(wordKey("acl-type", groupAccess, annotations.InPlace, "Whether the lists admit (white) or deny (black) clients.", "none", admitting, denying), annotations.Need{accessKey.Is(on)})))
 )
 
 // Keys of redirects and further certificates.

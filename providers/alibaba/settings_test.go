@@ -3,6 +3,7 @@ package alibaba_test
 import (
 	"testing"
 
+	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
@@ -37,6 +38,37 @@ func TestNetSettingsOfSwitches(t *testing.T) {
 			}
 			if calls == 0 {
 				t.Errorf("there is no %s", c.operation)
+			}
+		})
+	}
+}
+
+// TestSettingsOfSwitches: as long as the switch is off, a live listener keeps what belongs to it, as with the official
+// controller.
+func TestSettingsOfSwitches(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys   []string
+		writes bool
+	}{
+		"a kind of list":      {[]string{"acl-type", "white"}, false},
+		"a list, switched on": {[]string{"acl-type", "white", "acl-id", defaultSeed().Lists[0], "acl-status", "on"}, true},
+		"a list":              {[]string{"acl-type", "black", "acl-id", defaultSeed().Lists[0]}, false},
+		"a time to drain":     {[]string{"connection-drain-timeout", "30"}, false},
+		"a time, draining":    {[]string{"connection-drain-timeout", "30", "connection-drain", "on"}, true},
+	} {
+		virtual.Run(t, name, func(t *testing.T) {
+			w := beginWorld(t, withNodes(2))
+			w.Serve(props.Service("web", nil).Service)
+			w.Control().Journal.Reset()
+			w.Serve(props.Service("web", withKeys(c.keys...)).Service)
+			writes := 0
+			for _, e := range w.Control().Journal.Entries() {
+				if e.Write {
+					writes++
+				}
+			}
+			if writes > 0 != c.writes {
+				t.Errorf("%d writes", writes)
 			}
 		})
 	}
