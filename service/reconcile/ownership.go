@@ -2,50 +2,12 @@ package reconcile
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/ledger"
 	"github.com/berth-lb/berth/stack/plan"
 )
-
-// releases holds the identities of what Services had when their release began. It is safe for
-// concurrent use.
-type releases struct {
-	mu  sync.Mutex
-	had map[stack.Owner]map[ledger.Identity]bool
-}
-
-func newReleases() *releases {
-	return &releases{had: map[stack.Owner]map[ledger.Identity]bool{}}
-}
-
-// begin records what a Service has, unless its release has begun before.
-func (r *releases) begin(o stack.Owner, has []ledger.Identity) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.had[o] != nil {
-		return
-	}
-	r.had[o] = map[ledger.Identity]bool{}
-	for _, id := range has {
-		r.had[o][id] = true
-	}
-}
-
-// of returns what a Service had when its release began. The map is not written to any more.
-func (r *releases) of(o stack.Owner) map[ledger.Identity]bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.had[o]
-}
-
-func (r *releases) drop(o stack.Owner) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.had, o)
-}
 
 // beginRelease records what the Service has when its release begins, and removes from the
 // view what belongs to a later Service of the same name. Without a record from before the
@@ -58,7 +20,7 @@ func (r *Reconciler) beginRelease(o stack.Owner, v View) View {
 	if later, _ := r.ledger.Namesake(o); !later {
 		has = r.listIdentities(o, v.Have)
 	}
-	r.releases.begin(o, has)
+	r.ledger.BeginRelease(o, has)
 	v.shown, v.Have = v.Have, r.leaveNamesake(o, v.Have)
 	return v
 }
@@ -116,9 +78,9 @@ func identityOf(have *stack.Stack, res stack.Resource) ledger.Identity {
 }
 
 // leaveNamesake returns the resources found for a Service that is released, without the
-// resources of a later Service of the same name: the ledger has them as the later one's, or the
-// released Service did not have them when its release began. While a creation of the later
-// one is in doubt everything is left to it: its next run reads every resource of the name.
+// resources of a later Service of the same name; the ledger has the identities of both. While a
+// creation of the later one is in doubt everything is left to it: its next run reads every
+// resource of the name.
 func (r *Reconciler) leaveNamesake(o stack.Owner, have *stack.Stack) *stack.Stack {
 	if r.cloud.FoundByName == nil || have == nil {
 		return have
@@ -127,13 +89,12 @@ func (r *Reconciler) leaveNamesake(o stack.Owner, have *stack.Stack) *stack.Stac
 	if !later {
 		return have
 	}
-	out, had := have.Clone(), r.releases.of(o)
+	out := have.Clone()
 	for _, res := range have.Resources {
 		if !r.isNamed(o, have, res) {
 			continue
 		}
-		id := identityOf(have, res)
-		if other, owned := r.ledger.OwnerOf(id); doubted || owned && other != o || !had[id] {
+		if doubted || !r.ledger.MayRelease(o, identityOf(have, res)) {
 			out.Drop(res.Key)
 		}
 	}

@@ -64,7 +64,6 @@ type Reconciler struct {
 	snapshots *observed.Snapshots[snapshot]
 	observed  *observed.Store
 	refused   *refusedReplacements
-	releases  *releases
 	nodes     *nodeports.Interner
 	started   time.Time // in whole seconds, like creation times of the API server
 }
@@ -105,7 +104,6 @@ func New(cloud providers.Bound, o Options) *Reconciler {
 		snapshots: observed.NewSnapshots(trust, func(s *snapshot) *observed.Snapshot { return &s.Snapshot }),
 		observed:  observed.New(trust),
 		refused:   newRefusedReplacements(o.Now),
-		releases:  newReleases(),
 		nodes:     nodeports.NewInterner(),
 		started:   o.Now().Truncate(time.Second),
 	}
@@ -134,8 +132,7 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.Drop(o)
 	r.refused.drop(o)
-	r.releases.drop(o)
-	r.ledger.Leave(o)
+	r.ledger.Forget(o)
 }
 
 // Recheck makes the next draft of a Service read the cloud, as the check for drift does.

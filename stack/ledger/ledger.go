@@ -55,6 +55,8 @@ type Ledger struct {
 	owned   map[stack.Owner][]Identity
 	ownerOf map[Identity]stack.Owner
 	doubted map[stack.Owner]bool // see Doubt
+	// releasing are the identities of what owners had when their release began; see BeginRelease.
+	releasing map[stack.Owner]map[Identity]bool
 }
 
 // New returns an empty ledger that is not ready.
@@ -64,7 +66,7 @@ func New() *Ledger {
 		wanting: map[entryID]map[stack.Owner]bool{}, slots: map[slotID]map[stack.Owner]bool{}, since: map[stack.Owner]time.Time{},
 		unknown: map[stack.Owner]func(stack.Resource) bool{},
 		held:    map[stack.Owner][]entryID{}, holders: map[entryID]map[stack.Owner]bool{},
-		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{},
+		owned: map[stack.Owner][]Identity{}, ownerOf: map[Identity]stack.Owner{}, doubted: map[stack.Owner]bool{}, releasing: map[stack.Owner]map[Identity]bool{},
 	}
 }
 
@@ -141,7 +143,7 @@ func (l *Ledger) Knows(owner stack.Owner) bool {
 	return ok
 }
 
-// Leave removes the owner: it wants nothing any more.
+// Leave removes the owner: it wants nothing any more. What it had when its release began is kept; see Forget.
 func (l *Ledger) Leave(owner stack.Owner) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,6 +25,37 @@ func (l *Ledger) Own(owner stack.Owner, ids []Identity, keep bool) {
 	}
 }
 
+// BeginRelease records the identities that a Service has when its release begins. They stay until Forget, also if
+// another Service is found to have them. It does nothing if the release has begun before.
+func (l *Ledger) BeginRelease(owner stack.Owner, has []Identity) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.releasing[owner] != nil {
+		return
+	}
+	l.releasing[owner] = map[Identity]bool{}
+	for _, id := range has {
+		l.releasing[owner][id] = true
+	}
+}
+
+// MayRelease reports whether a release may delete a resource: the Service had it when the release began, and no other one
+// has it now.
+func (l *Ledger) MayRelease(owner stack.Owner, id Identity) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	other, owned := l.ownerOf[id]
+	return l.releasing[owner][id] && (!owned || other == owner)
+}
+
+// Forget removes the owner, and what it had when its release began.
+func (l *Ledger) Forget(owner stack.Owner) {
+	l.Leave(owner)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.releasing, owner)
+}
+
 // OwnerOf returns the Service that has an owned resource; false: no known one.
 func (l *Ledger) OwnerOf(id Identity) (stack.Owner, bool) {
 	l.mu.RLock()

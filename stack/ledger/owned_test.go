@@ -32,6 +32,38 @@ func TestOwn(t *testing.T) {
 	check("free again", group, "b")
 }
 
+// TestMayRelease: a release deletes what the Service had when it began and no other one has now. What another one has had
+// and lost is deleted as well.
+func TestMayRelease(t *testing.T) {
+	one, two, three := ledger.Identity{Kind: "lb", ID: "1"}, ledger.Identity{Kind: "lb", ID: "2"}, ledger.Identity{Kind: "lb", ID: "3"}
+	l := ledger.New()
+	check := func(what, want string) {
+		t.Helper()
+		got := ""
+		for _, id := range []ledger.Identity{one, two, three} {
+			if l.MayRelease(a, id) {
+				got += id.ID
+			}
+		}
+		if got != want {
+			t.Errorf("%s: may release %q, want %q", what, got, want)
+		}
+	}
+	l.Own(a, []ledger.Identity{one, two, three}, false)
+	check("not begun", "")
+	l.Leave(a)
+	l.BeginRelease(a, []ledger.Identity{one, two})
+	l.BeginRelease(a, []ledger.Identity{three})
+	l.Leave(a)
+	check("begun", "12")
+	l.Own(b, []ledger.Identity{two}, false)
+	check("found with another one", "1")
+	l.Own(b, nil, false)
+	check("no longer found with it", "12")
+	l.Forget(a)
+	check("forgotten", "")
+}
+
 // TestNamesake: a Service of the same name with another UID counts, as soon as it is entered
 // and until it leaves, whether its desired state is known or not.
 func TestNamesake(t *testing.T) {
