@@ -42,6 +42,9 @@ func (s subject) Nodes() []nodeports.Node {
 
 func (s subject) Control() *sim.Control { return &s.Harbour.Control }
 
+// Answers implements props.Answering.
+func (s subject) Answers() []int { return props.AllAnswers() }
+
 // newSubject returns a cloud whose load balancers are busy for two seconds after each
 // change, and whose lists have two items on a page.
 func newSubject(t testing.TB) props.Subject {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -112,7 +113,7 @@ func listAll[T any](ctx context.Context, s *Session, collection string) (all []T
 			Next  string `json:"next"`
 		}
 		if err := s.read(ctx, request{method: http.MethodGet, path: "/" + collection + "?after=" + url.QueryEscape(after)}, &page); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("list of %s: %w", collection, err)
 		}
 		if page.Items == nil { // an answer without a list is no empty list
 			return nil, fault.New(fault.Unavailable, "the answer of GET /%s has no items", collection)

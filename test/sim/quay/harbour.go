@@ -1,6 +1,7 @@
 package quay
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -131,7 +132,7 @@ func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var answer any
 		if met := v.Meet(r.Context(), &h.Faults); len(met.Errors) > 0 {
 			f := met.Errors[0]
-			v.Status, answer = max(f.Status, http.StatusBadRequest), problem{Code: f.Code, Text: "injected"}
+			v.Status, answer = max(f.Status, http.StatusBadRequest), problem{Code: f.Code, Text: cmp.Or(f.Message, "injected")}
 		} else {
 			v.Status, answer = h.serve(r, path, met.Stale)
 			p, refused := answer.(problem)
