@@ -54,11 +54,8 @@ func collectKeys() (*annotations.Set, error) {
 var (
 	idKey       = onDelete(annotations.Identifier(lb+"id", groupPlace, annotations.ThingLoadBalancer, "lb-", "Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share an application load balancer.", "lb-2c3c5a4f", annotations.Refused, "a load balancer of the Service's own", sourceDoc))
 	existKey    = onDelete(annotations.Identifier(lb+"exist-id", groupPlace, annotations.ThingLoadBalancer, "lb-", "The same for the open controllers. It has no effect beside "+lb+"id.", "lb-2c3c5a4f", annotations.Refused, "a load balancer of the Service's own", sourceBLB))
-	internalKey = annotations.Exposing(&annotations.Key[bool]{
-		Name: lb + "internal-vpc", Group: groupPlace, Example: "true", Doc: "Whether the load balancer has no public address, and is reached in the VPC alone.",
-		Forms: annotations.PlainForms(annotations.Bool(), annotations.Refused, "false", sourceDoc),
-	}, annotations.ToInternet)
-	typeKey = &annotations.Key[string]{
+	internalKey = annotations.Exposing(annotations.Flag(lb+"internal-vpc", groupPlace, "Whether the load balancer has no public address, and is reached in the VPC alone.", annotations.Plain(annotations.Bool(), annotations.Refused, "false", sourceDoc)), annotations.ToInternet)
+	typeKey     = &annotations.Key[string]{
 		Name: kube + "cce-blb-type", Group: groupPlace, Names: annotations.NamesNothing(), Example: AppBLB, Doc: "Kind of the load balancer. Normal ones (" + BLB + ") are not created: the Service needs an existing one.",
 		Forms: annotations.PlainForms(annotations.Enum(AppBLB, BLB), annotations.IgnoredAfterCreation, AppBLB+" for a new one, either for an existing one", "a published manifest of a cluster of CCE"),
 	}
@@ -123,22 +120,10 @@ var (
 		Name: eip + "name", Group: groupAddress, Names: annotations.NamesNothing(), Example: "shop-web", Doc: "Name of a new public address.",
 		Forms: annotations.PlainForms(annotations.Custom("name", "1 to 65 letters, digits and -_/. that begin with a letter", parseName), annotations.IgnoredAfterCreation, "the name of the load balancer", sourceEIP),
 	})
-	paymentKey = onInternet(&annotations.Key[string]{
-		Name: eip + "payment-timing", Group: groupAddress, Example: postpaid, Doc: "Whether a new public address is paid before or after use. A prepaid one stays when the Service is deleted.",
-		Forms: annotations.PlainForms(annotations.Enum(prepaid, postpaid), annotations.Refused, postpaid, sourceEIP),
-	})
-	billingKey = onInternet(&annotations.Key[string]{
-		Name: eip + "billing-method", Group: groupAddress, Example: byTraffic, Doc: "What a new public address is paid by, if it is paid after use.",
-		Forms: annotations.PlainForms(annotations.Enum(byTraffic, byBandwidth), annotations.Refused, byTraffic, sourceEIP),
-	})
-	bandwidthKey = onInternet(&annotations.Key[int]{
-		Name: eip + "bandwidth-in-mbps", Group: groupAddress, Example: "100", Doc: "Bandwidth of the public address, in Mbit/s. More than 200 needs payment by traffic. 0 is the default.",
-		Forms: annotations.PlainForms(annotations.IntRange(0, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP),
-	})
-	monthsKey = annotations.Needing(onInternet(&annotations.Key[int]{
-		Name: eip + "reservation-length", Group: groupAddress, Example: "1", Doc: "Months for which a new prepaid public address is paid.",
-		Forms: annotations.PlainForms(annotations.IntOneOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 24, 36), annotations.IgnoredAfterCreation, "none", sourceEIP),
-	}), annotations.Need{paymentKey.Is(prepaid)})
+	paymentKey   = onInternet(annotations.Text(eip+"payment-timing", groupAddress, "Whether a new public address is paid before or after use. A prepaid one stays when the Service is deleted.", postpaid, annotations.Plain(annotations.Enum(prepaid, postpaid), annotations.Refused, postpaid, sourceEIP)))
+	billingKey   = onInternet(annotations.Text(eip+"billing-method", groupAddress, "What a new public address is paid by, if it is paid after use.", byTraffic, annotations.Plain(annotations.Enum(byTraffic, byBandwidth), annotations.Refused, byTraffic, sourceEIP)))
+	bandwidthKey = onInternet(annotations.Number(eip+"bandwidth-in-mbps", groupAddress, "Bandwidth of the public address, in Mbit/s. More than 200 needs payment by traffic. 0 is the default.", "100", annotations.Plain(annotations.IntRange(0, mostByTraffic), annotations.InPlace, "1000 by traffic, 200 otherwise; a live address keeps its own", sourceEIP)))
+	monthsKey    = annotations.Needing(onInternet(annotations.Number(eip+"reservation-length", groupAddress, "Months for which a new prepaid public address is paid.", "1", annotations.Plain(annotations.IntOneOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 24, 36), annotations.IgnoredAfterCreation, "none", sourceEIP))), annotations.Need{paymentKey.Is(prepaid)})
 )
 
 func addressKeys() []annotations.Declaration {

@@ -20,10 +20,7 @@ const standardText = "HealthCheck"
 
 // Keys of listeners.
 var (
-	schedulerKey = &annotations.Key[string]{
-		Name: lb + "scheduler", Group: groupListener, Example: roundRobin, Doc: "How listeners choose a backend. " + leastConn + " is written as " + weightLeast + ". A Service with sessionAffinity ClientIP has " + hash + ".",
-		Forms: annotations.PlainForms(annotations.Enum(roundRobin, leastConn, weightLeast, hash), annotations.InPlace, roundRobin, "https://cloud.baidu.com/doc/CCE/s/ilugll8z1"),
-	}
+	schedulerKey = annotations.Text(lb+"scheduler", groupListener, "How listeners choose a backend. "+leastConn+" is written as "+weightLeast+". A Service with sessionAffinity ClientIP has "+hash+".", roundRobin, annotations.Plain(annotations.Enum(roundRobin, leastConn, weightLeast, hash), annotations.InPlace, roundRobin, "https://cloud.baidu.com/doc/CCE/s/ilugll8z1"))
 	timeoutKey   = checkKey("health-check-timeout-in-second", "Time in which a backend has to answer a health check, in seconds.", 1, 60)
 	intervalKey  = checkKey("health-check-interval", "Time between health checks, in seconds.", 1, 10)
 	unhealthyKey = checkKey("unhealthy-threshold", "Failures in a row after which a backend gets no traffic.", 2, 5)
@@ -57,14 +54,8 @@ var (
 		Doc:   "Labels of the nodes that are backends; all of them count.",
 		Forms: annotations.PlainForms(annotations.MapStrict(), annotations.InPlace, "all nodes", sourceDoc),
 	}
-	mostKey = &annotations.Key[int]{
-		Name: lb + "rs-max-num", Group: groupBackends, Example: "20", Doc: "Greatest number of backends. Of more nodes the serving ones stay, and others are chosen over the zones.",
-		Forms: []annotations.Form[int]{{Type: annotations.IntRange(1, mostServers), Default: mostServers, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceOpen}},
-	}
-	podsKey = &annotations.Key[bool]{
-		Name: own + "pods", Group: groupBackends, Example: "true", Doc: "Whether pods are backends, by their addresses in groups of IP addresses, in place of nodes. The network has to route them.",
-		Forms: annotations.PlainForms(annotations.Bool(), annotations.InPlace, "false", "bce-sdk-go:services/appblb/appipgroup.go"),
-	}
+	mostKey = annotations.Number(lb+"rs-max-num", groupBackends, "Greatest number of backends. Of more nodes the serving ones stay, and others are chosen over the zones.", "20", annotations.Form[int]{Type: annotations.IntRange(1, mostServers), Default: mostServers, Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceOpen})
+	podsKey = annotations.Flag(own+"pods", groupBackends, "Whether pods are backends, by their addresses in groups of IP addresses, in place of nodes. The network has to route them.", annotations.Plain(annotations.Bool(), annotations.InPlace, "false", "bce-sdk-go:services/appblb/appipgroup.go"))
 )
 
 func backendKeys() []annotations.Declaration {

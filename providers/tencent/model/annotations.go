@@ -58,16 +58,10 @@ const (
 
 // Keys of the kind and the place.
 var (
-	existedKey = onDelete(annotations.Identifier(kube+"tke-existed-lbid", groupPlace, annotations.ThingLoadBalancer, "lb-", "Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share it.", "lb-6swtxxxx", annotations.Refused, "a load balancer of the Service's own", sourceExisting))
-	modeKey    = onDelete(&annotations.Key[string]{
-		Name: cloud + "mode", Group: groupPlace, Example: skip, Doc: "With skip nothing of the Service is created, changed or deleted.",
-		Forms: annotations.PlainForms(annotations.Enum(skip), annotations.InPlace, "the Service is served", sourceDoc),
-	})
-	subnetKey   = annotations.Exposing(annotations.Identifier(kube+"qcloud-loadbalancer-internal-subnetid", groupPlace, annotations.ThingSubnet, "subnet-", "Makes the load balancer internal, with an address of this subnet.", "subnet-k57djpow", annotations.Refused, "a public load balancer", sourceDoc), annotations.ToInternet)
-	openTypeKey = annotations.Exposing(&annotations.Key[string]{
-		Name: opened + "type", Group: groupPlace, Example: private, Doc: "Whether the load balancer is public, or has an address of a subnet.",
-		Forms: annotations.PlainForms(annotations.Enum(public, private), annotations.Refused, public, sourceOpen),
-	}, annotations.ToInternet)
+	existedKey    = onDelete(annotations.Identifier(kube+"tke-existed-lbid", groupPlace, annotations.ThingLoadBalancer, "lb-", "Uses an existing load balancer, which stays when the Service is deleted. Services of the cluster can share it.", "lb-6swtxxxx", annotations.Refused, "a load balancer of the Service's own", sourceExisting))
+	modeKey       = onDelete(annotations.Text(cloud+"mode", groupPlace, "With skip nothing of the Service is created, changed or deleted.", skip, annotations.Plain(annotations.Enum(skip), annotations.InPlace, "the Service is served", sourceDoc)))
+	subnetKey     = annotations.Exposing(annotations.Identifier(kube+"qcloud-loadbalancer-internal-subnetid", groupPlace, annotations.ThingSubnet, "subnet-", "Makes the load balancer internal, with an address of this subnet.", "subnet-k57djpow", annotations.Refused, "a public load balancer", sourceDoc), annotations.ToInternet)
+	openTypeKey   = annotations.Exposing(annotations.Text(opened+"type", groupPlace, "Whether the load balancer is public, or has an address of a subnet.", private, annotations.Plain(annotations.Enum(public, private), annotations.Refused, public, sourceOpen)), annotations.ToInternet)
 	openSubnetKey = annotations.Needing(annotations.Identifier(opened+"type-internal-subnet-id", groupPlace, annotations.ThingSubnet, "subnet-", "Subnet of a private load balancer.", "subnet-k57djpow", annotations.Refused, "none", sourceOpen), annotations.Need{openTypeKey.Is(private)})
 	openKindKey   = &annotations.Key[string]{
 		Name: opened + "kind", Group: groupPlace, Names: annotations.NamesNothing(), Example: application, Doc: "Kind of load balancer; classic ones can no longer be created.",
