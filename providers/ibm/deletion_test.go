@@ -1,7 +1,6 @@
 package ibm_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -18,10 +17,16 @@ func TestDeletionIsAwaited(t *testing.T) {
 		w := beginWorld(t, simibm.Options{Busy: time.Minute, Seed: simibm.SeedOptions{Nodes: 3}})
 		svc := props.Service("web", nil).Service
 		w.Serve(svc)
-		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second) // for the creation, and a part of the deletion
-		defer cancel()
-		if res, _ := props.Work(ctx, w.Process, reconcile.Job{Service: svc, Release: true}); res.Released {
-			t.Fatal("released before the deletion has ended")
+		time.Sleep(2 * time.Minute) // it is not busy any more
+		before, ended := w.Process, make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = props.Work(t.Context(), before, reconcile.Job{Service: svc, Release: true})
+		}()
+		defer func() { <-ended }()
+		time.Sleep(30 * time.Second)
+		if all := w.Objects("load_balancers"); len(all) != 1 || all[0].Text("provisioning_status") != "delete_pending" {
+			t.Fatalf("the deletion has not begun, or has ended: %v", all)
 		}
 		w.Restart()
 		w.Control().Journal.Reset()
