@@ -19,6 +19,8 @@ import (
 type Bounds struct {
 	Moves int // moves of one Service, and again of Services with neighbours; 0: all
 	Pairs int // pairs of refusals of one move; 0: all
+	// Also lists descriptions of moves that are run whatever the sample is.
+	Also []string
 	// Only lists parts of descriptions of moves, such as "web: plain -> udp"; empty: all moves.
 	Only []string
 }
@@ -109,7 +111,7 @@ func (w *sweep) all() {
 		list = slices.DeleteFunc(list, func(m []Move) bool {
 			return len(w.bounds.Only) > 0 && !slices.ContainsFunc(w.bounds.Only, func(part string) bool { return strings.HasPrefix(describe(m), part) })
 		})
-		picked := sampleOf(list, w.bounds.Moves, describe)
+		picked := w.pick(list, describe)
 		w.coverage.AllMoves += len(list)
 		w.coverage.Moves += len(picked)
 		for _, moves := range picked {
@@ -124,6 +126,18 @@ func (w *sweep) all() {
 			}
 		}
 	}
+}
+
+// pick returns the moves of a list that are run: a sample, and the ones in Also.
+func (w *sweep) pick(list [][]Move, describe func([]Move) string) [][]Move {
+	picked := sampleOf(list, w.bounds.Moves, describe)
+	for _, moves := range list {
+		isPicked := func(other []Move) bool { return slices.Equal(other, moves) }
+		if slices.Contains(w.bounds.Also, describe(moves)) && !slices.ContainsFunc(picked, isPicked) {
+			picked = append(slices.Clone(picked), moves)
+		}
+	}
+	return picked
 }
 
 func (w *sweep) done() bool { return w.mutation && len(w.coverage.Violations) > 0 }

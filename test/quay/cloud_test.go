@@ -63,12 +63,6 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestUninterrupted: clients of a Service with other ports are served whatever Quay refuses.
-func TestUninterrupted(t *testing.T) {
-	plain := props.Service("plain", nil)
-	props.Uninterrupted(t, newSubject, plain, props.Renumbered(plain))
-}
-
 // TestBesideTheOthers adds the one line that a cloud needs in the list of all clouds.
 func TestBesideTheOthers(t *testing.T) {
 	list := providers.Beside(append(all.List(), providers.EntryOf(Cloud()))...)

@@ -241,5 +241,7 @@ func knownViolations() []laws.Known {
 
 // TestLaws holds the plans of AWS against the laws about traffic.
 func TestLaws(t *testing.T) {
-	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 60, Pairs: 6})
+	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 60, Pairs: 6, Also: []string{
+		"web: clb -> nlb", "web: nlb -> clb", "web: clb -> clb, other ports", "web: nlb -> nlb, other ports", "web: nlb-lbc -> nlb-lbc, other ports",
+	}})
 }
