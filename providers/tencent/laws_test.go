@@ -62,11 +62,12 @@ func TestLaws(t *testing.T) {
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
 	on := func(k stack.Kind) []laws.Match { return []laws.Match{{Action: plan.Create, Kind: k}} }
-	const ruled = "a listener with rules is not restored, which takes more than one call"
-	return []laws.Known{
-		{Law: laws.NothingLost, From: "by http", Refused: on(model.KindListener), Reason: ruled},
-		{Law: laws.NothingLost, From: "one host", Refused: on(model.KindListener), Reason: ruled},
-		{Law: laws.NothingLost, Refused: on(model.KindListener), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
-		{Law: laws.NothingLost, Refused: on(model.KindRule), Reason: "a listener of HTTP replaces the one of TCP before its rules are created: a port has one listener"},
+	const reason = "a listener is restored after a definite refusal of the new one or its rules, by the process that has deleted it"
+	var out []laws.Known
+	for _, only := range []laws.Circumstance{laws.WithoutAnswer, laws.AfterRestart} {
+		out = append(out,
+			laws.Known{Law: laws.NothingLost, Refused: on(model.KindListener), Only: only, Reason: reason},
+			laws.Known{Law: laws.NothingLost, Refused: on(model.KindRule), Only: only, Reason: reason})
 	}
+	return out
 }

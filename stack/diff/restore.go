@@ -8,10 +8,13 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// canRestore reports whether a found resource can be created again as it was: by one call,
-// and from what was found of it.
+// canRestore reports whether a found resource can be created again as it was, with its parts, from
+// what was found of them.
 func (c *comparison) canRestore(found stack.Resource) bool {
-	return c.rules.Kinds[found.Key.Kind].Restore && found.State != stack.Failed && len(c.places.parts[found.Key]) == 0
+	rule := c.rules.Kinds[found.Key.Kind]
+	return rule.Restore && !rule.Within.Inherent && found.State != stack.Failed && !slices.ContainsFunc(c.places.parts[found.Key], func(k stack.Key) bool {
+		return !c.canRestore(c.have.byKey[k])
+	})
 }
 
 // pairForRestore makes replacements of entry points that are deleted for one of another kind or
@@ -60,11 +63,11 @@ func (c *comparison) pairOthers() {
 }
 
 // losesUsed reports whether something that a found resource refers to is deleted by one of the
-// steps.
+// steps, and cannot be restored either.
 func (c *comparison) losesUsed(found stack.Resource, steps []bool) bool {
 	used := c.usedBy(found)
 	for i, s := range c.steps {
-		if len(steps) > 0 && steps[i] && s.ID.Action == plan.Delete && used[s.ID.Key] {
+		if len(steps) > 0 && steps[i] && s.ID.Action == plan.Delete && used[s.ID.Key] && !s.Pair.Restore {
 			return true
 		}
 	}
@@ -124,7 +127,7 @@ func (c *comparison) keepForRestore() {
 		for _, pair := range pairs {
 			maps.Copy(used, c.usedBy(c.have.byKey[pair.Delete.Key]))
 		}
-		c.steps[i].Undoes = append(c.steps[i].Undoes, c.besides(pairs)...)
+		c.steps[i].Undoes = slices.Concat(c.steps[i].Undoes, c.besides(pairs), c.pairsWhere(func(p plan.Pair) bool { return used[p.Delete.Key] }))
 		completing := c.completing(graph, i)
 		complete := graph.Before(completing)
 		for _, j := range completing {
@@ -187,8 +190,8 @@ func (c *comparison) completing(graph *plan.Graph, create int) []int {
 	return out
 }
 
-// usedBy returns the keys of the found resources that one refers to, directly or through
-// others.
+// usedBy returns the keys of the found resources that one or its parts refer to, directly or
+// through others.
 func (c *comparison) usedBy(found stack.Resource) map[stack.Key]bool {
 	out := map[stack.Key]bool{}
 	byID := map[string]stack.Key{}
@@ -199,6 +202,9 @@ func (c *comparison) usedBy(found stack.Resource) map[stack.Key]bool {
 	for len(left) > 0 {
 		next := left[len(left)-1]
 		left = left[:len(left)-1]
+		for _, part := range c.places.parts[next.Key] {
+			left = append(left, c.have.byKey[part])
+		}
 		for _, ref := range stack.Refs(next.Spec) {
 			k := ref.To
 			if ref.ID != "" {

@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ func TestRestorable(t *testing.T) {
 	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{
 		"rule":  {Role: diff.EntryPoint | diff.Port, Immutable: []string{"Protocol", "To"}, Replace: diff.DeleteFirst, Restore: true},
 		"inner": {Role: diff.EntryPoint | diff.Port, Replace: diff.DeleteFirst, Restore: true},
-		"pool":  {}, "check": {}, "part": {},
+		"pool":  {}, "check": {}, "part": {}, "host": {Restore: true, Within: diff.Within{Cascade: true}},
 		"wall": {Role: diff.Admits, Sets: map[string]diff.Set{"Ports": {}}},
 		"door": {Role: diff.Completes},
 	}}
@@ -67,7 +68,12 @@ func TestRestorable(t *testing.T) {
 			},
 			restore: true,
 		},
-		"what has parts cannot be restored by one call": {
+		"parts are restored as well": {
+			want: desiredStack(rule("UDP", "a"), pool("a"), checks("a"), ownedResource(newKey("host", ""), newKey("rule", ""), address{})),
+			have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), ownedResource(newKey("host", ""), newKey("rule", ""), address{})),
+			plan: []string{"delete rule", "create rule <- delete rule", "create host <- create rule"}, restore: true,
+		},
+		"parts of a kind that cannot be restored": {
 			want: desiredStack(rule("UDP", "a"), pool("a"), checks("a"), ownedResource(newKey("part", ""), newKey("rule", ""), address{})),
 			have: observedStack(rule("TCP", "a"), pool("a"), checks("a"), ownedResource(newKey("part", ""), newKey("rule", ""), address{})),
 			plan: []string{"delete part", "delete rule <- delete part", "create rule <- delete rule", "create part <- create rule"},
@@ -142,6 +148,42 @@ func TestSeveralReplaced(t *testing.T) {
 			}
 			if d := cmp.Diff(tc.undone, undone); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestReplacedBeneath: where what an entry point refers to is replaced under its name, both are
+// restored, and the new one of both is undone where a later one is refused.
+func TestReplacedBeneath(t *testing.T) {
+	for name, restores := range map[string]bool{"it can be restored": true, "it cannot be restored": false} {
+		t.Run(name, func(t *testing.T) {
+			rules := diff.Rules{
+				Kinds: map[stack.Kind]diff.Rule{
+					"entry": {Role: diff.EntryPoint, Immutable: []string{"Protocol"}, Replace: diff.DeleteFirst, Restore: true},
+					"pool":  {Immutable: []string{"Ports"}, Replace: diff.DeleteFirst, Restore: restores},
+					"door":  {Role: diff.Completes},
+				},
+				Edges: []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "entry"}, Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"}},
+			}
+			of := func(n int) []stack.Resource {
+				return []stack.Resource{
+					ownedResource(newKey("entry", ""), stack.Key{}, listener{Protocol: fmt.Sprint(n), To: newRef("pool", "")}),
+					ownedResource(newKey("pool", ""), stack.Key{}, wall{Ports: []int{n}}), ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: []int{n}}),
+				}
+			}
+			undone := map[string]int{}
+			for _, s := range diff.Compare(desiredStack(of(2)...), observedStack(of(1)...), rules, ledgerWith(nil)).Steps {
+				if undone[s.ID.String()] = len(s.Undoes); s.ID.Action == plan.Create && s.Pair.Restore != (restores || s.ID.Key.Kind == "entry") {
+					t.Errorf("%s is restored: %v", s.ID, s.Pair.Restore)
+				}
+			}
+			want := map[string]int{"delete entry": 0, "delete pool": 0, "create pool": 0, "create entry": 0, "update door": 1}
+			if restores {
+				want["create entry"], want["update door"] = 1, 2
+			}
+			if d := cmp.Diff(want, undone); d != "" {
+				t.Errorf("undone replacements (-want +got):\n%s", d)
 			}
 		})
 	}

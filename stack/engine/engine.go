@@ -99,10 +99,12 @@ func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates 
 	r := newRun(ctx, e, p, have)
 	r.closeGates(gates)
 	for {
+		r.startAgain()
 		if ctx.Err() == nil {
 			r.start()
 		}
 		r.startUndoing()
+		r.startAgain()
 		if len(r.calls) == 0 {
 			break
 		}

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -69,11 +72,15 @@ func (r *run) isReplaced(s plan.Step) bool {
 	return ok && r.results[at] != nil && r.results[at].State == Done
 }
 
-// countRemedies returns how many calls may be made in place of steps that are not performed.
-func countRemedies(steps []plan.Step) int {
+// countRemedies returns how many calls may be made in place of steps that are not performed. A
+// resource that is restored may have any of the others as parts.
+func countRemedies(steps []plan.Step, have *stack.Stack) int {
 	n := 0
 	for _, s := range steps {
 		n += len(s.Otherwise) + 2*len(s.Undoes)
+	}
+	if slices.ContainsFunc(steps, func(s plan.Step) bool { return s.Pair.Restore }) {
+		n += len(have.Resources)
 	}
 	return n
 }

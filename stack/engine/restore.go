@@ -23,11 +23,12 @@ type losses struct {
 	owned map[stack.Owner]int // how many of each owner
 }
 
-// loss is a deleted resource, with the identifiers of its references: their keys may
-// belong to replacements by now.
+// loss is a deleted resource with its parts, and with the identifiers of its references: their
+// keys may belong to replacements by now.
 type loss struct {
 	resource stack.Resource
 	ids      map[stack.Key]string
+	parts    []loss
 }
 
 // lossID names a loss by the resource that was to replace it.
@@ -83,7 +84,21 @@ func lossFrom(have *stack.Stack, r stack.Resource) loss {
 			lost.ids[ref.To] = used.ID
 		}
 	}
+	for _, part := range have.Resources {
+		if part.In == r.Key {
+			lost.parts = append(lost.parts, lossFrom(have, part))
+		}
+	}
 	return lost
+}
+
+// count returns the number of the lost resources.
+func (l loss) count() int {
+	n := 1
+	for _, part := range l.parts {
+		n += part.count()
+	}
+	return n
 }
 
 func (l *losses) dropLoss(id lossID) {
@@ -94,7 +109,7 @@ func (l *losses) dropLoss(id lossID) {
 }
 
 // pruneFor drops the losses of a plan's owner that the plan does not create any more, and
-// returns how many are left.
+// returns how many resources are left.
 func (l *losses) pruneFor(p plan.Plan) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +125,9 @@ func (l *losses) pruneFor(p plan.Plan) int {
 		switch {
 		case id.owner != p.Owner:
 		case creates(id.key):
-			left += len(lost)
+			for _, o := range lost {
+				left += o.count()
+			}
 		default:
 			l.dropLoss(id)
 		}
@@ -144,9 +161,12 @@ func (r *run) isRefused(i int, res Result) bool {
 }
 
 // restoreOld creates the old resources again where the new one, for which they were deleted, was
-// refused or cannot be tried because of a refusal. The call is made even if the run is
-// to end: nothing serves meanwhile.
+// refused or cannot be tried because of a refusal.
 func (r *run) restoreOld(i int, res Result) {
+	if res.Step.ID.Action == plan.Delete && res.State == Done && r.isPointless(i) { // it was under way
+		i = r.createOf(i)
+		res = *r.results[i]
+	}
 	if res.Step.ID.Action != plan.Create || !r.isRefused(i, res) {
 		return
 	}
@@ -155,13 +175,113 @@ func (r *run) restoreOld(i int, res Result) {
 	}
 }
 
-// createAgain creates an old resource again in place of the one that a step creates.
+// createOf returns the place of the create that a deletion makes room for; -1: there is none.
+func (r *run) createOf(i int) int {
+	s := r.steps[i]
+	if at, ok := r.graph.At(s.Pair.Create); ok && s.Pair.Restore && s.Pair.Delete == s.ID {
+		return at
+	}
+	return -1
+}
+
+// isPointless reports whether a step deletes an old resource for a new one that was refused, or
+// cannot be tried because of a refusal.
+func (r *run) isPointless(i int) bool {
+	at := r.createOf(i)
+	return at >= 0 && r.results[at] != nil && r.isRefused(at, *r.results[at])
+}
+
+// causeOf returns the original cause of the result of a step.
+func (r *run) causeOf(i int) *Result {
+	if r.causes[i] != nil {
+		return r.causes[i]
+	}
+	return r.results[i]
+}
+
+// again is an old resource that is created in place of the one that a step creates.
+type again struct {
+	of  plan.Step
+	old loss
+	why string
+}
+
+// createAgain has an old resource and its parts created again in place of the one that a step
+// creates, once.
 func (r *run) createAgain(create plan.Step, old loss, why string) {
-	step := plan.Step{ID: create.ID, Target: r.asBefore(old), Reason: plan.Missing, Why: why, Locks: create.Locks, Batch: create.Batch}
-	step.ID.Key = step.Target.Key
-	known := step // to the cloud it is a create like any other
-	known.ID.Part = partRestore
-	r.repair(create.ID, step, known)
+	key := old.resource.Key
+	if !slices.ContainsFunc(r.again, func(a again) bool { return a.old.resource.Key == key }) && r.restoreOf(key) == nil {
+		r.again = append(r.again, again{create, old, why})
+	}
+	create.Batch = "" // that of another kind
+	for _, part := range old.parts {
+		r.createAgain(create, part, why)
+	}
+}
+
+// startAgain submits the creates of old resources, each after those of what it needs. They wait
+// until the new resources are deleted. The calls are made even if the run is to end: nothing
+// serves meanwhile.
+func (r *run) startAgain() {
+	if slices.ContainsFunc(r.undoing, r.wasReplaced) {
+		return
+	}
+	left := r.again
+	r.again = nil
+	for _, a := range left {
+		step := plan.Step{ID: a.of.ID, Target: a.old.resource, Reason: plan.Missing, Why: a.why, Locks: a.of.Locks, Batch: a.of.Batch}
+		step.ID.Key = step.Target.Key
+		state := r.stateOfNeeds(a.old.resource, left)
+		if step.Target = r.asBefore(a.old); state == Waiting {
+			r.again = append(r.again, a)
+			continue
+		}
+		known := step // to the cloud it is a create like any other
+		known.ID.Part = partRestore
+		if state == Done {
+			r.repair(a.of.ID, step, known)
+		} else {
+			r.restores = append(r.restores, restore{of: a.of.ID, Result: Result{Step: known, State: state}})
+		}
+	}
+}
+
+// stateOfNeeds returns the state of the old resources that another one refers to or is In: Done
+// if they exist or were never deleted.
+func (r *run) stateOfNeeds(old stack.Resource, left []again) State {
+	needs := []stack.Key{old.In}
+	for _, ref := range stack.Refs(old.Spec) {
+		needs = append(needs, r.keyOf(ref))
+	}
+	state := Done
+	for _, key := range needs {
+		switch sent := r.restoreOf(key); {
+		case key == stack.Key{} || key == old.Key:
+		case sent != nil && sent.State != Done && sent.State != Waiting:
+			return Skipped
+		case sent != nil && sent.State == Waiting, slices.ContainsFunc(left, func(a again) bool { return a.old.resource.Key == key }):
+			state = Waiting
+		}
+	}
+	return state
+}
+
+// keyOf returns the key of what a reference leads to.
+func (r *run) keyOf(ref stack.Ref) stack.Key {
+	if at := slices.IndexFunc(r.began.Resources, func(o stack.Resource) bool { return ref.ID != "" && o.ID == ref.ID }); at >= 0 {
+		return r.began.Resources[at].Key
+	}
+	return ref.To
+}
+
+// restoreOf returns the create of an old resource that was submitted; nil: there is none.
+func (r *run) restoreOf(key stack.Key) *Result {
+	for i, o := range r.restores {
+		if o.Step.ID.Key == key && o.Step.ID.Part == partRestore {
+			return &r.restores[i].Result
+		}
+	}
+	return nil
 }
 
 // repair submits a step that the plan does not have, in place of one that was not performed.
@@ -181,7 +301,10 @@ func (r *run) asBefore(l loss) stack.Resource {
 	old.ID = ""
 	old.Spec = stack.Rebind(old.Spec, func(ref stack.Ref) stack.Ref {
 		now, _ := r.have.Get(ref.To)
-		if id := l.ids[ref.To]; id != "" && id != now.ID {
+		if key := r.keyOf(ref); ref.ID != "" && r.restoreOf(key) != nil {
+			return stack.RefTo(key)
+		}
+		if id := l.ids[ref.To]; id != "" && id != now.ID && r.restoreOf(ref.To) == nil {
 			return stack.RefID(id)
 		}
 		return ref
@@ -204,9 +327,26 @@ func (r *run) recordRestore(c completion) {
 		if res.Step.ID.Part == partRestore {
 			of := r.restores[at].of
 			r.engine.losses.learnRestore(lossID{of.Owner, of.Key}, res.Step.ID.Key)
+			r.followRestored(res.Step.ID.Key)
 		}
 	}
 	r.engine.options.Observe(res)
+}
+
+// followRestored has the backends of today written to a resource that exists again.
+func (r *run) followRestored(key stack.Key) {
+	now, _ := r.have.Get(key) // only this goroutine writes to it
+	for _, s := range r.steps {
+		if _, removed := r.performed(s.ID); s.ID.Action != plan.Delete || !removed {
+			continue
+		}
+		for _, update := range s.Otherwise {
+			if update.ID.Key == key && update.ID.Action == plan.Update {
+				update.Target.ID = now.ID
+				r.instead = append(r.instead, restore{of: s.ID, Result: Result{Step: update}})
+			}
+		}
+	}
 }
 
 // restore is a step in place of one that was not performed: the create of an old resource, or

@@ -211,3 +211,22 @@ func TestLossesEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestRestoredFollows: the backends of today are written to a resource that exists again.
+func TestRestoredFollows(t *testing.T) {
+	p, have := planReplacement()
+	update := plan.Step{ID: p.Steps[0].ID, Target: p.Steps[0].Target, Reason: plan.Changed}
+	update.ID.Action, update.Target.ID = plan.Update, "id-of-deleted"
+	p.Steps[0].Otherwise = []plan.Step{update}
+	var updated []string
+	cloud := &names{has: map[string]string{"rule": "old", "pool": "pool"}, answers: map[string]plan.Outcome{"new": refuseAs(fault.Invalid)}}
+	cloud.then = func(s plan.Step) {
+		if s.ID.Action == plan.Update {
+			updated = append(updated, s.Target.ID)
+		}
+	}
+	New(cloud.apply, nil, Options{}).Run(t.Context(), p, have, nil)
+	if d := cmp.Diff([]string{"id-of-old"}, updated); d != "" {
+		t.Errorf("updated (-want +got):\n%s", d)
+	}
+}

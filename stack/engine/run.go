@@ -53,7 +53,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		results:   make([]*Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
-		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps)+e.losses.pruneFor(p)),
+		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps, have)+e.losses.pruneFor(p)),
 		began:     have,
 		have:      known,
 	}
@@ -110,7 +110,7 @@ func (r *run) start() {
 	for at := 0; at < len(r.ready); {
 		i := r.ready[at]
 		s, call := r.steps[i], r.callOf(i)
-		ends := r.results[i] != nil || s.ID.Action == plan.Forget
+		ends := r.results[i] != nil || s.ID.Action == plan.Forget || r.isPointless(i)
 		if !ends && r.calls[call] == 0 && len(r.calls) >= r.engine.options.PerOwner {
 			at++
 			continue
@@ -118,6 +118,8 @@ func (r *run) start() {
 		r.ready = slices.Delete(r.ready, at, at+1)
 		switch {
 		case r.results[i] != nil: // a closed gate
+		case r.isPointless(i):
+			r.block(i, r.results[r.createOf(i)], r.causeOf(r.createOf(i)))
 		case ends:
 			r.conclude(i, Result{Step: s, State: Done})
 		default:

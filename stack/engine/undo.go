@@ -12,6 +12,7 @@ type repairs struct {
 	restores []restore
 	instead  []restore // updates in place of steps that were not performed, not sent yet
 	undoing  []undoing // in the order of the refusals
+	again    []again   // old resources that are to be created, not sent yet
 }
 
 // undoing is a replacement that is undone: the new resource is deleted, and then the old one is
@@ -19,7 +20,6 @@ type repairs struct {
 type undoing struct {
 	pair plan.Pair
 	sent bool // the deletion
-	gone bool // all new ones are deleted
 }
 
 // undoReplacements undoes the replacements that are of no use without a step that was refused,
@@ -36,44 +36,57 @@ func (r *run) undoReplacements(i int, res Result) {
 }
 
 // startUndoing makes the next call that undoes replacements once no other call is in flight: all
-// new resources are deleted before an old one is created. It is made even if the run is to end:
-// nothing serves meanwhile.
+// new resources are deleted, the last one first, before an old one is created. It is made even if
+// the run is to end: nothing serves meanwhile.
 func (r *run) startUndoing() {
 	if len(r.calls) > 0 {
 		return
 	}
 	r.undoing = slices.DeleteFunc(r.undoing, r.cannotUndo)
-	if len(r.undoing) == 0 {
-		return
-	}
-	next, gone := r.undoing[0], true
-	if at := slices.IndexFunc(r.undoing, func(u undoing) bool { return !u.sent }); at >= 0 {
-		next, gone = r.undoing[at], false
-	}
-	create, _ := r.performed(next.pair.Create)
-	remove, _ := r.performed(next.pair.Delete)
-	if gone {
-		for i := range r.undoing {
-			r.undoing[i].gone = true
+	var next plan.Pair
+	for _, u := range r.undoing {
+		if !u.sent && (next.IsZero() || r.isBehind(u.pair.Create, next.Create)) {
+			next = u.pair
 		}
-		r.undoing = slices.DeleteFunc(r.undoing, func(u undoing) bool { return u.pair.Delete == next.pair.Delete })
-		r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
+	}
+	if next.IsZero() {
+		for _, u := range r.undoing {
+			create, _ := r.performed(u.pair.Create)
+			remove, _ := r.performed(u.pair.Delete)
+			r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
+		}
+		r.undoing = nil
 		return
 	}
 	for i, u := range r.undoing {
-		r.undoing[i].sent = u.sent || u.pair.Create == next.pair.Create
+		r.undoing[i].sent = u.sent || u.pair.Create == next.Create
 	}
-	now, _ := r.have.Get(next.pair.Create.Key)
-	r.repair(next.pair.Create, deletionOf(create, remove, now), deletionOf(create, remove, now))
+	create, _ := r.performed(next.Create)
+	remove, _ := r.performed(next.Delete)
+	now, _ := r.have.Get(next.Create.Key)
+	step := deletionOf(create, remove, now)
+	r.repair(next.Create, step, step)
+}
+
+// isBehind reports whether a step needs another one, directly or through others.
+func (r *run) isBehind(step, other plan.StepID) bool {
+	at, _ := r.graph.At(step)
+	before, _ := r.graph.At(other)
+	return r.graph.Before([]int{at})[before]
 }
 
 // cannotUndo reports whether a replacement was not performed as a whole, or its new resource
 // could not be deleted.
 func (r *run) cannotUndo(u undoing) bool {
+	_, exists := r.have.Get(u.pair.Create.Key) // only calls under way write to it
+	return !r.wasReplaced(u) || exists == u.sent
+}
+
+// wasReplaced reports whether a replacement was performed as a whole.
+func (r *run) wasReplaced(u undoing) bool {
 	_, created := r.performed(u.pair.Create)
 	_, removed := r.performed(u.pair.Delete)
-	_, exists := r.have.Get(u.pair.Create.Key) // only calls under way write to it
-	return !u.gone && (!created || !removed || exists == u.sent)
+	return created && removed
 }
 
 // performed returns a step of the plan, and whether it was performed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,5 +122,111 @@ func TestUndoAtShutdown(t *testing.T) {
 	}
 	if !slices.ContainsFunc(r.Results, func(res Result) bool { return len(r.Undone(res)) == 1 }) {
 		t.Errorf("not reported: %v", r.Results)
+	}
+}
+
+// planBeneath returns a plan that replaces a resource and what it refers to under their names, and
+// then completes the new one. The old one has a part.
+func planBeneath() (plan.Plan, *stack.Stack) {
+	have := &stack.Stack{Owner: testOwner(1)}
+	swap := func(name, old, made string, to stack.Ref, needs ...plan.StepID) (remove, create plan.Step) {
+		found := stack.Resource{Key: testKey(name), ID: "id-of-" + old, Proof: stack.Name, Spec: thing{Name: old, To: to}}
+		have.Put(found)
+		create = createStep(testOwner(1), name)
+		create.Target.Spec, create.Reason = thing{Name: made}, plan.Replaced
+		remove = plan.Step{ID: create.ID, Target: found, Reason: plan.Replaced, Needs: needs}
+		remove.ID.Action = plan.Delete
+		create.Pair = plan.Pair{Create: create.ID, Delete: remove.ID, Order: plan.DeleteFirst, Restore: true}
+		remove.Pair, create.Needs = create.Pair, []plan.StepID{remove.ID}
+		return remove, create
+	}
+	leave, enter := swap("rule", "old", "new", stack.RefTo(testKey("pool")))
+	drain, fill := swap("pool", "old pool", "new pool", stack.Ref{}, leave.ID)
+	have.Put(stack.Resource{Key: testKey("part"), In: testKey("rule"), ID: "id-of-part", Proof: stack.Name, Spec: thing{Name: "part"}})
+	enter.Needs, enter.Undoes = append(enter.Needs, fill.ID), []plan.Pair{fill.Pair}
+	door := createStep(testOwner(1), "door", "rule")
+	door.Undoes = []plan.Pair{fill.Pair, enter.Pair}
+	return planOf(leave, drain, fill, enter, door), have
+}
+
+// TestRestoreInOrder: what a restored resource refers to is restored before it, and its parts
+// after it. New resources are deleted in the other order.
+func TestRestoreInOrder(t *testing.T) {
+	const begun = "delete rule, delete pool, create new pool, "
+	for name, tc := range map[string]struct{ refused, calls string }{
+		"what it refers to is refused": {"new pool", begun + "create old pool, create old, create part"},
+		"it is refused":                {"new", begun + "create new, delete pool, create old pool, create old, create part"},
+		"what completes it is refused": {"door", begun + "create new, create door, delete rule, delete pool, create old pool, create old, create part"},
+		"what it refers to stays away": {"door, old pool", begun + "create new, create door, delete rule, delete pool, create old pool"},
+		"it stays away":                {"new pool, old", begun + "create old pool, create old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls []string
+			cloud := &names{has: map[string]string{}, answers: map[string]plan.Outcome{}}
+			for refused := range strings.SplitSeq(tc.refused, ", ") {
+				cloud.answers[refused] = refuseAs(fault.Denied)
+			}
+			cloud.then = func(s plan.Step) {
+				what := s.ID.Key.Name
+				if spec, _ := s.Target.Spec.(thing); s.ID.Action == plan.Create {
+					what = spec.Name
+				}
+				calls = append(calls, string(s.ID.Action)+" "+what)
+			}
+			p, have := planBeneath()
+			r := New(cloud.apply, nil, Options{}).Run(t.Context(), p, have, nil)
+			if got := strings.Join(calls, ", "); got != tc.calls {
+				t.Errorf("calls:\n got %s\nwant %s", got, tc.calls)
+			}
+			restored := !strings.Contains(tc.refused, "old")
+			for _, was := range have.Resources {
+				if now, exists := r.Have.Get(was.Key); restored && (!exists || cmp.Diff(was, now) != "") {
+					t.Errorf("%s is not as before: %v", was.Key, now)
+				}
+			}
+			if skipped := slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID.Part == partRestore && res.State == Skipped }); skipped == restored {
+				t.Errorf("a restore is skipped: %v", skipped)
+			}
+		})
+	}
+}
+
+// TestRoomForNothing: where one of several old resources cannot be deleted, the others stay, or are
+// created again if their deletion was under way.
+func TestRoomForNothing(t *testing.T) {
+	for name, atOnce := range map[string]int{"one after the other": 1, "at once": 2} {
+		t.Run(name, func(t *testing.T) {
+			p, have, left := plan.Plan{Owner: testOwner(1)}, &stack.Stack{Owner: testOwner(1)}, map[string]bool{"a": true, "b": true}
+			create := createStep(testOwner(1), "x")
+			for old := range left {
+				have.Put(stack.Resource{Key: testKey(old), ID: old, Proof: stack.Name, Spec: thing{Name: old}})
+			}
+			for _, old := range have.Resources {
+				s := plan.Step{ID: create.ID, Target: old, Reason: plan.Unwanted}
+				s.ID.Action, s.ID.Key = plan.Delete, old.Key
+				create.Needs = append(create.Needs, s.ID)
+				s.Pair = plan.Pair{Create: create.ID, Delete: s.ID, Order: plan.DeleteFirst, Restore: true}
+				create.Pair = s.Pair
+				p.Steps = append(p.Steps, s)
+			}
+			p.Steps = append(p.Steps, create)
+			first, deletions := p.Steps[0].ID.Key, 0
+			var mu sync.Mutex
+			apply := applyEach(func(s plan.Step) plan.Outcome {
+				mu.Lock()
+				defer mu.Unlock()
+				if s.ID.Action == plan.Delete && s.ID.Key == first {
+					return refuseAs(fault.Denied)
+				}
+				if left[s.ID.Key.Name] = s.ID.Action == plan.Create; s.ID.Action == plan.Delete {
+					deletions++
+				}
+				return plan.Done(s.Target)
+			})
+			New(apply, nil, Options{PerOwner: atOnce}).Run(t.Context(), p, have, nil)
+			if !left["a"] || !left["b"] || left["x"] || deletions != atOnce-1 {
+				t.Errorf("%d deletions, left: %v", deletions, left)
+			}
+		})
 	}
 }

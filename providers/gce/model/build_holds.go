@@ -1,6 +1,10 @@
 package model
 
-import "github.com/berth-lb/berth/stack"
+import (
+	"slices"
+
+	"github.com/berth-lb/berth/stack"
+)
 
 // reserve wants an address of our own while rules that have an IP are created or
 // replaced: Google reclaims the IP as soon as nothing uses it. Rules that get one IP
@@ -50,16 +54,17 @@ func (b *builder) holdOld(making []stackResource, choice ipChoice) {
 }
 
 // holdLeaving wants addresses for the IPs of rules that the new ones do not get and that must be
-// deleted before: a backend service changes its protocol while no rule refers to it.
+// deleted before: a backend service changes its protocol, or is replaced under its name, while no
+// rule refers to it.
 func (b *builder) holdLeaving() {
-	for _, r := range b.have.Of(RuleKind(b.scheme)) {
+	for _, r := range slices.Concat(b.have.Of(KindExternalRule), b.have.Of(KindInternalRule)) {
 		rule, _ := r.Spec.(Rule)
 		found, _ := b.have.Get(rule.Backend.To)
 		next, wanted := b.out.Get(rule.Backend.To)
 		old, _ := found.Spec.(Backend)
 		spec, _ := next.Spec.(Backend)
 		_, stays := b.out.Get(r.Key)
-		if r.Proof != noProof && !stays && wanted && old.Protocol != spec.Protocol && old.Scheme == spec.Scheme && b.ips[rule.IPVersion].ip != rule.IP {
+		if r.Proof != noProof && !stays && wanted && (old.Protocol != spec.Protocol || old.Scheme != spec.Scheme) && b.ips[rule.IPVersion].ip != rule.IP {
 			b.hold(r.Key.Name, rule)
 		}
 	}

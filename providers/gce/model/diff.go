@@ -34,6 +34,7 @@ func Rules() diff.Rules {
 			Sets:    map[string]diff.Set{"Instances": {Chunk: PoolMembersPerCall}, "Checks": {RemoveFirst: true}},
 			Equal:   map[string]diff.Equal{"Affinity": sameAffinity},
 			Replace: diff.DeleteFirst,
+			Restore: true,
 			Clash:   diff.Refused,
 			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		},
@@ -92,6 +93,7 @@ func backendRule() diff.Rule {
 		// timeout changes with it: UDP has none.
 		Parts:   map[string]string{"Protocol": "protocol", "Draining": "protocol"},
 		Replace: diff.DeleteFirst, // both have one name
+		Restore: true,
 		Clash:   diff.Refused,
 		Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts, "Affinity": plan.Brief},
 		Batch:   sharedBatch,

@@ -64,16 +64,21 @@ func newerLaws(t *testing.T) *laws.Subject {
 	})
 	s.Neighbours = slices.Concat([][2]string{{"netlb", "netlb"}, {"neg", "neg"}, {"netlb", "netlb there"}, {"neg", "neg there"}},
 		besideEachOther("netlb here", "netlb there", "netlb last"), besideEachOther("neg here", "neg there", "neg last"))
-	const oneName = "load balancers of both schemes have a backend service of one name, so the old rule is deleted before the new backend service exists"
-	s.Known = append(knownOfAll(),
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindInternalRule), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindExternalRule), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindInternalRule), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindExternalRule), Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: oneName},
-	)
+	const oneName = "load balancers of both schemes have a backend service of one name, and are restored after a definite refusal, by the process that has deleted them"
+	s.Known = knownOfAll()
+	for _, kind := range []stack.Kind{KindBackend, KindInternalRule, KindExternalRule} {
+		s.Known = append(s.Known,
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, kind), Only: laws.WithoutAnswer, Reason: oneName},
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, kind), Only: laws.AfterRestart, Reason: oneName})
+	}
+	s.Known = append(s.Known,
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Only: laws.WithoutAnswer, Reason: oneName},
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Only: laws.AfterRestart, Reason: oneName})
+	const several = "where one rule becomes several, the others use the new backend service, which is not replaced by the old one then"
+	s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: several})
+	for _, kind := range []stack.Kind{KindInternalRule, KindExternalRule} {
+		s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, kind), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: several})
+	}
 	return s
 }
 

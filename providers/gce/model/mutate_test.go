@@ -23,6 +23,7 @@ var (
 		"mechanism: no IP is held":                                                                     "web: pool -> pool ports",
 	}
 	seenNewer = map[string]string{
+		"restore: backend-service is not restored":                          "web: neg -> netlb",
 		"edges: a backend service that a rule refers to keeps its protocol": "web: neg -> neg udp",
 		"edges: a rule has the protocol of its backend service":             "web: neg -> neg udp",
 		"impact: internal-forwarding-rule does not mark delete":             "web: neg -> netlb",
@@ -59,6 +60,7 @@ var idleOrders = map[string]string{
 	"impact: backend-service does not mark replace":                                                  ownDelete,
 	"impact: backend-service does not mark delete":                                                   ownDelete,
 	"impact: backend-service does not mark Affinity":                                                 "session affinity has no part in flows",
+	"restore: target-pool is not restored":                                                           "no case has another session affinity",
 	"impact: target-pool does not mark replace":                                                      ownDelete,
 	"impact: target-pool does not mark delete":                                                       ownDelete,
 }

@@ -50,7 +50,8 @@ func Rules() diff.Rules {
 				Batch:   batchListener,
 			},
 			KindRule: {
-				Role: diff.Port, FollowsBackends: true, Within: inside, Clash: diff.Refused,
+				// A listener of HTTP serves no client without its rules.
+				Role: diff.Port | diff.Completes, FollowsBackends: true, Within: inside, Clash: diff.Refused, Restore: true,
 				Immutable: []string{"Domain", "URL"}, Sticky: []string{"Certificate"},
 				Sets:   map[string]diff.Set{"Members": {Whole: true}},
 				Equal:  map[string]diff.Equal{"Settings": hasSettings},
