@@ -207,6 +207,21 @@ func TestOwnStays(t *testing.T) {
 	})
 }
 
+// TestListsStay: lists of a listener stay without their annotations, also in the process that has created it.
+func TestListsStay(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(2))
+		svc := props.Service("web", withKeys("acl-status", "on", "acl-id", defaultSeed().Lists[0], "acl-type", "white")).Service
+		w.Serve(svc)
+		before := w.Sim.Cloud.Forwards()
+		svc.Annotations = withKeys("scheduler", "wrr")
+		w.Serve(svc)
+		if d := cmp.Diff(before, w.Sim.Cloud.Forwards()); d != "" {
+			t.Errorf("forwards (-before +after):\n%s", d)
+		}
+	})
+}
+
 // TestEmptyList: an admitting list without entries is refused for a new Service, and for a live one,
 // which keeps its clients.
 func TestEmptyList(t *testing.T) {

@@ -177,8 +177,12 @@ func (b *builder) access(want *Listener, existing Listener) {
 		return
 	}
 	entries := 0
+	_, _, given := listsKey.Lookup(v)
 	for _, id := range ids {
 		list, ok := b.listOf(id)
+		if !ok && !given {
+			continue // it stays, and was not read since the listener was created
+		}
 		if !ok {
 			b.problems = append(b.problems, listsKey.Refusal(v, "has "+id+", which is no access control list of this account and region", "ids of existing access control lists"))
 			return
@@ -186,7 +190,7 @@ func (b *builder) access(want *Listener, existing Listener) {
 		entries += len(list.Entries)
 		b.out.Put(stack.Resource{Key: ListKey(id), ID: id, Ownership: stack.External, Spec: list})
 	}
-	if _, _, given := listsKey.Lookup(v); given && entries == 0 && want.Settings[paramListType] == admitting {
+	if given && entries == 0 && want.Settings[paramListType] == admitting {
 		p := listsKey.Refusal(v, "has no entries, and the cloud admits everyone by an empty list", "lists with entries")
 		p.Taken = true // an entry can be added at any time
 		b.problems = append(b.problems, p)
