@@ -7,8 +7,8 @@ COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-CONFORM := test/conform/aws test/conform/azure test/conform/baidu test/conform/gce test/conform/ibm test/conform/openstack test/conform/tencent
-NESTED := test/argocd test/alerts test/page test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/tencent/sdk
+CONFORM := test/conform/alibaba test/conform/aws test/conform/azure test/conform/baidu test/conform/gce test/conform/ibm test/conform/openstack test/conform/tencent
+NESTED := test/argocd test/alerts test/page test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/alibaba/sdk test/conform/tencent/sdk
 PLANE := go -C test/controlplane run ./cmd/controlplane
 # Fetches the modules of what the demo compiles while it compiles, instead of in between.
 FETCH := { go list -deps ./cmd/... ./test/sim/cmd/...; go -C test/controlplane list -deps go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver; } >/dev/null 2>&1
@@ -34,8 +34,8 @@ endef
 # So do those of conformance. What interrupts a controller over and over takes longest, and has
 # a process and a cluster of its own for each cloud. More would not end earlier: two processors
 # are busy with eight clusters. The parts: a cloud, what of it is run (empty: all), and what is
-# not. Baidu AI Cloud, IBM Cloud and Tencent Cloud have models alone, which need no cluster.
-PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half@ $c@@TestConform/half) baidu@@ ibm@@ tencent@@
+# not. Alibaba Cloud, Baidu AI Cloud, IBM Cloud and Tencent Cloud have models alone, which need no cluster.
+PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half@ $c@@TestConform/half) alibaba@@ baidu@@ ibm@@ tencent@@
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help

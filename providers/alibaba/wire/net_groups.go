@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/providers/fault"
@@ -56,7 +57,15 @@ func (s *Session) netServers(c *change, action, group, name string, all []model.
 	var refused []plan.Refusal
 	for part := range slices.Chunk(all, serversAtOnce) {
 		not, err := kit.Split(part, nil, func(some []model.Server) error {
-			return s.changeNet(c.Ctx, group, action, serverParams(group, name, some), nil)
+			params := serverParams(group, name, some)
+			if action == actRemoveNetServers { // it takes what tells servers apart
+				for i := range some {
+					at := "Servers." + strconv.Itoa(i+1) + "."
+					params.Del(at + "Weight")
+					params.Del(at + "Description")
+				}
+			}
+			return s.changeNet(c.Ctx, group, action, params, nil)
 		})
 		refused = append(refused, not...)
 		if err != nil {

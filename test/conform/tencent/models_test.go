@@ -46,14 +46,14 @@ func (r *recorded) Forwards() []account.Forward { return nil }
 // TestModels serves and changes Services of all kinds. Requests and answers must fit the models, and
 // every action of the simulator must occur.
 func TestModels(t *testing.T) {
-	all, err := newJudge(t.Context())
+	all, err := models.Load(t.Context(), "sdk")
 	if err != nil || len(all) < 50 {
 		t.Fatalf("%d models, %v", len(all), err)
 	}
 	virtual.Test(t, func(t *testing.T) {
 		cloud := account.Cloud[simtencent.Options, *recorded]{Entry: providers.EntryOf(tencent.Cloud()), Start: func(t testing.TB, opt simtencent.Options) *recorded {
 			r := &recorded{Cloud: virtual.Fresh(t, simtencent.New, opt), notes: service.NewNotes(fake.NewClientset())}
-			r.record = models.Recorder{Simulator: r.Cloud, Judge: all.Judge}
+			r.record = models.Recorder{Simulator: r.Cloud, Judge: judge(all).Judge}
 			r.url = virtual.Start(t, &r.record)
 			return r
 		}}

@@ -2,6 +2,7 @@ package alibaba
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
@@ -97,6 +98,15 @@ func (c *Cloud) StopNetListener(description string) {
 	c.Locked(func() {
 		for _, l := range c.Live.Having(netListeners, "ListenerDescription", description) {
 			c.Live.Change(netListeners, l.Text("id"), rest.Object{"ListenerStatus": "Stopped"})
+		}
+	})
+}
+
+// RenameSecurityGroups gives a name to the security groups that controllers have created.
+func (c *Cloud) RenameSecurityGroups(name string) {
+	c.Locked(func() {
+		for _, g := range c.Live.All(securityGroups, func(g rest.Object) bool { return strings.HasPrefix(g.Text("SecurityGroupName"), "k8s-") }) {
+			c.Live.Change(securityGroups, g.Text("id"), rest.Object{"SecurityGroupName": name})
 		}
 	})
 }

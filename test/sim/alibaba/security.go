@@ -75,7 +75,7 @@ func getSecurityGroup(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answerDone(g.Without("id", "rules", "Tags")).With(rest.Object{"Permissions": rest.Object{"Permission": g.List("rules")}}), nil
+	return answerDone(g.Without("id", "rules", "Tags", "CreationTime", "ResourceGroupId", "SecurityGroupType")).With(rest.Object{"Permissions": rest.Object{"Permission": g.List("rules")}}), nil
 }
 
 func addRules(v *visit) (any, error) {
