@@ -3,6 +3,8 @@ package page
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/service/explain"
 	"github.com/berth-lb/berth/service/graph"
+	"github.com/berth-lb/berth/service/page"
 	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -123,6 +126,7 @@ func TestPage(t *testing.T) {
 	t.Run("codes and heaps", func(t *testing.T) { lookAtHeaps(t, b, url) })
 	t.Run("keyboard", func(t *testing.T) { useKeyboard(t, b, url) })
 	t.Run("access", func(t *testing.T) { checkAccess(t, b, servePage(t, newFleet(12))) })
+	t.Run("token", func(t *testing.T) { enterToken(t, b) })
 	t.Run("many", func(t *testing.T) { showMany(t, b) })
 }
 
@@ -210,15 +214,28 @@ func checkAccess(t *testing.T, b browser, url string) {
 	}
 }
 
-// showMany reads pages of many Services and shows the first rows.
+// Limits of what the list of Services costs, whatever their number.
+const (
+	mostRows  = 200  // in the document
+	bytesEach = 1000 // of an answer, for each Service
+)
+
+// showMany counts the work of showing many Services: one request for each thousand, few bytes for
+// each Service, and the first rows alone.
 func showMany(t *testing.T, b browser) {
-	const n = 2000
-	url := servePage(t, newFleet(n))
-	b.open(t, url, "services")
-	b.wait(t, fmt.Sprintf(`document.querySelector('#count')?.textContent === '%d Services'`, n))
-	t.Logf("%d Services are shown %.0f ms after the start of the page", n, evaluateIn[float64](t, b, `performance.now()`))
-	if got := evaluateIn[int](t, b, `document.querySelectorAll('.fleet tbody tr').length`); got != 500 {
-		t.Errorf("%d rows, want the first 500", got)
+	for _, n := range []int{2000, 10000} {
+		b.open(t, servePage(t, newFleet(n)), "services")
+		b.wait(t, fmt.Sprintf(`document.querySelector('#count')?.textContent === '%d Services'`, n))
+		t.Logf("%d Services are shown %.0f ms after the start of the page", n, evaluateIn[float64](t, b, `performance.now()`))
+		if got := evaluateIn[int](t, b, `document.querySelectorAll('.fleet tbody tr').length`); got != mostRows {
+			t.Errorf("%d Services: %d rows, want the first %d", n, got, mostRows)
+		}
+		if got := evaluateIn[int](t, b, `performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/')).length`); got != n/1000 {
+			t.Errorf("%d Services: %d requests, want %d", n, got, n/1000)
+		}
+		if got := evaluateIn[int](t, b, `performance.getEntriesByType('resource').reduce((sum, e) => sum + (e.name.includes('/api/') ? e.decodedBodySize : 0), 0)`); got == 0 || got > n*bytesEach {
+			t.Errorf("%d Services: %d bytes, want at most %d", n, got, n*bytesEach)
+		}
 	}
 }
 
@@ -235,4 +252,24 @@ func useKeyboard(t *testing.T, b browser, url string) {
 	if got := evaluateIn[string](t, b, `document.querySelector('[data-id="target-group/tcp-80"]').textContent`); got != "target-group/tcp-80 missing " {
 		t.Errorf("the missing group is named %q", got)
 	}
+}
+
+// enterToken opens a page of many users, which asks for the token of this one.
+func enterToken(t *testing.T, b browser) {
+	server := httptest.NewServer(page.NewForUsers(func(r *http.Request) (page.Source, error) {
+		if page.Bearer(r) != "a.b-c" {
+			return nil, &page.Refusal{Status: http.StatusUnauthorized, Text: "the token is missing"}
+		}
+		return newFleet(3), nil
+	}))
+	t.Cleanup(server.Close)
+	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(t, `document.querySelector('#token input') !== null`)
+	if v := b.violations(t); len(v) > 0 {
+		t.Errorf("axe-core finds %v", v)
+	}
+	evaluateIn[bool](t, b, `(() => { const form = document.getElementById('token'); form.elements.token.value = 'a.b-c'; form.requestSubmit(); return true; })()`)
+	b.wait(t, `document.querySelector('#count')?.textContent === '3 Services' && document.getElementById('token') === null`)
 }

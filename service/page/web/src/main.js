@@ -1,9 +1,10 @@
 import { h, render } from '../vendor/preact/preact.mjs';
-import { load, loadFleet, takeToken } from './api.js';
+import { load, loadFleet, setToken, takeToken } from './api.js';
 import { exportPlan } from './export.js';
 import { fleetView } from './fleet.js';
 import { heapsView } from './heaps.js';
 import { planView } from './steps.js';
+import { tokenForm } from './parts.js';
 import { serviceView } from './service.js';
 import { sharedView } from './shared.js';
 import { clean, name } from './text.js';
@@ -19,7 +20,7 @@ const views = [
 const clusterTime = 5000;
 const cloudTime = 20000;
 
-const state = { route: readRoute(), fleet: null, documents: {}, error: '', selected: '', opened: new Set(), shown: 0 };
+const state = { route: readRoute(), fleet: null, documents: {}, error: '', denied: false, selected: '', opened: new Set(), shown: 0 };
 
 // readRoute reads view, Service and filters from the fragment of the address.
 function readRoute() {
@@ -81,15 +82,21 @@ async function refresh() {
   try {
     if (wanted === '') {
       const fleet = await loadFleet(false, (part) => own === reads && !state.fleet && update({ fleet: part, error: '' }));
-      if (own === reads) update({ fleet, error: '' });
+      if (own === reads) update({ fleet, error: '', denied: false });
     } else {
       const found = wanted === 'planned' ? await loadFleet(true) : await load(wanted);
-      if (own === reads) update({ documents: { [wanted]: found }, error: '' });
+      if (own === reads) update({ documents: { [wanted]: found }, error: '', denied: false });
     }
   } catch (err) {
-    if (own === reads) update({ error: err.message });
+    if (own === reads) update(refused(err));
   }
   if (own === reads) timer = setTimeout(() => (document.hidden ? schedule() : refresh()), wanted === '' ? clusterTime : cloudTime);
+}
+
+// refused returns the state after an error. Of a user without rights nothing stays.
+function refused(err) {
+  const denied = err.status === 401 || err.status === 403;
+  return { error: err.message, denied, ...(denied && { fleet: null, documents: {} }) };
 }
 
 function schedule() {
@@ -123,6 +130,7 @@ function Page() {
       h('button', { type: 'button', id: 'reload', onClick: refresh }, 'Read again')),
     h('main', { id: 'main', tabIndex: -1 },
       state.error && h('p', { class: 'banner bad', role: 'alert' }, name(state.error)),
+      state.denied && tokenForm((token) => { setToken(token); refresh(); }),
       state.error && !shownAtAll() ? null : content()),
     h('footer', null, h('a', { href: '/licenses.txt' }, 'Licences of the libraries')),
   ];

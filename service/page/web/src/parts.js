@@ -18,8 +18,9 @@ export function serviceAddress(owner) {
   return '#/services/' + encodeURIComponent(owner.namespace) + '/' + encodeURIComponent(owner.name);
 }
 
-// serviceLink leads to a Service.
+// serviceLink leads to a Service that the user may list.
 export function serviceLink(owner) {
+  if (!owner.namespace) return name(ownerText(owner));
   return h('a', { href: serviceAddress(owner) }, name(ownerText(owner)));
 }
 
@@ -65,4 +66,11 @@ export function choice(label, value, values, set) {
   return field(label, h('select', { value, onChange: (e) => set(e.target.value) },
     h('option', { value: '', selected: value === '' }, 'all'),
     values.map(([key, text]) => h('option', { value: key, key, selected: key === value }, clean(text)))));
+}
+
+// tokenForm asks for the token of a user.
+export function tokenForm(enter) {
+  return [h('h1', null, 'Token'), h('form', { class: 'filters', id: 'token', onSubmit: (e) => { e.preventDefault(); enter(e.target.elements.token.value); } },
+    field('Token', h('input', { type: 'password', name: 'token', autocomplete: 'off', required: true })),
+    h('button', { type: 'submit' }, 'Use this token'))];
 }

@@ -18,9 +18,9 @@ export function keyText(key) {
   return key.name ? key.kind + '/' + key.name : key.kind;
 }
 
-// ownerText returns namespace and name.
+// ownerText returns namespace and name. A Service that the user may not list has only a text.
 export function ownerText(owner) {
-  return owner.namespace || owner.name ? owner.namespace + '/' + owner.name : 'the cluster';
+  return [owner.namespace, owner.name].filter(Boolean).join('/') || 'the cluster';
 }
 
 // valueText returns a value of a document on one line.
