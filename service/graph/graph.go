@@ -155,12 +155,14 @@ func (b *builder) addFlows() {
 			continue
 		}
 		label := fmt.Sprintf("%d/%s", f.Port, f.Protocol)
-		entry := b.entryOf(through).String()
+		first := b.entryOf(through)
+		entry, joined := first.String(), b.joinParts(first, through)
 		b.link(b.add(Node{ID: "port " + label, Role: Port, Label: label}), entry)
 		last, reached := b.follow(entry, through)
 		ends := []string{last}
 		for _, key := range through {
-			if id := key.String(); !reached[id] && !b.leadsTo(id, reached) {
+			id := key.String()
+			if (joined || !reached[id]) && !b.leadsTo(id, reached) {
 				ends = append(ends, id)
 			}
 		}
@@ -182,6 +184,27 @@ func (b *builder) entryOf(through []stack.Key) stack.Key {
 		}
 	}
 	return through[0]
+}
+
+// joinParts links an entry to the other parts of an object that is no resource of its own, as the
+// frontends of a load balancer that several Services use to its pool, and the pool to what is in it.
+// It reports whether there are such parts.
+func (b *builder) joinParts(entry stack.Key, through []stack.Key) bool {
+	parent := b.partOf(entry)
+	if parent == (stack.Key{}) || b.nodes[parent.String()] != nil {
+		return false
+	}
+	from := entry
+	for _, key := range through {
+		if key == entry || b.partOf(key) != parent {
+			continue
+		}
+		b.link(from.String(), key.String())
+		if from == entry {
+			from = key
+		}
+	}
+	return from != entry
 }
 
 // partOf returns the resource that another one is a part of.

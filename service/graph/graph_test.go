@@ -67,6 +67,22 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestParts: frontends, a pool and its members in an object that is no resource are connected.
+func TestParts(t *testing.T) {
+	object := newKey("object", "lb")
+	have, through := &stack.Stack{}, []stack.Key{newKey("entries", ""), newKey("pool", ""), newKey("set", "a"), newKey("set", "b")}
+	for _, key := range through {
+		have.Resources = append(have.Resources, stack.Resource{Key: key, In: object, Proof: stack.Derived, Spec: spec{}})
+	}
+	g := Build(Source{Have: have, Flows: []traffic.Flow{{Port: 80, Protocol: "TCP", Through: through, To: []traffic.Backend{{Name: "node", Port: 80}}}}})
+	want := []Edge{
+		{"entries", "pool"}, {"pool", "set/a"}, {"pool", "set/b"}, {"port 80/TCP", "entries"}, {"set/a", "member node:80"}, {"set/b", "member node:80"},
+	}
+	if !slices.Equal(g.Edges, want) {
+		t.Errorf("the edges are %v, want %v", g.Edges, want)
+	}
+}
+
 // TestManyMembersAreOneNode: a graph stays readable.
 func TestManyMembersAreOneNode(t *testing.T) {
 	in := newSource()
