@@ -43,15 +43,16 @@ type examined struct {
 
 func newExamined(t *testing.T, provider string) *examined {
 	t.Helper()
-	p := &examined{provider: provider, dir: t.TempDir()}
+	p := &examined{dir: t.TempDir()}
+	p.provider, _, _ = strings.Cut(provider, " ")
 	for key, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "AKIDSIMULATOR", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true", "KUBECONFIG": "/dev/null",
 	} {
 		t.Setenv(key, value)
 	}
-	start := map[string]func(*testing.T) error{"aws": p.startAWS, "azure": p.startAzure, "gce": p.startGCE, "oci": p.startOCI, "openstack": p.startOpenStack}
-	if err := errors.Join(start[provider](t), harness.Identify(provider, p.dir)); err != nil {
+	start := map[string]func(*testing.T) error{"aws": p.startAWS, "azure": p.startAzure, "gce": p.startGCE, "oci": p.startOCI, "openstack": p.startOpenStack(openstack.Limits{}), "openstack with a limit": p.startOpenStack(openstack.Limits{LoadBalancers: 1})}
+	if err := errors.Join(start[provider](t), harness.Identify(p.provider, p.dir)); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -90,10 +91,12 @@ func (p *examined) startOCI(t *testing.T) error {
 	return running.Cloud.WriteFiles(p.dir, running.URL)
 }
 
-func (p *examined) startOpenStack(t *testing.T) error {
-	running := simopenstack.StartLoopback(t, openstack.Options{Seed: openstack.SeedOptions{Nodes: 2}})
-	p.control, p.setRole = &running.Cloud.Control, running.Cloud.SetAccessRules
-	return running.Cloud.WriteFiles(p.dir, running.URL)
+func (p *examined) startOpenStack(limits openstack.Limits) func(*testing.T) error {
+	return func(t *testing.T) error {
+		running := simopenstack.StartLoopback(t, openstack.Options{Seed: openstack.SeedOptions{Nodes: 2}, Limits: limits})
+		p.control, p.setRole = &running.Cloud.Control, running.Cloud.SetAccessRules
+		return running.Cloud.WriteFiles(p.dir, running.URL)
+	}
 }
 
 // roleSetter parses a role and sets it.
@@ -229,6 +232,14 @@ func TestDoctorFindsFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorOfNearlyFullQuotas: the last load balancer of a quota is a warning.
+func TestDoctorOfNearlyFullQuotas(t *testing.T) {
+	got, found := newExamined(t, "openstack with a limit").examine(t)
+	if faults := faultsOf(found); got.code != plan.ExitNothing || !slices.Equal(faults, []string{"BRT503: loadbalancer"}) {
+		t.Errorf("exit code %d, %q\n%s", got.code, faults, got.out)
 	}
 }
 

@@ -24,10 +24,7 @@ type accessRule struct {
 
 // Diagnose makes each list call of the role. OpenStack judges other calls only when they are made.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	out := []providers.Diagnosis{
-		{Code: providers.CheckCredentials, Result: providers.Fine, About: "OpenStack credentials", State: "accepted by Keystone"},
-		providers.Unchecked(providers.CheckQuota, "quotas", "the role has no right to read them", "Look at them with: openstack loadbalancer quota show, openstack quota show"),
-	}
+	out := append(s.diagnoseQuotas(ctx), providers.Diagnosis{Code: providers.CheckCredentials, Result: providers.Fine, About: "OpenStack credentials", State: "accepted by Keystone"})
 	var rules []accessRule
 	if err := json.Unmarshal(roles[roleFile], &rules); err != nil {
 		return append(out, providers.Unchecked(providers.CheckPermission, roleFile, err.Error(), ""))

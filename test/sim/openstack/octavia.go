@@ -42,6 +42,7 @@ func balancerRoutes() []route {
 		rest.Writes(apiOctavia, "UpdateLoadBalancer", http.MethodPut, path+"/{id}", http.StatusOK, updateBalancer),
 		rest.Writes(apiOctavia, "FailoverLoadBalancer", http.MethodPut, path+"/{id}/failover", http.StatusAccepted, failoverBalancer),
 		rest.Writes(apiOctavia, "DeleteLoadBalancer", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteBalancer),
+		rest.Reads(apiOctavia, "ShowQuota", octaviaPath+"quotas/{id}", showQuota),
 		rest.Reads(apiOctavia, "ListFlavors", octaviaPath+string(flavors), listOf(flavors, asIs)),
 		rest.Reads(apiOctavia, "ListAvailabilityZones", octaviaPath+"availabilityzones", listOf(zones, showZone)),
 	}

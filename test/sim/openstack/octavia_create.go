@@ -51,6 +51,25 @@ func quotaMet(what string) *rest.Error {
 	return rest.Refuse(http.StatusForbidden, "QuotaException", "Quota has been met for resources: %s", what)
 }
 
+// showQuota returns the quotas of the project, which its members may read; -1 means no limit.
+// Source: Octavia API reference, quotas, and its default policies (load-balancer:read-quota).
+func showQuota(v *visit) (any, error) {
+	if id := v.Params["id"]; id != v.cloud.projectID() {
+		return nil, rest.Refuse(http.StatusForbidden, "PolicyForbidden", "Policy does not allow this request to be performed.")
+	}
+	limit := func(n int) float64 {
+		if n == 0 {
+			return -1
+		}
+		return float64(n)
+	}
+	l := v.cloud.opt.Limits
+	return Object{"quota": Object{
+		"loadbalancer": limit(l.LoadBalancers), "listener": limit(l.Listeners), "pool": limit(l.Pools), "member": limit(l.Members),
+		"healthmonitor": float64(-1), "l7policy": float64(-1), "l7rule": float64(-1),
+	}}, nil
+}
+
 // checkName bounds a name. Source: Octavia API reference.
 func checkName(o Object) error {
 	if len(o.Text("name")) > 255 {
