@@ -94,7 +94,11 @@ func (b browser) wait(t *testing.T, expression string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression))
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Cannot find context") { // the page was replaced meanwhile
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](expression))
+	}
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", expression, err, evaluateIn[string](t, b, `document.body.innerText`))
 	}
 }
