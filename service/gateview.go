@@ -12,41 +12,41 @@ import (
 	"github.com/berth-lb/berth/status"
 )
 
-// ServiceView returns the Services of a cluster, also in replicas that are not the leader.
-type ServiceView struct {
+// ClusterView returns the Services of a cluster, also in replicas that are not the leader.
+type ClusterView struct {
 	factory  informers.SharedInformerFactory
 	services corelisters.ServiceLister
 	synced   cache.InformerSynced
 }
 
 // NewGateView returns a view of what readiness gates depend on. It is empty until it runs.
-func NewGateView(client kubernetes.Interface) (*ServiceView, error) {
-	return newServiceView(client, slimGates)
+func NewGateView(client kubernetes.Interface) (*ClusterView, error) {
+	return newClusterView(client, slimGates)
 }
 
 // NewPageView returns a view of what the page shows. It is empty until it runs.
-func NewPageView(client kubernetes.Interface) (*ServiceView, error) {
-	return newServiceView(client, slimPage)
+func NewPageView(client kubernetes.Interface) (*ClusterView, error) {
+	return newClusterView(client, slimPage)
 }
 
-func newServiceView(client kubernetes.Interface, slim cache.TransformFunc) (*ServiceView, error) {
+func newClusterView(client kubernetes.Interface, slim cache.TransformFunc) (*ClusterView, error) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Services()
 	if err := informer.Informer().SetTransform(slim); err != nil {
 		return nil, err
 	}
-	return &ServiceView{factory: factory, services: informer.Lister(), synced: informer.Informer().HasSynced}, nil
+	return &ClusterView{factory: factory, services: informer.Lister(), synced: informer.Informer().HasSynced}, nil
 }
 
 // Run updates the view until ctx ends.
-func (v *ServiceView) Run(ctx context.Context) {
+func (v *ClusterView) Run(ctx context.Context) {
 	v.factory.Start(ctx.Done())
 	<-ctx.Done()
 	v.factory.Shutdown()
 }
 
 // Services returns the Services of a namespace; none before the cache has synced.
-func (v *ServiceView) Services(namespace string) []*corev1.Service {
+func (v *ClusterView) Services(namespace string) []*corev1.Service {
 	if !v.synced() {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (v *ServiceView) Services(namespace string) []*corev1.Service {
 }
 
 // All returns the Services of all namespaces; false: the cache has not synced yet.
-func (v *ServiceView) All() ([]*corev1.Service, bool) {
+func (v *ClusterView) All() ([]*corev1.Service, bool) {
 	all, _ := v.services.List(everything) // a lister of a running informer does not fail
 	return all, v.synced()
 }

@@ -59,7 +59,7 @@ func (m *manager) servePage(c *config.CompletedConfig) error {
 }
 
 // pageSources returns where the page takes its documents from.
-func (m *manager) pageSources(c *config.CompletedConfig, services *service.ServiceView) (console.Sources, error) {
+func (m *manager) pageSources(c *config.CompletedConfig, services *service.ClusterView) (console.Sources, error) {
 	entry, admission, err := m.judgement()
 	if err != nil {
 		return console.Sources{}, err

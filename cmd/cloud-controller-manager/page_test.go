@@ -49,7 +49,7 @@ func serveMany(w http.ResponseWriter, r *http.Request) {
 			"service.beta.kubernetes.io/aws-load-balancer-additional-resource-tags":          fmt.Sprintf("team=%d", i),
 			"service.beta.kubernetes.io/aws-load-balancer-cross-zone-load-balancing-enabled": "true",
 		}
-		svc.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: &metav1.FieldsV1{Raw: fmt.Appendf(nil, `{"f:spec":"%2000d"}`, i)}}}
+		svc.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:spec":"%2000d"}`, i))}}
 		svc.Spec.Type = corev1.ServiceTypeLoadBalancer
 		for port := range int32(3) {
 			svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprintf("port-%d", port), Protocol: corev1.ProtocolTCP, Port: 80 + port, NodePort: 30000 + port})

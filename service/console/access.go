@@ -54,12 +54,12 @@ type right struct {
 
 // refuseToken returns the answer to a token that the API server does not accept.
 func refuseToken() error {
-	return &page.Refusal{Status: http.StatusUnauthorized, Text: "the token is missing, wrong or expired: enter one that the API server accepts, such as that of kubectl create token"}
+	return &page.RefusalError{Status: http.StatusUnauthorized, Text: "the token is missing, wrong or expired: enter one that the API server accepts, such as that of kubectl create token"}
 }
 
 // refuseUser returns the answer to a user without rights. It names neither Services nor namespaces.
 func refuseUser() error {
-	return &page.Refusal{Status: http.StatusForbidden, Text: "you may not list Services here: ask for the right to list services in your namespace"}
+	return &page.RefusalError{Status: http.StatusForbidden, Text: "you may not list Services here: ask for the right to list services in your namespace"}
 }
 
 // identify returns the user with a token.

@@ -134,12 +134,12 @@ const (
 
 // Planned refuses: a plan reads the cloud.
 func (r *reader) Planned(context.Context) (view.Fleet, error) {
-	return view.Fleet{}, &page.Refusal{Status: http.StatusNotFound, Text: unplanned}
+	return view.Fleet{}, &page.RefusalError{Status: http.StatusNotFound, Text: unplanned}
 }
 
 // Plan refuses as well.
 func (r *reader) Plan(context.Context) (plan.Document, error) {
-	return plan.Document{}, &page.Refusal{Status: http.StatusNotFound, Text: unplanned}
+	return plan.Document{}, &page.RefusalError{Status: http.StatusNotFound, Text: unplanned}
 }
 
 // Service returns one Service. Only a user with the right learns whether it exists.
@@ -199,7 +199,7 @@ func (r *reader) Shared(ctx context.Context) (view.Shared, error) {
 	}
 	memory := r.page.sources.Memory()
 	if memory == nil {
-		return out, &page.Refusal{Status: http.StatusServiceUnavailable, Text: standby}
+		return out, &page.RefusalError{Status: http.StatusServiceUnavailable, Text: standby}
 	}
 	all, err := r.page.state(ctx)
 	if err != nil {

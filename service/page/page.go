@@ -52,23 +52,23 @@ type Guard struct {
 func (g Guard) admit(source Source) Admit {
 	return func(r *http.Request) (Source, error) {
 		if subtle.ConstantTimeCompare([]byte(Bearer(r)), []byte(g.Token)) != 1 || g.Token == "" {
-			return nil, &Refusal{http.StatusUnauthorized, "the token is missing or wrong: open the address that the command has printed"}
+			return nil, &RefusalError{http.StatusUnauthorized, "the token is missing or wrong: open the address that the command has printed"}
 		}
 		return source, nil
 	}
 }
 
-// Admit returns the documents that the user of a request may read. A [Refusal] is an error with a
+// Admit returns the documents that the user of a request may read. A [RefusalError] is an error with a
 // status.
 type Admit func(r *http.Request) (Source, error)
 
-// Refusal is the reason why a request for a document is not answered.
-type Refusal struct {
+// RefusalError is the reason why a request for a document is not answered.
+type RefusalError struct {
 	Status int
 	Text   string
 }
 
-func (r *Refusal) Error() string { return r.Text }
+func (r *RefusalError) Error() string { return r.Text }
 
 // Bearer returns the token of a request; empty: it has none.
 func Bearer(r *http.Request) string {
@@ -189,7 +189,7 @@ func (s *server) document(read func(*http.Request, Source) (any, error)) http.Ha
 var errQuery = errors.New("is no legal value")
 
 func statusOf(err error) int {
-	var refusal *Refusal
+	var refusal *RefusalError
 	switch {
 	case errors.As(err, &refusal):
 		return refusal.Status

@@ -2,7 +2,6 @@ package account
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -48,15 +47,7 @@ func (c Cloud[O, S]) PodsFollow(t *testing.T, opt O, svc *corev1.Service, wrong 
 		svc.Annotations = mergeMaps(svc.Annotations, wrong)
 		w.Restart(svc)
 		w.Slices = []*discoveryv1.EndpointSlice{PodSlice(svc, w.Machines, pods[:len(pods)-1]...)}
-		res, err := w.Once(svc, false)
-		if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
-			t.Fatal(err, res.Err, res.Draft.Problems)
-		}
-		after := w.Sim.Forwards()
-		if len(before) == 0 || !reflect.DeepEqual(withoutBackends(before), withoutBackends(after)) {
-			t.Errorf("before %v\nafter %v", before, after)
-		}
-		for _, f := range after {
+		for _, f := range w.refuse(svc, before) {
 			to := strings.Join(f.To, " ") + ":"
 			if len(f.To) != len(pods)-1 || !strings.Contains(to, pods[0]+":") || strings.Contains(to, pods[len(pods)-1]+":") {
 				t.Errorf("the pods are %v, and %v", pods[:len(pods)-1], f)

@@ -50,21 +50,28 @@ func (c Cloud[O, S]) Immutable(t *testing.T, opt O, live map[string]string, chan
 			before := w.Sim.Forwards()
 			svc.Annotations = change
 			w.Process.SetNodes(w.Machines[1:])
-			res, err := w.Once(svc, false)
-			if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
-				t.Fatal(err, res.Err, res.Draft.Problems)
-			}
-			after := w.Sim.Forwards()
-			if len(before) == 0 || !reflect.DeepEqual(withoutBackends(before), withoutBackends(after)) {
-				t.Errorf("before %v\nafter %v", before, after)
-			}
-			for _, f := range after {
+			for _, f := range w.refuse(svc, before) {
 				if len(f.To) != len(w.Machines)-1 {
 					t.Errorf("%d nodes, and %v", len(w.Machines)-1, f)
 				}
 			}
 		})
 	}
+}
+
+// refuse works on a Service that cannot be applied, and returns what is served then: the ports from
+// before, whose backends may be others.
+func (w *World[S]) refuse(svc *corev1.Service, before []Forward) []Forward {
+	w.Helper()
+	res, err := w.Once(svc, false)
+	if err != nil || res.Err != nil || !res.Draft.Problems.Errors() {
+		w.Fatal(err, res.Err, res.Draft.Problems)
+	}
+	after := w.Sim.Forwards()
+	if len(before) == 0 || !reflect.DeepEqual(withoutBackends(before), withoutBackends(after)) {
+		w.Errorf("before %v\nafter %v", before, after)
+	}
+	return after
 }
 
 // withoutBackends returns the ports that are served.

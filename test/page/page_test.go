@@ -258,7 +258,7 @@ func useKeyboard(t *testing.T, b browser, url string) {
 func enterToken(t *testing.T, b browser) {
 	server := httptest.NewServer(page.NewForUsers(func(r *http.Request) (page.Source, error) {
 		if page.Bearer(r) != "a.b-c" {
-			return nil, &page.Refusal{Status: http.StatusUnauthorized, Text: "the token is missing"}
+			return nil, &page.RefusalError{Status: http.StatusUnauthorized, Text: "the token is missing"}
 		}
 		return newFleet(3), nil
 	}))

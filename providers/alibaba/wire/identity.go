@@ -208,20 +208,21 @@ func completeConfig(ctx context.Context, c model.Config) (model.Config, error) {
 		text, err := l.metadataAt(ctx, path)
 		return strings.TrimSpace(text), err
 	}
-	var err error
 	if c.Region == "" {
-		if c.Region, err = at(pathRegion); err != nil {
+		region, err := at(pathRegion)
+		if c.Region = region; err != nil {
 			return c, fmt.Errorf("cloud config: Global.region: is empty, and the metadata server of the instance cannot be asked: %w", err)
 		}
 	}
+	answers := true // an instance without metadata is asked once
 	if c.VPC == "" {
-		c.VPC, err = at(pathVPC)
+		vpc, err := at(pathVPC)
+		c.VPC, answers = vpc, err == nil
 	}
-	if len(c.VSwitches) > 0 || err != nil {
-		return c, nil
-	}
-	if vswitch, err := at(pathSwitch); err == nil && vswitch != "" {
-		c.VSwitches = []string{vswitch}
+	if len(c.VSwitches) == 0 && answers {
+		if vswitch, err := at(pathSwitch); err == nil && vswitch != "" {
+			c.VSwitches = []string{vswitch}
+		}
 	}
 	return c, nil
 }

@@ -29,7 +29,8 @@ func Load(ctx context.Context, folder string, args ...string) (map[string]Action
 		return nil, fmt.Errorf("go run ./%s: %w", folder, err)
 	}
 	var out map[string]Action
-	return out, json.Unmarshal(text, &out)
+	err = json.Unmarshal(text, &out)
+	return out, err
 }
 
 // Compare lists the keys of a value that its shape lacks, and values of other types. Null is a value of
