@@ -54,7 +54,7 @@ func Check(t *testing.T, cloud Cloud, walks ...Walk) {
 // folder of the repository.
 func (c Cloud) Grants(t *testing.T, root string, operations ...string) {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join(root, "docs", "permissions", c.File)) //nolint:gosec // a file of the repository
+	body, err := os.ReadFile(filepath.Join(root, "docs", "permissions", c.File))
 	if err != nil {
 		t.Fatal(err)
 	}

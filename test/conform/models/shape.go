@@ -11,13 +11,16 @@ import (
 
 // Shape is what a value may be.
 type Shape struct {
-	Kind   string           // object, list, text, number, truth or any
-	Fields map[string]Shape // of an object
-	Item   *Shape           // of a list
+	Kind   string           `json:"Kind"`   // object, list, text, number, truth or any
+	Fields map[string]Shape `json:"Fields"` // of an object
+	Item   *Shape           `json:"Item"`   // of a list
 }
 
 // Action has the shapes of a call.
-type Action struct{ Request, Answer Shape }
+type Action struct {
+	Request Shape `json:"Request"`
+	Answer  Shape `json:"Answer"`
+}
 
 // Load runs the program in a folder, which is a module of its own and prints the shapes of a vendor's SDK by the
 // names of actions.
