@@ -2,6 +2,7 @@ package nodeports
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,12 @@ func Ports(svc *corev1.Service) []ServicePort {
 		out = append(out, sp)
 	}
 	return out
+}
+
+// PortsOf returns those of a Service's ports that have a number: one, or one for each protocol.
+func PortsOf(all []corev1.ServicePort, number int32) []ServicePort {
+	ports := Ports(&corev1.Service{Spec: corev1.ServiceSpec{Ports: all}})
+	return slices.DeleteFunc(ports, func(p ServicePort) bool { return p.Port != number })
 }
 
 // NodePortMissing lists the ports without a node port, with the cause. Kinds of load

@@ -46,7 +46,7 @@ func collectKeys() (*annotations.Set, error) {
 	for _, s := range listenerSettings() {
 		settings = append(settings, s.key)
 	}
-	return annotations.Collect("alibaba", []string{domain + "alibaba-cloud-", domain + "alicloud-"}, nil,
+	return annotations.Collect("alibaba", []string{domain + "alibaba-cloud-", domain + "alicloud-"}, []annotations.Check{checkProtocols},
 		placeKeys(), reuseKeys(), billingKeys(), protocolKeys(), settings, backendKeys(), networkKeys(), objectKeys())
 }
 

@@ -3,12 +3,16 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 )
 
 // setting is a key whose value is a parameter of listeners.
@@ -247,4 +251,22 @@ func parseCodes(raw string) (string, error) {
 		out = append(out, code)
 	}
 	return strings.Join(out, ","), nil
+}
+
+// checkProtocols judges protocols by port.
+func checkProtocols(_ string, values *annotations.Bag, all []corev1.ServicePort) annotations.Problems {
+	var out annotations.Problems
+	given := protocolKey.Get(values)
+	for _, port := range slices.Sorted(maps.Keys(given)) {
+		ports := nodeports.PortsOf(all, port)
+		if len(ports) == 0 {
+			out = append(out, protocolKey.Warning(values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
+		}
+		for _, p := range ports {
+			if transportOf(strings.ToLower(given[port])) != strings.ToLower(string(p.Protocol)) {
+				out = append(out, protocolKey.Refusal(values, fmt.Sprintf("has %s for the port %s", given[port], p), "a protocol over that of the port"))
+			}
+		}
+	}
+	return out
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -63,7 +62,6 @@ func (b *builder) check() {
 	}
 	b.checkSize()
 	b.checkRanges()
-	b.checkProtocols()
 	b.checkPorts()
 }
 
@@ -91,27 +89,6 @@ func (b *builder) checkRanges() {
 		b.problems.Warn(string(source), "", effect, "no ranges")
 	default:
 		b.problems.Refuse(string(source), "", effect, "no ranges")
-	}
-}
-
-// checkProtocols judges protocols by port.
-func (b *builder) checkProtocols() {
-	given := protocolKey.Get(b.in.Values)
-	for _, port := range slices.Sorted(maps.Keys(given)) {
-		protocol := given[port]
-		known := false
-		for _, p := range b.in.Backends.Ports {
-			if p.Port != port {
-				continue
-			}
-			known = true
-			if transportOf(strings.ToLower(protocol)) != strings.ToLower(string(p.Protocol)) {
-				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, p), "a protocol over that of the port"))
-			}
-		}
-		if !known {
-			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
-		}
 	}
 }
 

@@ -205,7 +205,6 @@ func (b *builder) mayShare(lb stack.Resource, live bool, tags map[string]string)
 // checkNet judges what does not follow from one annotation of a network load balancer.
 func (b *builder) checkNet() {
 	b.checkNetRanges()
-	b.checkProtocols()
 	v := b.in.Values
 	b.reportPorts(groupPortsKey.Get(v), func(message string) annotations.Problem {
 		return groupPortsKey.Warning(v, message, "ports of the Service")

@@ -44,7 +44,7 @@ func Annotations() *annotations.Set {
 
 func collectKeys() (*annotations.Set, error) {
 	return annotations.Collect("tencent", []string{cloud, opened, kube + "qcloud-", kube + "tke-", kube + "loadbalance-", kube + "local-svc-", kube + "service.", "kubernetes.io/service.internet"},
-		[]annotations.Check{checkPlace}, placeKeys(), listenerKeys(), guardKeys(), backendKeys(), laterKeys(), outputKeys(), objectKeys())
+		[]annotations.Check{checkPlace, checkProtocols}, placeKeys(), listenerKeys(), guardKeys(), backendKeys(), laterKeys(), outputKeys(), objectKeys())
 }
 
 // Values of the keys of the open controller.

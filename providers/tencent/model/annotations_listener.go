@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/nodeports"
 )
 
 // Keys of listeners.
@@ -125,4 +126,28 @@ func checkPlace(_ string, b *annotations.Bag, _ []corev1.ServicePort) annotation
 		return annotations.Problems{p}
 	}
 	return nil
+}
+
+// checkProtocols judges protocols by port.
+func checkProtocols(_ string, values *annotations.Bag, all []corev1.ServicePort) annotations.Problems {
+	var out annotations.Problems
+	given, direct := protocolKey.Get(values), directKey.Get(values)
+	for _, port := range slices.Sorted(maps.Keys(given)) {
+		protocols, ports := given[port].Protocols, nodeports.PortsOf(all, port)
+		if len(ports) == 0 {
+			out = append(out, protocolKey.Warning(values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
+			continue
+		}
+		for _, protocol := range protocols {
+			if !direct && !slices.ContainsFunc(ports, func(p nodeports.ServicePort) bool { return transportOf(protocol) == string(p.Protocol) }) {
+				out = append(out, protocolKey.Refusal(values, fmt.Sprintf("has %s for the port %s", protocol, ports[0]), "a protocol over that of the port, or "+directKey.Name+": true"))
+			}
+		}
+		for _, p := range ports {
+			if len(ports) > 1 && !slices.ContainsFunc(protocols, func(protocol string) bool { return transportOf(protocol) == string(p.Protocol) }) {
+				out = append(out, protocolKey.Refusal(values, fmt.Sprintf("has no protocol for the port %s", p), "a protocol over each port of the number"))
+			}
+		}
+	}
+	return out
 }

@@ -62,7 +62,6 @@ func (b *builder) check() {
 		}
 	}
 	b.checkRanges()
-	b.checkProtocols()
 }
 
 // checkRanges judges ranges of clients, which a load balancer of this cloud does not know.
@@ -78,29 +77,6 @@ func (b *builder) checkRanges() {
 		b.problems.Warn(string(source), "", effect, legal)
 	default:
 		b.problems.Refuse(string(source), "", effect, legal)
-	}
-}
-
-// checkProtocols judges protocols by port.
-func (b *builder) checkProtocols() {
-	given, direct := protocolKey.Get(b.in.Values), directKey.Get(b.in.Values)
-	for _, port := range slices.Sorted(maps.Keys(given)) {
-		protocols := given[port].Protocols
-		ports := slices.DeleteFunc(slices.Clone(b.in.Backends.Ports), func(p nodeports.ServicePort) bool { return p.Port != port })
-		if len(ports) == 0 {
-			b.problems = append(b.problems, protocolKey.Warning(b.in.Values, fmt.Sprintf("has the port %d, which the Service does not have", port), "ports of the Service"))
-			continue
-		}
-		for _, protocol := range protocols {
-			if !direct && !slices.ContainsFunc(ports, func(p nodeports.ServicePort) bool { return transportOf(protocol) == string(p.Protocol) }) {
-				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has %s for the port %s", protocol, ports[0]), "a protocol over that of the port, or "+directKey.Name+": true"))
-			}
-		}
-		for _, p := range ports {
-			if len(ports) > 1 && !slices.ContainsFunc(protocols, func(protocol string) bool { return transportOf(protocol) == string(p.Protocol) }) {
-				b.problems = append(b.problems, protocolKey.Refusal(b.in.Values, fmt.Sprintf("has no protocol for the port %s", p), "a protocol over each port of the number"))
-			}
-		}
 	}
 }
 
