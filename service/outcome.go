@@ -41,7 +41,7 @@ func (v *visit) wanted(result reconcile.Result, quiet bool) status.Want {
 func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs providers.Outputs) status.Want {
 	var want status.Want
 	if result.Draft.Intent != reconcile.LeaveAlone {
-		want = tellAddresses(want, result.Status)
+		want = tellAddresses(want, result)
 		want.DropFinalizers = conditions.StaleFinalizers(result, outputs)
 		if c.heldOfficially(svc, want.AddFinalizers) {
 			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
@@ -66,14 +66,19 @@ func appliedDigest(result reconcile.Result) (digest string, changed bool) {
 	return digest, changed
 }
 
-// tellAddresses takes the provider's answer over, unless it knows no address:
-// what clients use is taken away only when the load balancer is known to be gone.
-func tellAddresses(want status.Want, answer status.Result) status.Want {
+// tellAddresses adds the provider's answer, unless it knows no address: what clients use is
+// removed only when the load balancer is known to be gone. Addresses that are only kept are
+// not written: another controller may have written them, or others meanwhile.
+func tellAddresses(want status.Want, result reconcile.Result) status.Want {
+	answer := result.Status
 	if len(answer.Ingress) == 0 {
 		want.Conditions = append(want.Conditions, answer.Conditions...)
 		return want
 	}
-	return want.With(answer)
+	if want = want.With(answer); result.Addresses != reconcile.FoundAddresses {
+		want.LoadBalancer = nil
+	}
+	return want
 }
 
 // follows reports whether the draft changes nothing that a user has requested: the

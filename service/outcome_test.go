@@ -105,6 +105,8 @@ func TestWanted(t *testing.T) {
 	clean.Clean, clean.Status = true, serving
 	halfway := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Asked: "new"}}, failedResult(fault.Quota))
 	halfway.Status = serving
+	keeping := halfway
+	keeping.Addresses = reconcile.KeptAddresses
 	untouched := resultOf(reconcile.Draft{Parsed: reconcile.Parsed{Intent: reconcile.LeaveAlone, Problems: refused}})
 	switching := resultOf(reconcile.Draft{}, engine.Result{Step: gatedStep("old-lb"), State: engine.Waiting})
 	known := func(digest string) *corev1.Service {
@@ -122,6 +124,7 @@ func TestWanted(t *testing.T) {
 		"clean":                         {known("old"), clean, map[string]string{status.AnnotationApplied: "new;class=berth"}, true, false},
 		"halfway, voided before":        {known(""), halfway, nil, true, false},
 		"halfway, nothing recorded":     {newClaimService("berth"), halfway, nil, true, false},
+		"halfway, the addresses kept":   {known(""), keeping, nil, false, false},
 		"nothing done, nothing said":    {known("old"), untouched, nil, false, false},
 		"refused from the beginning":    {known(""), refusedEver(reconcile.Job{NeverProvisioned: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},
 		"refused, by an older process":  {known("none"), refusedEver(reconcile.Job{NothingMade: true}), map[string]string{status.AnnotationApplied: "none;class=berth"}, false, false},

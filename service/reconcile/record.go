@@ -48,7 +48,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	}
 	snap := r.snapshotOf(d, res.Report.Have, clean)
 	switch snap.Recheck = r.recheckAt(d, snap.Have); {
-	case res.doubtful:
+	case res.Addresses == DoubtedAddresses:
 		snap.Recheck = r.observed.StaleUntil()
 	case snap.Recheck.IsZero() && res.Report.Used():
 		snap.inUse = max(sharedWait, 2*last.inUse)

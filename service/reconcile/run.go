@@ -19,6 +19,8 @@ type Result struct {
 	Report engine.Report
 	// Status has the addresses for clients; not meaningful while releasing.
 	Status status.Result
+	// Addresses is where those of Status come from.
+	Addresses AddressSource
 	// Serves are the load balancers that clients connect to now, sorted.
 	Serves []stack.Key
 	// Names are the names of these in the cloud, in the same order.
@@ -35,7 +37,6 @@ type Result struct {
 	// PresenceOnly means that only the presence of the load balancer was checked: Status has
 	// no annotations and finalizers.
 	PresenceOnly bool
-	doubtful     bool  // the addresses are those of the Service's status, not those found
 	Err          error // failures of steps, or of the read after a release
 	// Wait is the requeue delay; zero with Waits: the caller's back-off.
 	Wait  time.Duration
@@ -44,6 +45,20 @@ type Result struct {
 	// the desired state.
 	Again bool
 }
+
+// AddressSource is where the addresses of a Result come from.
+type AddressSource int
+
+const (
+	// FoundAddresses are those of what was found or created.
+	FoundAddresses AddressSource = iota
+	// KeptAddresses are those that the Service had before the run, whoever wrote them, because
+	// what is desired is not complete.
+	KeptAddresses
+	// DoubtedAddresses are those that the Service had before the run, because a read may have
+	// shown something that no longer exists.
+	DoubtedAddresses
+)
 
 // Run performs the plan of a draft. It may be called once per draft.
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
@@ -138,8 +153,11 @@ func (r *Reconciler) fillStatus(d *Draft, have *stack.Stack, res *Result) {
 		res.Status.Annotations, res.Status.Finalizers, res.PresenceOnly = nil, nil, true
 	}
 	known := d.Job.Service.Status.LoadBalancer.Ingress
-	if res.doubtful = r.keepsAddresses(d, have, res); res.doubtful || len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)) {
-		res.Status.Ingress = known
+	switch {
+	case r.doubtsAddresses(d, have, res):
+		res.Status.Ingress, res.Addresses = known, DoubtedAddresses
+	case len(known) > 0 && (res.outlasts() || d.Plan.AnyBlocked(plan.ByIncomplete)):
+		res.Status.Ingress, res.Addresses = known, KeptAddresses
 	}
 	r.fillTraffic(d, have, res)
 }

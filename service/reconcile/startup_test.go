@@ -84,7 +84,7 @@ func TestAddressesAreKeptAfterStart(t *testing.T) {
 		}
 		svc := &corev1.Service{Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: at(tc.said)}}}
 		d := &Draft{Job: Job{Service: svc}, View: View{read: started.Add(tc.read)}, Plan: plan.Plan{Steps: tc.steps}}
-		if got := r.keepsAddresses(d, &stack.Stack{Resources: []stack.Resource{own}}, &Result{Serves: []stack.Key{own.Key}, Status: status.Result{Ingress: at(tc.found)}}); got != tc.want {
+		if got := r.doubtsAddresses(d, &stack.Stack{Resources: []stack.Resource{own}}, &Result{Serves: []stack.Key{own.Key}, Status: status.Result{Ingress: at(tc.found)}}); got != tc.want {
 			t.Errorf("%s: keeps what the Service says: %v", name, got)
 		}
 	}

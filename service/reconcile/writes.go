@@ -20,10 +20,10 @@ func (r *Reconciler) observeWrites(apply engine.Apply) engine.Apply {
 	}
 }
 
-// keepsAddresses reports whether the addresses in the status are kept although a read has found
+// doubtsAddresses reports whether the addresses in the status are kept although a read has found
 // others. Just after the start a read may show a load balancer that a previous process has
 // deleted, and lack the one that it has created. A plan with steps finds out by itself.
-func (r *Reconciler) keepsAddresses(d *Draft, have *stack.Stack, res *Result) bool {
+func (r *Reconciler) doubtsAddresses(d *Draft, have *stack.Stack, res *Result) bool {
 	known, found := d.Job.Service.Status.LoadBalancer.Ingress, res.Status.Ingress
 	if len(known) == 0 || len(found) == 0 || reflect.DeepEqual(known, found) || d.Plan.Writes() || !d.read.Before(r.observed.StaleUntil()) {
 		return false

@@ -29,6 +29,8 @@ func listReplays() [][3]string {
 		{"quay", "renamed", "23:9,20:5,37:9,16:3"},     // a new process whose reads still show a resource that the previous one deleted
 		{"quay", "renamed", "39:9,32:3,35:8"},          // a deletion that was lost, and a read from before the creation
 		{"quay", "handed over", "36:4,38:9,14:1,24:3"}, // a new process whose reads show the previous load balancer
+		{"quay", "handed over", "0:1,11:6"},            // another controller's address, kept by a run that failed
+		{"quay", "handed over", "0:1,9:9"},             // and by one that was not answered
 		{"quay", "to and fro", "2:3,3:1,15:7"},         // an informer that missed a short-lived type
 		{"aws nlb", "renamed", "10:5,21:1,14:3"},       // a predecessor's late load balancer, and a read that took until then
 		{"aws lbc", "two at once", "6:11"},             // a rule for a group that was created during the read
