@@ -60,54 +60,71 @@ const (
 	DoubtedAddresses
 )
 
-// Run performs the plan of a draft. It may be called once per draft.
+// Run performs the plan of a draft. It may be called once per draft. A run that shows that the
+// draft was wrong, or what its conditions report, is followed by a draft from a full read.
 func (r *Reconciler) Run(ctx context.Context, d *Draft, gates engine.Gates) Result {
+	for d.Intent != LeaveAlone && !d.Clean {
+		report := r.engine.Run(ctx, d.Plan, d.Have, gates)
+		if r.suffices(d, report) {
+			return r.conclude(ctx, d, report)
+		}
+		again, err := r.draftAgain(ctx, d)
+		if err != nil {
+			return Result{Draft: d, Err: err}
+		}
+		d = again
+	}
 	res := Result{Draft: d}
-	switch {
-	case d.Intent == LeaveAlone:
-		return res
-	case d.Clean:
+	if d.Clean {
 		res.Clean, res.Manual = !d.Problems.Errors(), d.manual.texts()
 		r.fillStatus(d, d.Have, &res)
-		return res
 	}
-	res.Report = r.engine.Run(ctx, d.Plan, d.Have, gates)
-	if d.Basis == Assumed && isContradicted(res.Report) {
-		return r.runAgain(ctx, d, gates)
-	}
-	r.record(d, res.Report)
-	if d.learns(res.Report) {
-		return r.runAgain(ctx, d, gates)
-	}
-	d.manual = d.manual.after(res.Report)
-	res.Manual = d.manual.texts()
-	res.Err = res.Report.Err()
-	res.Wait, res.Waits = r.requeueDelay(d, res.Report)
-	if d.Intent == Release {
-		r.finishRelease(ctx, d, &res)
-		return res
-	}
-	done := res.Report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
-	res.Again = done && d.Plan.Writes() && d.Basis != Checked && r.needsAnotherPass(ctx, d, res.Report.Have)
-	res.Clean = done && len(d.Plan.Blocked) == 0 && len(d.Blind) == 0 && !res.Again
-	r.fillStatus(d, res.Report.Have, &res)
-	r.remember(d, res)
 	return res
 }
 
-// runAgain reads every resource that the Service may own, plans again and runs that plan: the cloud has
-// contradicted what the first one assumed. The read finds what the first run has created.
-func (r *Reconciler) runAgain(ctx context.Context, d *Draft, gates engine.Gates) Result {
+// suffices records what a run has shown, and reports whether its draft was sufficient: the cloud has not
+// contradicted what the draft assumed, and the run has learned nothing that the conditions report.
+func (r *Reconciler) suffices(d *Draft, report engine.Report) bool {
+	if d.Basis == Assumed && isContradicted(report) {
+		return false
+	}
+	r.record(d, report)
+	if d.learned || d.Intent == Release || !report.Learned() {
+		return true
+	}
+	d.learned = true // one time
+	return false
+}
+
+// draftAgain reads every resource that the Service may own and plans again. The read finds what the run
+// before has created.
+func (r *Reconciler) draftAgain(ctx context.Context, d *Draft) (*Draft, error) {
 	r.observed.ForgetShared()
 	r.Distrust(d.Owner)
 	job := d.Job
 	job.NeverProvisioned, job.NothingMade = false, false
 	again, err := r.Draft(ctx, job)
-	if err != nil {
-		return Result{Draft: d, Err: err}
+	if err == nil {
+		again.learned = d.learned
 	}
-	again.learned = d.learned
-	return r.Run(ctx, again, gates)
+	return again, err
+}
+
+// conclude returns the result of a run that was sufficient, and remembers its state.
+func (r *Reconciler) conclude(ctx context.Context, d *Draft, report engine.Report) Result {
+	d.manual = d.manual.after(report)
+	res := Result{Draft: d, Report: report, Manual: d.manual.texts(), Err: report.Err()}
+	res.Wait, res.Waits = r.requeueDelay(d, report)
+	if d.Intent == Release {
+		r.finishRelease(ctx, d, &res)
+		return res
+	}
+	done := report.Clean() && d.Plan.Only(plan.ByIncomplete) && !d.Problems.Errors()
+	res.Again = done && d.Plan.Writes() && d.Basis != Checked && r.needsAnotherPass(ctx, d, report.Have)
+	res.Clean = done && len(d.Plan.Blocked) == 0 && len(d.Blind) == 0 && !res.Again
+	r.fillStatus(d, report.Have, &res)
+	r.remember(d, res)
+	return res
 }
 
 // isContradicted reports whether the cloud refuted an assumption: a resource of that
@@ -116,15 +133,6 @@ func isContradicted(report engine.Report) bool {
 	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
 		return fault.Is(res.Outcome.Err, fault.Exists) || fault.Is(res.Outcome.Err, fault.NotFound)
 	})
-}
-
-// learns reports, one time, whether a run has found out what the conditions report.
-func (d *Draft) learns(report engine.Report) bool {
-	if d.learned || d.Intent == Release || !report.Learned() {
-		return false
-	}
-	d.learned = true
-	return true
 }
 
 // requeueDelay returns the requeue delay after a run, and whether to requeue at all.

@@ -54,7 +54,8 @@ func (r *Reconciler) fillTraffic(d *Draft, have *stack.Stack, res *Result) {
 	if slices.ContainsFunc(desired, complete) {
 		return
 	}
-	if res.Status.Ingress = known; len(known) == 0 {
+	res.Status.Ingress, res.Addresses = known, KeptAddresses
+	if len(known) == 0 {
 		res.Closed = closedPorts(desired, nil)
 	}
 }
