@@ -105,7 +105,3 @@ func indentText(text string) string {
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }
-
-func (s *Subject) knownText(k Known) string {
-	return fmt.Sprintf("%s: %s, %s -> %s, refused %v: %s", s.Name, k.Law, k.From, k.To, k.Refused, k.Reason)
-}

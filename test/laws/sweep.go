@@ -275,6 +275,9 @@ func (w *sweep) scenarios(moves []Move, reference *run) []Scenario {
 			Scenario{Moves: moves, Refuse: once(Slow)},
 			Scenario{Moves: moves, Refuse: []Refusal{always(Held)}, Order: DeletesFirst},
 		)
+		if i > 0 {
+			out = append(out, Scenario{Moves: moves, Refuse: refused, Restart: i}) // before the step is tried
+		}
 	}
 	var pairs []Scenario
 	for i, s := range steps {
@@ -360,40 +363,6 @@ func kindOf(v Violation) string {
 		parts = append(parts, "after "+string(last.Action)+" "+string(last.Key.Kind))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// isKnown returns the exception that covers a violation; -1: none.
-func (s *Subject) isKnown(v Violation) int {
-	return slices.IndexFunc(s.Known, func(k Known) bool {
-		m := v.Scenario.Moves[0]
-		if k.Law != v.Law || !k.Only.holds(v.Scenario) || !s.isMoveOf(k, v.Scenario) {
-			return false
-		}
-		byNeighbour := func(step plan.Step) bool { return step.ID.Owner != m.Owner && k.Neighbour.matches(step.ID) }
-		byItself := func(step plan.Step) bool { return step.ID.Owner == m.Owner && k.After.matches(step.ID) }
-		if k.Neighbour != (Match{}) && !slices.ContainsFunc(v.Steps, byNeighbour) || k.After != (Match{}) && !slices.ContainsFunc(v.Steps, byItself) {
-			return false
-		}
-		for _, want := range k.Refused {
-			if !slices.ContainsFunc(v.Scenario.Refuse, func(r Refusal) bool { return want.matches(r.Step) }) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// isMoveOf reports whether the moves of a scenario are those of an exception.
-func (s *Subject) isMoveOf(k Known, c Scenario) bool {
-	m := c.Moves[0]
-	if k.From != "" && k.From != s.caseName(m.From) || k.To != "" && k.To != s.caseName(m.To) {
-		return false
-	}
-	return k.Beside == "" || slices.ContainsFunc(c.Moves[1:], func(m Move) bool { return s.caseName(m.From) == k.Beside })
-}
-
-func (m Match) matches(id plan.StepID) bool {
-	return (m.Action == "" || m.Action == id.Action) && (m.Kind == "" || m.Kind == id.Key.Kind) && strings.HasPrefix(id.Part, m.Part)
 }
 
 // Flows returns what the cloud of a world lets through.

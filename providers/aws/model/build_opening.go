@@ -1,27 +1,29 @@
 package model
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/traffic"
 )
 
-// markOpening marks the new rules of nodes that admit traffic at a node port to which a listener
-// sends that is to be deleted. The rule is for another listener with that node port, and would
-// admit its clients to the old one as well.
+// markOpening marks the new rules of nodes that admit clients to a node port to which a listener
+// sends that is to be deleted, and that no found rule admits. The rule is for another listener with
+// that node port, and would admit its clients to the old one as well.
 func (b *builder) markOpening() {
-	closing := b.closingPorts()
-	if len(closing) == 0 {
+	if b.have == nil {
 		return
 	}
+	closing := onlyIn(b.have, b.out, func(l stack.Resource) bool {
+		_, stays := b.out.Get(l.In)
+		return stays && l.Proof != stack.None
+	})
+	doors := doorsTo(closing, b.have, b.lb)
 	for _, r := range b.out.Of(KindNodeRule) {
 		spec, _ := r.Spec.(NodeRule)
-		admits := func(g TargetGroup) bool {
-			return strings.EqualFold(spec.Protocol, transportOf(g.Protocol)) && spec.FromPort <= g.Port && g.Port <= spec.ToPort
-		}
-		ofClients := spec.CIDR != "" && spec.Description != HealthDescription(b.lb)
-		if _, exists := b.found(r.Key); exists || !ofClients || !slices.ContainsFunc(closing, admits) {
+		if _, exists := b.found(r.Key); exists || !doors.widenedBy(spec, b.lb) {
 			continue
 		}
 		spec.Opens = true
@@ -30,26 +32,91 @@ func (b *builder) markOpening() {
 	}
 }
 
-// closingPorts returns the found target groups of listeners that are to be deleted while their
-// load balancer stays.
-func (b *builder) closingPorts() []TargetGroup {
-	if b.have == nil {
-		return nil
+// markShutting marks the found rules of nodes that are to be deleted and admit clients to the
+// node port of a new listener that no desired rule admits: these clients reached it by an old
+// listener, and would reach it by the new one.
+func markShutting(want, have *stack.Stack) *stack.Stack {
+	lb := LoadBalancerName(have.Owner.UID)
+	doors := doorsTo(onlyIn(want, have, func(stack.Resource) bool { return true }), want, lb)
+	var marked []stack.Resource
+	for _, r := range have.Of(KindNodeRule) {
+		spec, _ := r.Spec.(NodeRule)
+		_, stays := want.Get(r.Key)
+		if shuts := !stays && doors.widenedBy(spec, lb); shuts != spec.Shuts {
+			spec.Shuts = shuts
+			r.Spec = spec
+			marked = append(marked, r)
+		}
 	}
+	if len(marked) == 0 {
+		return have
+	}
+	out := have.Clone()
+	for _, r := range marked {
+		out.Put(r)
+	}
+	return out
+}
+
+// onlyIn returns the target groups of the listeners that one stack has and another one does not.
+func onlyIn(of, other *stack.Stack, selected func(stack.Resource) bool) []TargetGroup {
 	var out []TargetGroup
-	for _, r := range b.have.Of(KindListener) {
-		_, wanted := b.out.Get(r.Key)
-		_, stays := b.out.Get(r.In)
-		if wanted || !stays || r.Proof == stack.None {
+	for _, r := range of.Of(KindListener) {
+		if _, exists := other.Get(r.Key); exists || !selected(r) {
 			continue
 		}
 		l, _ := r.Spec.(Listener)
-		found, _ := b.have.Get(l.TargetGroup.To)
-		if group, is := found.Spec.(TargetGroup); is {
+		target, _ := of.Get(l.TargetGroup.To)
+		if group, is := target.Spec.(TargetGroup); is {
 			out = append(out, group)
 		}
 	}
 	return out
+}
+
+// door is a port of the nodes, and the clients that rules admit there.
+type door struct {
+	protocol string
+	port     int32
+	clients  []netip.Prefix
+}
+
+type doors []door
+
+// doorsTo returns the ports of target groups, with the clients that the rules of a stack admit.
+func doorsTo(groups []TargetGroup, rules *stack.Stack, lb string) doors {
+	var out doors
+	for _, g := range groups {
+		out = append(out, door{protocol: transportOf(g.Protocol), port: g.Port})
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	for _, r := range rules.Of(KindNodeRule) {
+		rule, _ := r.Spec.(NodeRule)
+		for i := range out {
+			if rule.admitsClientsAt(out[i], lb) {
+				out[i].clients = append(out[i].clients, clientsOf(rule.CIDR)...)
+			}
+		}
+	}
+	for i := range out {
+		out[i].clients = traffic.Union(out[i].clients)
+	}
+	return out
+}
+
+// widenedBy reports whether a rule admits further clients at one of the doors.
+func (d doors) widenedBy(rule NodeRule, lb string) bool {
+	return slices.ContainsFunc(d, func(at door) bool {
+		return rule.admitsClientsAt(at, lb) && !traffic.Contains(at.clients, clientsOf(rule.CIDR))
+	})
+}
+
+// admitsClientsAt reports whether a rule of a load balancer admits clients, and not only health
+// checks.
+func (r NodeRule) admitsClientsAt(d door, lb string) bool {
+	return r.CIDR != "" && r.Description != HealthDescription(lb) && strings.EqualFold(r.Protocol, d.protocol) && r.FromPort <= d.port && d.port <= r.ToPort
 }
 
 // transportOf returns the protocol of rules for a target group.
@@ -67,3 +134,11 @@ func opensClosing(r stack.Resource) bool {
 }
 
 func opensNoClosing(r stack.Resource) bool { return !opensClosing(r) }
+
+// shutsOpening reports whether a rule admits clients to a new port that are not to reach it.
+func shutsOpening(r stack.Resource) bool {
+	rule, _ := r.Spec.(NodeRule)
+	return rule.Shuts
+}
+
+func shutsNoOpening(r stack.Resource) bool { return !shutsOpening(r) }

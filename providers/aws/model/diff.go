@@ -187,8 +187,10 @@ func orderEdges() []diff.Edge {
 			Reason: "a port that closes is not opened to more clients before"},
 		{First: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensNoClosing}, Then: step(plan.Delete, KindListener, ""), Soft: true,
 			Reason: "a new port that the nodes do not admit must take no old one away"},
-		{First: step(plan.Delete, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
+		{First: step(plan.Delete, KindListener, ""), Then: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsNoOpening},
 			Reason: "clients of the old port are served until its listener is deleted"},
+		{First: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsOpening}, Then: step(plan.Create, KindListener, ""), Soft: true,
+			Reason: "a new port does not admit the clients of an old one"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "nodes must admit the old targets until the target group has the new ones"},
 		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Update, KindClassic, "groups"),
@@ -224,7 +226,7 @@ func movesPort(r stack.Resource) bool {
 // nodes. AWS can refuse to delete a load balancer, under deletion protection for one, and it
 // serves until then: the rules are deleted after it.
 func deletionEdges(kinds ...stack.Kind) (out []diff.Edge) {
-	withEvidence := func(r stack.Resource) bool { return !needsBalancer(r) }
+	withEvidence := func(r stack.Resource) bool { return !needsBalancer(r) && !shutsOpening(r) }
 	for _, kind := range kinds {
 		balancer := diff.Match{Action: plan.Delete, Kind: kind}
 		out = append(out,
@@ -260,6 +262,8 @@ func portEdges(kinds ...stack.Kind) (out []diff.Edge) {
 			diff.Edge{First: opens, Then: closes, Soft: true, Reason: "a listener that AWS refuses must take no other one away"},
 			diff.Edge{First: opens, Then: diff.Match{Action: plan.Update, Kind: balancerKindOf(kind), Part: "groups"}, Soft: true,
 				Reason: "a listener that AWS refuses must take no other one away"},
+			diff.Edge{First: diff.Match{Action: plan.Update, Kind: balancerKindOf(kind), Part: "groups"}, Then: closes, Soft: true,
+				Reason: "a new port that the groups do not admit must take no old one away"},
 			diff.Edge{First: closes, Then: rules("rules-"), Soft: true, Reason: "clients of the old port are admitted until its listener is deleted"},
 		)
 	}

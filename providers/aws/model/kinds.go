@@ -77,6 +77,8 @@ type NodeRule struct {
 	Description string
 	// Opens is set on desired rules that would admit more clients to a port that closes.
 	Opens bool `json:"-" stack:"aside"`
+	// Shuts is set on found rules that admit clients to a new port that are not to reach it.
+	Shuts bool `json:"-" stack:"aside"`
 }
 
 // Classic is a Classic Load Balancer without its parts.

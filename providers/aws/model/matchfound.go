@@ -13,12 +13,13 @@ import (
 // of the listener, the next plan continues with it.
 //
 // The group that the listener still sends to has that place until now. It gets a place
-// of its own, which is not desired, and is deleted once the listener has left it.
+// of its own, which is not desired, and is deleted once the listener has left it. Rules of the
+// nodes get the marks that order their deletion.
 func matchFound(want, have *stack.Stack) *stack.Stack {
 	if want == nil || have == nil {
 		return have
 	}
-	have = joinShared(want, have)
+	have = markShutting(want, joinShared(want, have))
 	names := map[string]string{} // new key name by old one
 	for _, w := range want.Of(KindTargetGroup) {
 		wanted, _ := w.Spec.(TargetGroup)
