@@ -131,6 +131,7 @@ func (c *comparison) order() {
 	c.setOrder()
 	c.edges()
 	c.pairForRestore()
+	c.keepRestorable()
 	c.leaveLate()
 	c.keepForRestore()
 	for i := range c.steps {

@@ -45,19 +45,67 @@ func (c *comparison) pairDeparting() {
 	}
 }
 
-// pairOthers pairs further creates that need the deletion of an old entry point directly: where
-// one of them is refused, the others are undone.
+// pairOthers pairs further creates that need the deletion of an old entry point directly, or that
+// use what replaces something that it uses: where one of them is refused, the others are undone.
 func (c *comparison) pairOthers() {
 	for i := range c.steps {
 		s := &c.steps[i]
 		if !c.mayRestore(i) || !s.Pair.IsZero() {
 			continue
 		}
-		for _, id := range s.Needs {
-			if t := c.find(id); t != nil && t.Pair.Restore && id == t.Pair.Delete {
-				s.Pair = plan.Pair{Create: s.ID, Delete: id, Order: plan.DeleteFirst, Restore: true}
-				c.leaves = append(c.leaves, departure{step: id, place: i})
+		replaced := c.pairsWhere(func(p plan.Pair) bool { return c.refersTo(i, p.Create.Key) })
+		for _, t := range c.steps {
+			if !t.Pair.Restore || t.ID != t.Pair.Delete || !c.replacesOthers(t.ID.Key.Kind) {
+				continue
 			}
+			used := c.usedBy(t.Target)
+			if slices.Contains(s.Needs, t.ID) || slices.ContainsFunc(replaced, func(p plan.Pair) bool { return used[p.Delete.Key] }) {
+				s.Pair = plan.Pair{Create: s.ID, Delete: t.ID, Order: plan.DeleteFirst, Restore: true}
+				c.leaves = append(c.leaves, departure{step: t.ID, place: i})
+			}
+		}
+	}
+}
+
+// refersTo reports whether the resource of a step refers to a key.
+func (c *comparison) refersTo(step int, k stack.Key) bool {
+	return slices.ContainsFunc(c.places.refs[step], func(r stack.Ref) bool { return r.To == k })
+}
+
+// keepRestorable ends the restoration of old resources that use something which is deleted for the
+// new one and cannot be restored itself: after a refusal, the new resource is all that there is.
+// What uses one that is not restored is not restored either.
+func (c *comparison) keepRestorable() {
+	var graph *plan.Graph
+	for again := true; again; {
+		again = false
+		for _, s := range c.steps {
+			if !s.Pair.Restore {
+				continue
+			}
+			if graph == nil {
+				graph = plan.NewGraph(c.steps)
+			}
+			at, _ := graph.At(s.Pair.Create)
+			if c.losesUsed(c.have.byKey[s.Pair.Delete.Key], graph.Before([]int{at})) {
+				c.endRestoration(s.Pair.Delete)
+				again = true
+			}
+		}
+	}
+}
+
+// endRestoration marks the replacements of a deleted resource as ones that nothing restores.
+func (c *comparison) endRestoration(deleted plan.StepID) {
+	for i := range c.steps {
+		if c.steps[i].Pair.Delete == deleted {
+			c.steps[i].Pair.Restore = false
+		}
+	}
+	for i := range c.steps { // one that has replaced several may still be undone for the others
+		s := &c.steps[i]
+		if left := c.pairsOf(s.ID); s.Pair.Delete == deleted && s.ID == s.Pair.Create && len(left) > 0 {
+			s.Pair = left[0]
 		}
 	}
 }
@@ -127,11 +175,14 @@ func (c *comparison) keepForRestore() {
 		for _, pair := range pairs {
 			maps.Copy(used, c.usedBy(c.have.byKey[pair.Delete.Key]))
 		}
-		c.steps[i].Undoes = slices.Concat(c.steps[i].Undoes, c.besides(pairs), c.pairsWhere(func(p plan.Pair) bool { return used[p.Delete.Key] }))
+		whole := c.wholeOf(pairs)
+		c.undoes(i, slices.DeleteFunc(slices.Clone(whole), func(p plan.Pair) bool { return p.Create == s.ID }))
 		completing := c.completing(graph, i)
 		complete := graph.Before(completing)
 		for _, j := range completing {
-			c.steps[j].Undoes = append(c.steps[j].Undoes, pairs...)
+			if c.canUndo(s.ID) {
+				c.undoes(j, whole)
+			}
 		}
 		for j := range c.steps {
 			t := &c.steps[j]
@@ -146,6 +197,44 @@ func (c *comparison) keepForRestore() {
 			}
 		}
 	}
+	c.completeLast()
+}
+
+// completeLast puts updates that complete one of several new resources, and end what completes the
+// old ones, behind all of these resources and what else completes them.
+func (c *comparison) completeLast() {
+	for i := range c.steps {
+		t := &c.steps[i]
+		if len(t.Undoes) == 0 || !c.cutsOff(*t) {
+			continue
+		}
+		before := plan.NewGraph(c.steps).Before([]int{i})
+		for j, s := range c.steps {
+			creates := s.Pair.Restore && s.ID == s.Pair.Create && slices.Contains(t.Undoes, s.Pair)
+			completes := c.rules.Kinds[s.ID.Key.Kind].Role.Is(Completes) && !c.cutsOff(s) && slices.ContainsFunc(s.Undoes, func(p plan.Pair) bool { return slices.Contains(t.Undoes, p) })
+			if j != i && !before[j] && (creates || completes) {
+				t.Needs = append(t.Needs, s.ID)
+			}
+		}
+	}
+}
+
+// cutsOff reports whether a step completes a new resource and takes from an old one.
+func (c *comparison) cutsOff(s plan.Step) bool {
+	rule := c.rules.Kinds[s.ID.Key.Kind]
+	return rule.Role.Is(Completes) && isWrite(s) && rule.has(Narrows, s)
+}
+
+// canUndo reports whether a new resource can be deleted once it exists: every new one that refers to
+// it is undone as well, except for what completes it.
+func (c *comparison) canUndo(create plan.StepID) bool {
+	for i, s := range c.steps {
+		completes := c.rules.Kinds[s.ID.Key.Kind].Role.Is(Completes)
+		if s.ID.Action == plan.Create && s.ID != create && c.refersTo(i, create.Key) && !completes && !(s.Pair.Restore && c.canUndo(s.ID)) {
+			return false
+		}
+	}
+	return true
 }
 
 // pairsOf returns the replacements by what a step creates.
@@ -153,11 +242,30 @@ func (c *comparison) pairsOf(create plan.StepID) []plan.Pair {
 	return c.pairsWhere(func(p plan.Pair) bool { return p.Create == create })
 }
 
-// besides returns the replacements of old resources of a step by what other steps create.
-func (c *comparison) besides(pairs []plan.Pair) []plan.Pair {
-	return c.pairsWhere(func(p plan.Pair) bool {
-		return slices.ContainsFunc(pairs, func(q plan.Pair) bool { return p.Delete == q.Delete && p.Create != q.Create })
-	})
+// wholeOf returns all replacements that are undone where one of some is: those of the same old or
+// new resources, and of what old ones refer to.
+func (c *comparison) wholeOf(pairs []plan.Pair) []plan.Pair {
+	for again := true; again; {
+		used := map[stack.Key]bool{}
+		for _, p := range pairs {
+			maps.Copy(used, c.usedBy(c.have.byKey[p.Delete.Key]))
+		}
+		all := c.pairsWhere(func(p plan.Pair) bool {
+			return used[p.Delete.Key] || slices.ContainsFunc(pairs, func(q plan.Pair) bool { return p.Delete == q.Delete || p.Create == q.Create })
+		})
+		again, pairs = len(all) > len(pairs), all
+	}
+	return pairs
+}
+
+// undoes adds replacements that are undone where a step is refused.
+func (c *comparison) undoes(step int, pairs []plan.Pair) {
+	s := &c.steps[step]
+	for _, p := range pairs {
+		if !slices.Contains(s.Undoes, p) {
+			s.Undoes = append(s.Undoes, p)
+		}
+	}
 }
 
 func (c *comparison) pairsWhere(selected func(plan.Pair) bool) []plan.Pair {

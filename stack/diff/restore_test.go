@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,37 +155,99 @@ func TestSeveralReplaced(t *testing.T) {
 }
 
 // TestReplacedBeneath: where what an entry point refers to is replaced under its name, both are
-// restored, and the new one of both is undone where a later one is refused.
+// restored, and the new one of both is undone where a later one is refused. Where something of that
+// cannot be restored, nothing that uses it is: undoing the replacement would leave nothing.
 func TestReplacedBeneath(t *testing.T) {
-	for name, restores := range map[string]bool{"it can be restored": true, "it cannot be restored": false} {
+	for name, tc := range map[string]struct {
+		lost     stack.Kind // cannot be restored
+		restored map[string]bool
+		undone   map[string]int // replacements, by the step without which they are of no use
+	}{
+		"all can be restored": {
+			restored: map[string]bool{"create entry": true, "create pool": true, "create probe": true},
+			undone:   map[string]int{"create pool": 1, "create entry": 2, "update door": 3},
+		},
+		"what it refers to cannot be restored": {
+			lost: "pool", restored: map[string]bool{"create entry": false, "create pool": false, "create probe": true}, undone: map[string]int{},
+		},
+		"what that refers to cannot be restored": {
+			lost: "probe", restored: map[string]bool{"create entry": false, "create pool": false, "create probe": false}, undone: map[string]int{},
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
+			replaced := func(kind stack.Kind, role diff.Role, field string) diff.Rule {
+				return diff.Rule{Role: role, Immutable: []string{field}, Replace: diff.DeleteFirst, Restore: kind != tc.lost}
+			}
 			rules := diff.Rules{
 				Kinds: map[stack.Kind]diff.Rule{
-					"entry": {Role: diff.EntryPoint, Immutable: []string{"Protocol"}, Replace: diff.DeleteFirst, Restore: true},
-					"pool":  {Immutable: []string{"Ports"}, Replace: diff.DeleteFirst, Restore: restores},
-					"door":  {Role: diff.Completes},
+					"entry": replaced("entry", diff.EntryPoint, "Protocol"), "pool": replaced("pool", 0, "Path"), "probe": replaced("probe", 0, "Ports"),
+					"door": {Role: diff.Completes},
 				},
 				Edges: []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "entry"}, Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"}},
 			}
 			of := func(n int) []stack.Resource {
 				return []stack.Resource{
 					ownedResource(newKey("entry", ""), stack.Key{}, listener{Protocol: fmt.Sprint(n), To: newRef("pool", "")}),
-					ownedResource(newKey("pool", ""), stack.Key{}, wall{Ports: []int{n}}), ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: []int{n}}),
+					ownedResource(newKey("pool", ""), stack.Key{}, check{Path: fmt.Sprint(n), Pool: newRef("probe", "")}),
+					ownedResource(newKey("probe", ""), stack.Key{}, wall{Ports: []int{n}}), ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: []int{n}}),
 				}
 			}
-			undone := map[string]int{}
+			restored, undone := map[string]bool{}, map[string]int{}
 			for _, s := range diff.Compare(desiredStack(of(2)...), observedStack(of(1)...), rules, ledgerWith(nil)).Steps {
-				if undone[s.ID.String()] = len(s.Undoes); s.ID.Action == plan.Create && s.Pair.Restore != (restores || s.ID.Key.Kind == "entry") {
-					t.Errorf("%s is restored: %v", s.ID, s.Pair.Restore)
+				if len(s.Undoes) > 0 {
+					undone[s.ID.String()] = len(s.Undoes)
+				}
+				if s.ID.Action == plan.Create {
+					restored[s.ID.String()] = s.Pair.Restore
 				}
 			}
-			want := map[string]int{"delete entry": 0, "delete pool": 0, "create pool": 0, "create entry": 0, "update door": 1}
-			if restores {
-				want["create entry"], want["update door"] = 1, 2
+			if d := cmp.Diff(tc.restored, restored); d != "" {
+				t.Errorf("restored (-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(want, undone); d != "" {
+			if d := cmp.Diff(tc.undone, undone); d != "" {
 				t.Errorf("undone replacements (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestSeveralBeneath: where several new entry points use what replaces something that an old one uses,
+// none is left when one of them is refused, and what completes them cuts the old one off last.
+func TestSeveralBeneath(t *testing.T) {
+	entry := func(name string) stack.Resource {
+		return ownedResource(newKey("entry", name), stack.Key{}, listener{Protocol: name, To: newRef("pool", "")})
+	}
+	part := func(kind, name string, n int) stack.Resource {
+		return ownedResource(newKey(kind, name), stack.Key{}, wall{Ports: []int{n}})
+	}
+	create := func(name string) diff.Match { return diff.Match{Action: plan.Create, Kind: "entry", Name: name} }
+	rules := diff.Rules{
+		Kinds: map[stack.Kind]diff.Rule{
+			"entry": {Role: diff.EntryPoint, Restore: true}, "pool": {Immutable: []string{"Ports"}, Replace: diff.DeleteFirst, Restore: true}, "door": {Role: diff.Completes},
+		},
+		Edges: []diff.Edge{
+			{First: diff.Match{Action: plan.Delete, Kind: "entry", Name: "a"}, Then: create("x"), Reason: "they have one address"},
+			{First: create("x"), Then: diff.Match{Kind: "door", Name: "x"}, Reason: "it admits clients to what exists"},
+			{First: create("y"), Then: diff.Match{Kind: "door", Name: "y"}, Reason: "it admits clients to what exists"},
+		},
+	}
+	have := observedStack(entry("a"), part("pool", "", 1), part("door", "x", 1))
+	want := desiredStack(entry("x"), entry("y"), part("pool", "", 2), part("door", "x", 2), part("door", "y", 2))
+	undone, needs := map[string]int{}, map[string][]string{}
+	for _, s := range diff.Compare(want, have, rules, ledgerWith(nil)).Steps {
+		if len(s.Undoes) > 0 {
+			undone[s.ID.String()] = len(s.Undoes)
+		}
+		for _, id := range s.Needs {
+			needs[s.ID.String()] = append(needs[s.ID.String()], id.String())
+		}
+	}
+	if d := cmp.Diff(map[string]int{"create entry/x": 2, "create entry/y": 2, "create door/y": 3, "update door/x": 3}, undone); d != "" {
+		t.Errorf("undone replacements (-want +got):\n%s", d)
+	}
+	for _, first := range []string{"create door/y", "create entry/y"} {
+		if !slices.Contains(needs["update door/x"], first) {
+			t.Errorf("the old door is cut off before %s: %v", first, needs["update door/x"])
+		}
 	}
 }

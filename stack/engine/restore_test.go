@@ -129,29 +129,18 @@ func planMissing() (plan.Plan, *stack.Stack) {
 	return planOf(create), have
 }
 
-// TestRestoreInLaterRun: where the result of a create was not known, or the run ended
-// before it, the next run of the process restores once that is refused.
+// TestRestoreInLaterRun: where the result of a create was not known, or it waited, the next run of
+// the process restores once that is refused.
 func TestRestoreInLaterRun(t *testing.T) {
-	for name, first := range map[string]func(*names, context.CancelFunc){
-		"unknown": func(n *names, _ context.CancelFunc) {
-			n.answers = map[string]plan.Outcome{"new": {Err: fault.New(fault.Ambiguous, "lost"), Sent: plan.MaybeSent}}
-		},
-		"ended in between": func(n *names, cancel context.CancelFunc) {
-			n.then = func(s plan.Step) {
-				if s.ID.Action == plan.Delete {
-					cancel()
-				}
-			}
-		},
+	for name, first := range map[string]plan.Outcome{
+		"unknown": {Err: fault.New(fault.Ambiguous, "lost"), Sent: plan.MaybeSent},
+		"waiting": refuseAs(fault.Pending),
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			cloud := &names{has: map[string]string{"rule": "old", "pool": "pool"}}
-			first(cloud, cancel)
+			cloud := &names{has: map[string]string{"rule": "old", "pool": "pool"}, answers: map[string]plan.Outcome{"new": first}}
 			e := New(cloud.apply, nil, Options{})
 			p, have := planReplacement()
-			e.Run(ctx, p, have, nil)
+			e.Run(t.Context(), p, have, nil)
 			if cloud.has["rule"] != "" {
 				t.Fatalf("the first run left %v", cloud.has)
 			}

@@ -102,16 +102,26 @@ func (r *run) closeGates(gates Gates) {
 }
 
 // start submits every step that can be sent now, steps of one call together. A step that
-// joins a running or waiting call takes no room of its own.
-func (r *run) start() {
-	defer r.startInstead()
+// joins a running or waiting call takes no room of its own. A run that ends starts only the
+// steps that it owes.
+func (r *run) start(ends bool) {
+	ctx, owed := r.ctx, r.owed(ends)
+	if ends {
+		ctx = context.WithoutCancel(ctx)
+	} else {
+		defer r.startInstead()
+	}
 	groups := map[string][]item{}
 	var order []string
 	for at := 0; at < len(r.ready); {
 		i := r.ready[at]
+		if ends && !owed[i] {
+			at++
+			continue
+		}
 		s, call := r.steps[i], r.callOf(i)
-		ends := r.results[i] != nil || s.ID.Action == plan.Forget || r.isPointless(i)
-		if !ends && r.calls[call] == 0 && len(r.calls) >= r.engine.options.PerOwner {
+		local := r.results[i] != nil || s.ID.Action == plan.Forget || r.isPointless(i)
+		if !local && r.calls[call] == 0 && len(r.calls) >= r.engine.options.PerOwner {
 			at++
 			continue
 		}
@@ -120,14 +130,14 @@ func (r *run) start() {
 		case r.results[i] != nil: // a closed gate
 		case r.isPointless(i):
 			r.block(i, r.results[r.createOf(i)], r.causeOf(r.createOf(i)))
-		case ends:
+		case local:
 			r.conclude(i, Result{Step: s, State: Done})
 		default:
 			r.calls[call]++
 			if groups[call] == nil {
 				order = append(order, call)
 			}
-			groups[call] = append(groups[call], item{ctx: r.ctx, step: s, place: i, ids: r.resolve, completed: r.completed})
+			groups[call] = append(groups[call], item{ctx: ctx, step: s, place: i, ids: r.resolve, completed: r.completed})
 		}
 	}
 	for _, call := range order {

@@ -55,6 +55,7 @@ func (r *run) startUndoing() {
 			remove, _ := r.performed(u.pair.Delete)
 			r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
 		}
+		r.revertUpdates()
 		r.undoing = nil
 		return
 	}
@@ -66,6 +67,50 @@ func (r *run) startUndoing() {
 	now, _ := r.have.Get(next.Create.Key)
 	step := deletionOf(create, remove, now)
 	r.repair(next.Create, step, step)
+}
+
+// revertUpdates has the updates undone that completed one of the undone replacements, such as those of
+// a firewall that admits the clients of the old resource no longer.
+func (r *run) revertUpdates() {
+	for i, s := range r.steps {
+		isUndone := func(p plan.Pair) bool {
+			return slices.ContainsFunc(r.undoing, func(u undoing) bool { return u.pair == p })
+		}
+		if s.ID.Action == plan.Update && r.results[i] != nil && r.results[i].State == Done && slices.ContainsFunc(s.Undoes, isUndone) {
+			step := reversalOf(s)
+			r.repair(s.ID, step, step)
+		}
+	}
+}
+
+// reversalOf returns the update that writes what another one has replaced.
+func reversalOf(s plan.Step) plan.Step {
+	out := plan.Step{ID: s.ID, Target: s.Target, Found: s.Target.Spec, Reason: plan.Changed, Why: "what else completes the new one was refused", Locks: s.Locks, Impact: s.Impact}
+	out.Target.Spec = s.Found
+	for _, ch := range s.Changes {
+		ch.From, ch.To, ch.Added, ch.Removed = ch.To, ch.From, ch.Removed, ch.Added
+		out.Changes = append(out.Changes, ch)
+	}
+	return out
+}
+
+// owed returns the steps that a run still performs when it ends: creates of new resources whose old
+// ones it has deleted, and what these need, by their place.
+func (r *run) owed(ends bool) []bool {
+	if !ends {
+		return nil
+	}
+	var creates []int
+	for i, s := range r.steps {
+		if at, ok := r.graph.At(s.Pair.Create); ok && s.Pair.Delete == s.ID && s.Pair.Order == plan.DeleteFirst && r.results[i] != nil && r.results[i].State == Done {
+			creates = append(creates, at)
+		}
+	}
+	out := r.graph.Before(creates)
+	for _, i := range creates {
+		out[i] = true
+	}
+	return out
 }
 
 // isBehind reports whether a step needs another one, directly or through others.

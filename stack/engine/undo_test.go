@@ -125,6 +125,40 @@ func TestUndoAtShutdown(t *testing.T) {
 	}
 }
 
+// TestReplacementAtShutdown: a run that is to end completes a replacement whose old resource it has
+// deleted, and starts nothing else.
+func TestReplacementAtShutdown(t *testing.T) {
+	for cut, has := range map[string]map[string]string{
+		"delete thing/rule": {"rule": "new", "pool": "new pool"},
+		"create thing/rule": {"rule": "new", "pool": "new pool"},
+		"create thing/gate": {"rule": "old", "pool": "old pool", "gate": "gate"},
+	} {
+		t.Run(cut, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			p, have := planBeneath()
+			gate := createStep(testOwner(1), "gate")
+			if strings.HasSuffix(cut, "gate") { // before everything else
+				p.Steps[0].Needs = append(p.Steps[0].Needs, gate.ID)
+				p.Steps = append([]plan.Step{gate}, p.Steps...)
+			}
+			cloud := &names{has: map[string]string{"rule": "old", "pool": "old pool"}}
+			cloud.then = func(s plan.Step) {
+				if s.ID.String() == cut {
+					cancel()
+				}
+			}
+			r := New(cloud.apply, nil, Options{PerOwner: 1}).Run(ctx, p, have, nil)
+			if d := cmp.Diff(has, cloud.has); d != "" {
+				t.Errorf("the cloud has (-want +got):\n%s", d)
+			}
+			if last := r.Results[len(r.Results)-1]; last.Step.ID.Key != testKey("door") || last.State != Waiting {
+				t.Errorf("the last step is %s: %v", last.Step.ID, last.State)
+			}
+		})
+	}
+}
+
 // planBeneath returns a plan that replaces a resource and what it refers to under their names, and
 // then completes the new one. The old one has a part.
 func planBeneath() (plan.Plan, *stack.Stack) {
@@ -186,6 +220,38 @@ func TestRestoreInOrder(t *testing.T) {
 			}
 			if skipped := slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID.Part == partRestore && res.State == Skipped }); skipped == restored {
 				t.Errorf("a restore is skipped: %v", skipped)
+			}
+		})
+	}
+}
+
+// TestUndoReverts: where one of two steps that complete a replacement is refused, the other one is
+// taken back: the old resource serves with what it had.
+func TestUndoReverts(t *testing.T) {
+	for name, refused := range map[string]bool{"both are performed": false, "one is refused": true} {
+		t.Run(name, func(t *testing.T) {
+			p, have := planCompletion()
+			pair := p.Steps[1].Pair
+			have.Put(stack.Resource{Key: testKey("wall"), ID: "id-of-wall", Proof: stack.Name, Spec: thing{Name: "old wall"}})
+			wall := plan.Step{
+				ID: plan.StepID{Owner: testOwner(1), Key: testKey("wall"), Action: plan.Update}, Target: stack.Resource{Key: testKey("wall"), ID: "id-of-wall", Proof: stack.Name, Spec: thing{Name: "new wall"}},
+				Found: thing{Name: "old wall"}, Changes: []plan.Change{{Field: "Name", From: "old wall", To: "new wall"}}, Needs: []plan.StepID{pair.Create},
+			}
+			wall.Undoes = []plan.Pair{pair}
+			door := &p.Steps[len(p.Steps)-1]
+			door.Needs = append(door.Needs, wall.ID)
+			p.Steps = append(p.Steps, wall)
+			cloud, has := &names{has: map[string]string{"rule": "old", "pool": "pool", "wall": "old wall"}}, map[string]string{"rule": "new", "door": "door", "wall": "new wall"}
+			if refused {
+				cloud.answers = map[string]plan.Outcome{"door": refuseAs(fault.Denied)}
+				has = map[string]string{"rule": "old", "pool": "pool", "wall": "old wall"}
+			}
+			r := New(cloud.apply, nil, Options{}).Run(t.Context(), p, have, nil)
+			if d := cmp.Diff(has, cloud.has); d != "" {
+				t.Errorf("the cloud has (-want +got):\n%s", d)
+			}
+			if known, _ := r.Have.Get(testKey("wall")); cmp.Diff(thing{Name: has["wall"]}, known.Spec) != "" {
+				t.Errorf("known is %v", known.Spec)
 			}
 		})
 	}

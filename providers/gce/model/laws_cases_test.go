@@ -69,16 +69,11 @@ func newerLaws(t *testing.T) *laws.Subject {
 	for _, kind := range []stack.Kind{KindBackend, KindInternalRule, KindExternalRule} {
 		s.Known = append(s.Known,
 			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, kind), Only: laws.WithoutAnswer, Reason: oneName},
-			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, kind), Only: laws.AfterRestart, Reason: oneName})
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, kind), Only: laws.AfterRestart, Reason: oneName})
 	}
 	s.Known = append(s.Known,
 		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Only: laws.WithoutAnswer, Reason: oneName},
-		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Delete, KindBackend), Only: laws.AfterRestart, Reason: oneName})
-	const several = "where one rule becomes several, the others use the new backend service, which is not replaced by the old one then"
-	s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Update, KindFirewall), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: several})
-	for _, kind := range []stack.Kind{KindInternalRule, KindExternalRule} {
-		s.Known = append(s.Known, laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, kind), After: laws.Match{Action: plan.Delete, Kind: KindBackend}, Reason: several})
-	}
+		laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, KindBackend), Only: laws.AfterRestart, Reason: oneName})
 	return s
 }
 
@@ -92,6 +87,7 @@ func knownOfAll() []laws.Known {
 	}
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
 		out = append(out,
+			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Only: laws.AfterRestart, Reason: "a rule is restored by the process that has deleted it"},
 			laws.Known{Law: laws.NothingLost, Refused: refusedSteps(plan.Create, rule), Only: laws.WithoutAnswer, Reason: "a create without an answer is not undone, since it may have been performed"})
 	}
 	return out
