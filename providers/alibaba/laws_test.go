@@ -125,7 +125,7 @@ func TestLawsPods(t *testing.T) {
 // unansweredCreations are what the rules do not guarantee today.
 func unansweredCreations() []laws.Known {
 	return []laws.Known{{
-		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.WithoutAnswer,
-		Reason: "a listener is restored only after a definite refusal of the new one",
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.Unrestored,
+		Reason: "a listener is restored after a definite refusal of the new one, by the process that has deleted it",
 	}}
 }

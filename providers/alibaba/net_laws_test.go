@@ -36,8 +36,8 @@ func netLawsSubject(t testing.TB) *laws.Subject {
 		netCase("intranet", withKeys("address-type", "intranet")),
 	))
 	s.Known = []laws.Known{{
-		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindNetListener}}, Only: laws.WithoutAnswer,
-		Reason: "a listener is restored only after a definite refusal of the new one",
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindNetListener}}, Only: laws.Unrestored,
+		Reason: "a listener is restored after a definite refusal of the new one, by the process that has deleted it",
 	}}
 	return s
 }

@@ -59,7 +59,7 @@ func TestLaws(t *testing.T) {
 // knownViolations lists what the rules do not guarantee today.
 func knownViolations() []laws.Known {
 	return []laws.Known{{
-		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindPolicy}}, Only: laws.WithoutAnswer,
+		Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindPolicy}}, Only: laws.Unrestored,
 		Reason: "a policy is restored only after a definite refusal of the new one",
 	}}
 }

@@ -104,7 +104,7 @@ func mutationSubject(t *testing.T, protocols bool) *laws.Subject {
 		return lawsSubject(t, list, aloneViolations()...)
 	}
 	return lawsSubject(t, slices.DeleteFunc(list, func(c props.Case) bool { return c.Name == "nlb udp" || c.Name == "nlb mixed" }),
-		laws.Known{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"})
+		laws.Known{Law: laws.NothingLost, Refused: []laws.Match{{Action: plan.Create, Kind: model.KindListener}}, Only: laws.Unrestored, Reason: "a listener is restored after a definite refusal of the new one, by the process that has deleted it"})
 }
 
 // TestLawsSeeEveryMechanism: without any one of them, a law is broken, or it is said why not.

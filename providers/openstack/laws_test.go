@@ -97,6 +97,6 @@ func TestLaws(t *testing.T) {
 func knownViolations() []laws.Known {
 	on := func(a plan.Action, k stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: k}} }
 	return []laws.Known{
-		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.NothingLost, Refused: on(plan.Create, model.KindListener), Only: laws.Unrestored, Reason: "a listener is restored after a definite refusal of the new one, by the process that has deleted it"},
 	}
 }

@@ -73,7 +73,7 @@ func (c *comparison) refersTo(step int, k stack.Key) bool {
 }
 
 // keepRestorable ends the restoration of old resources that use something which is deleted for the
-// new one and cannot be restored itself: after a refusal, the new resource is all that there is.
+// new one and cannot be restored itself: undoing such a replacement would leave nothing.
 // What uses one that is not restored is not restored either.
 func (c *comparison) keepRestorable() {
 	var graph *plan.Graph

@@ -94,9 +94,9 @@ type Gates func(plan.Gate) time.Duration
 
 // Run performs the steps of the plan that can be performed now and returns the result of
 // every step. It ends when no more can start: waiting is up to the caller. When ctx ends,
-// steps in flight finish, and no further step starts except those that a replacement needs
-// whose old resource is deleted: nothing serves meanwhile, and the next process does not
-// know what to restore.
+// steps in flight finish, and no further step starts unless a replacement needs it whose old
+// resource is deleted: nothing serves meanwhile, and the next process has no record of what
+// to restore.
 func (e *Engine) Run(ctx context.Context, p plan.Plan, have *stack.Stack, gates Gates) Report {
 	r := newRun(ctx, e, p, have)
 	r.closeGates(gates)

@@ -12,7 +12,7 @@ import (
 func (s *Subject) isKnown(v Violation) int {
 	return slices.IndexFunc(s.Known, func(k Known) bool {
 		m := v.Scenario.Moves[0]
-		if k.Law != v.Law || !v.isShown() || !k.Only.holds(v.Scenario) || !s.isMoveOf(k, v.Scenario) {
+		if k.Law != v.Law || k.Only != "" && !v.isShown() || !k.Only.holds(v.Scenario) || !s.isMoveOf(k, v.Scenario) {
 			return false
 		}
 		byNeighbour := func(step plan.Step) bool { return step.ID.Owner != m.Owner && k.Neighbour.matches(step.ID) }

@@ -112,6 +112,7 @@ type Circumstance string
 const (
 	WithoutAnswer Circumstance = "no answer has arrived"
 	AfterRestart  Circumstance = "the process has ended during a plan"
+	Unrestored    Circumstance = "no answer has arrived, or the process has ended during a plan"
 )
 
 // holds reports whether a scenario has the circumstance.
@@ -121,6 +122,8 @@ func (c Circumstance) holds(in Scenario) bool {
 		return slices.ContainsFunc(in.Refuse, func(r Refusal) bool { return r.How == Lost })
 	case AfterRestart:
 		return in.Restart > 0
+	case Unrestored:
+		return WithoutAnswer.holds(in) || AfterRestart.holds(in)
 	}
 	return true
 }
