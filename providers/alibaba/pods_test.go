@@ -80,14 +80,18 @@ func TestPods(t *testing.T) {
 // TestManyPods: the interfaces of 250 pods are read by three calls, and by none as long as the pods stay.
 func TestManyPods(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
-		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 50}, Limits: simalibaba.Limits{Servers: 400}})
+		w := beginWorld(t, simalibaba.Options{Seed: simalibaba.SeedOptions{Nodes: 5, Pods: 50}, Limits: simalibaba.Limits{Servers: 400}})
 		svc := props.Service("web", podKeys()).Service
-		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(250)...)}
+		var pods []string
+		for _, n := range w.Sim.Cloud.Seed.Nodes {
+			pods = append(pods, n.Pods...)
+		}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, pods...)}
 		w.Serve(svc)
 		if n := w.Control().Journal.Counts()["ecs.DescribeNetworkInterfaces"]; n != 3 {
 			t.Errorf("%d calls for interfaces", n)
 		}
-		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, podAddresses(249)...)}
+		w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, pods[:len(pods)-1]...)}
 		w.Control().Journal.Reset()
 		w.Serve(svc)
 		if n := w.Control().Journal.Counts()["ecs.DescribeNetworkInterfaces"]; n != 0 {

@@ -52,7 +52,7 @@ func runCommand(ctx context.Context) error {
 // measurePhases runs all phases in a world of its own. What was measured before an
 // error is returned with it.
 func measurePhases(ctx context.Context, s subject) (got result, err error) {
-	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes, Pods: s.pods, GoalMiB: s.goalMiB}
+	got = result{Cloud: s.cloud, Kind: s.kind, Services: s.services, Nodes: s.nodes, Pods: s.pods, GoalMiB: s.goalMiB, Beyond: s.beyond}
 	world, err := harness.Start(ctx, harness.Options{Cloud: s.cloud, Nodes: s.nodes, Progress: os.Stderr, SimArgs: s.simArgs})
 	if err != nil {
 		return got, err
@@ -63,7 +63,7 @@ func measurePhases(ctx context.Context, s subject) (got result, err error) {
 	}
 	m := &scale{world: world, subject: s}
 	err = m.measure(ctx)
-	got.Phases = m.rows
+	got.Phases, got.EmptyMiB = m.rows, m.empty
 	return got, err
 }
 

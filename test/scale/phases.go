@@ -31,6 +31,7 @@ type scale struct {
 	rows       []row
 	controller *harness.Process
 	page       harness.Page // the controller's
+	empty      float64      // mebibytes in memory before the first Service
 }
 
 // effect answers nil once a phase has had its effect.
@@ -57,9 +58,20 @@ func (s *scale) measure(ctx context.Context) error {
 	} else if err := s.world.LeaveNode(ctx, last.Name); err != nil {
 		return err
 	}
+	if s.subject.chosen {
+		changes.effect = nil
+	}
 	if err := s.start(ctx, "fresh"); err != nil {
 		return err
 	}
+	if _, err := s.settle(ctx); err != nil {
+		return err
+	}
+	usage, err := s.controller.Usage()
+	if err != nil {
+		return err
+	}
+	s.empty = toMebibytes(usage.Resident)
 	steps := []step{
 		{"create", func(ctx context.Context) error { return create(ctx, all) }, s.programmed(all)},
 		{"heartbeat", func(ctx context.Context) error { return s.heartbeats(ctx, node[:len(node)-1]) }, nil},

@@ -22,6 +22,11 @@ type subject struct {
 	pods    int
 	config  string // further lines of the cloud configuration
 	goalMiB int    // the most memory that the controller may hold at any time, informers included
+	// beyond is whether the goal is for what Services add to a controller without any.
+	beyond bool
+	// chosen is whether only some of the machines are behind a load balancer, so that a new one
+	// may cause no write.
+	chosen bool
 }
 
 // The sizes that the goals are for: the largest cluster that Kubernetes supports,
@@ -29,7 +34,7 @@ type subject struct {
 func newSubjects() []subject {
 	// Accounts of these sizes have had their quotas raised.
 	quotas := []string{"--quota-factor=1000"}
-	const goal, prefix = 500, "service.beta.kubernetes.io/aws-load-balancer-"
+	const goal, smaller, prefix = 500, 350, "service.beta.kubernetes.io/aws-load-balancer-"
 	return []subject{
 		{cloud: "aws", kind: "clb", services: 2000, nodes: 5000, simArgs: quotas, apart: true, goalMiB: goal},
 		{cloud: "aws", kind: "nlb-ip", services: 50, nodes: 20, pods: 1000, simArgs: append(quotas, "--pods=50"), apart: true, goalMiB: 150,
@@ -41,6 +46,13 @@ func newSubjects() []subject {
 		{cloud: "azure", kind: "public", services: 500, nodes: 1000, goalMiB: goal},
 		{cloud: "azure", kind: "internal", services: 500, nodes: 1000, goalMiB: goal,
 			annotations: map[string]string{"service.beta.kubernetes.io/azure-load-balancer-internal": "true"}},
+		{cloud: "alibaba", kind: "clb", services: 1000, nodes: 500, simArgs: []string{"--load-balancers=1000", "--servers=500"}, apart: true, goalMiB: 400},
+		{cloud: "alibaba", kind: "clb-eni", services: 50, nodes: 20, pods: 1000, simArgs: []string{"--servers=500", "--pods=50"}, apart: true, goalMiB: 150, beyond: true,
+			annotations: map[string]string{"service.beta.kubernetes.io/backend-type": "eni"}},
+		{cloud: "ibm", kind: "alb", services: 1000, nodes: 500, simArgs: quotas, chosen: true, goalMiB: smaller,
+			annotations: map[string]string{"service.kubernetes.io/ibm-load-balancer-cloud-provider-vpc-member-quota": "8"}},
+		{cloud: "tencent", kind: "clb", services: 1000, nodes: 500, simArgs: []string{"--load-balancers=1000", "--targets=500"}, apart: true, goalMiB: smaller},
+		{cloud: "baidu", kind: "appblb", services: 1000, nodes: 500, simArgs: []string{"--load-balancers=1000"}, chosen: true, goalMiB: smaller},
 	}
 }
 

@@ -1,6 +1,7 @@
 package alibaba
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 
@@ -17,6 +18,8 @@ type SeedOptions struct {
 	ClusterID string
 	// Nodes is the number of instances, at most 1000; default none.
 	Nodes int
+	// Pods is how many addresses for pods the interface of each instance has; default 5.
+	Pods int
 	// Users adds a load balancer with a server group that a user has created.
 	Users bool
 }
@@ -35,6 +38,8 @@ type Node struct {
 	ProviderID string `json:"providerId"`
 	InternalIP string `json:"internalIp"`
 	Zone       string `json:"zone"`
+	// Pods are the addresses for pods, if their number was chosen.
+	Pods []string `json:"pods,omitempty"`
 }
 
 // Seed is the world that the cloud began with. It is the same in every run with the same
@@ -62,6 +67,7 @@ type Seed struct {
 	UsersSecurity string `json:"usersSecurity,omitempty"`
 
 	gates string
+	pods  int // of each node; 0: podsOfNode
 }
 
 const (
@@ -79,8 +85,11 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	if opt.Seed.Nodes < 0 || opt.Seed.Nodes > maxNodes {
 		return Seed{}, fmt.Errorf("nodes %d: want 0 to %d", opt.Seed.Nodes, maxNodes)
 	}
+	if pods := opt.Seed.Pods; pods < 0 || pods*opt.Seed.Nodes > mostPods {
+		return Seed{}, fmt.Errorf("pods %d on each of %d nodes: want 0 to %d addresses in all", pods, opt.Seed.Nodes, mostPods)
+	}
 	sim.Default(&opt.Seed.ClusterID, "berthdemo")
-	p := &planting{state: s, Seed: Seed{gates: opt.Gates, Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-bp1" + hashOf("vpc")[:18]}}
+	p := &planting{state: s, Seed: Seed{gates: opt.Gates, pods: opt.Seed.Pods, Region: opt.Region, ClusterID: opt.Seed.ClusterID, VPC: "vpc-bp1" + hashOf("vpc")[:18]}}
 	for n := range zones {
 		v := VSwitch{ID: "vsw-bp1" + hashOf(fmt.Sprint("vswitch ", n))[:18], Zone: p.zone(n), CIDR: fmt.Sprintf("192.168.%d.0/24", n)}
 		free := 200
@@ -123,12 +132,20 @@ func (p *planting) plantNet() {
 	}).Text("id")
 }
 
-// podsOfNode is how many pods each node has an address for.
-const podsOfNode = 5
+const (
+	// podsOfNode is how many pods each node has an address for by default.
+	podsOfNode = 5
+	// mostPods is how many addresses the network has for pods.
+	mostPods = (256 - firstPods) * hostsOf
+	// Addresses of pods begin in this third part, and each has so many hosts.
+	firstPods, hostsOf = 64, 250
+)
 
-// PodAddress returns the address of a pod of a node, which a network interface of the node has.
-func PodAddress(node, pod int) string {
-	return fmt.Sprintf("192.168.%d.%d", 64+(node*podsOfNode+pod)/250, (node*podsOfNode+pod)%250+1)
+// PodAddress returns the address of a pod of a node, which a network interface of the node has by default.
+func PodAddress(node, pod int) string { return podAddress(node*podsOfNode + pod) }
+
+func podAddress(n int) string {
+	return fmt.Sprintf("192.168.%d.%d", firstPods+n/hostsOf, n%hostsOf+1)
 }
 
 // PodAddress6 returns the IPv6 address of the first pod of a node.
@@ -141,9 +158,13 @@ func (p *planting) node(n int) {
 	out := Node{Name: name, InstanceID: "i-bp1" + hashOf("instance " + name)[:17], InternalIP: fmt.Sprintf("192.168.%d.%d", 8*(n%zones)+8+n/zones/250, n/zones%250+1), Zone: p.zone(n)}
 	out.ProviderID = p.Region + "." + out.InstanceID
 	p.Put(instances, rest.Object{"id": out.InstanceID, "InstanceName": name, "ZoneId": out.Zone, "VpcId": p.VPC, "PrivateIpAddress": out.InternalIP})
+	pods := cmp.Or(p.pods, podsOfNode)
 	cards := []any{}
-	for pod := range podsOfNode {
-		cards = append(cards, PodAddress(n, pod))
+	for pod := range pods {
+		cards = append(cards, podAddress(n*pods+pod))
+		if p.pods > 0 {
+			out.Pods = append(out.Pods, podAddress(n*pods+pod))
+		}
 	}
 	p.Put(interfaces, rest.Object{"id": "eni-bp1" + hashOf("interface " + name)[:15], "InstanceId": out.InstanceID, "VpcId": p.VPC, "addresses": cards, "ipv6": []any{PodAddress6(n)}})
 	p.Nodes = append(p.Nodes, out)

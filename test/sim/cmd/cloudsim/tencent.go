@@ -12,6 +12,7 @@ func tencentCloud(flags *flag.FlagSet) func(common) (simulator, error) {
 	flags.BoolVar(&opt.Domains, "domains", false, "give public load balancers a domain in place of an address")
 	flags.BoolVar(&opt.Seed.Users, "users", false, "begin with a load balancer that a user has created")
 	flags.IntVar(&opt.Limits.LoadBalancers, "load-balancers", 100, "quota of load balancers of each network type")
+	flags.IntVar(&opt.Limits.Targets, "targets", 200, "most targets of a listener or rule")
 	flags.IntVar(&opt.Limits.Deletions, "deletions", 29, "most deletions of load balancers within 5 minutes")
 	return func(c common) (simulator, error) {
 		opt.Region = c.region
