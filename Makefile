@@ -109,7 +109,7 @@ oracle: ## the simulated OpenStack answers as a real one does, and Berth walks o
 race: ## the tests of the product with the race detector
 	go test -race -timeout 40m $$(go list ./... | grep -v -e /test/e2e -e /test/demo -e /test/bench -e /test/scale -e /test/oracle)
 
-bench: ## CPU and memory of a plan by ports x ranges, time of a review by the webhook, cloud calls per Service, time under the documented rates, and memory and CPU in a large cluster; writes bin/{bench,limits,scale}.json
+bench: ## CPU and memory of a plan by ports x ranges, time of a review by the webhook, cloud calls per Service, time under the documented rates, what clouds add to the program, and memory and CPU in a large cluster; writes bin/{bench,limits,size,scale}.json
 	go test ./providers/... -run '^$$' -bench '^Benchmark(Sizes|Refused)$$'
 	go test ./service/validate -run '^$$' -bench '^BenchmarkReview$$'
 	go test ./providers/openstack -count=1 -v -run '^Test(Calls|Hundred)'

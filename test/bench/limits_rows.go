@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berth-lb/berth/test/harness"
+	"github.com/berth-lb/berth/test/sim"
 )
 
 // limitRow is one phase at the documented rates, as bin/limits.json has it.
@@ -24,8 +27,10 @@ type limitRow struct {
 	ShareSeconds float64 `json:"share_seconds,omitempty"`
 	Calls        int     `json:"calls"`
 	Refused      int     `json:"refused"`
-	Warnings     int     `json:"warnings"`
-	Flips        int     `json:"flips"`
+	// Busy counts the writes that the cloud refused because another one was at work on the same resource.
+	Busy     int `json:"busy"`
+	Warnings int `json:"warnings"`
+	Flips    int `json:"flips"`
 	// Delayed says that operations took long, and Prompt how many calls were made where
 	// they did not.
 	Delayed bool `json:"delayed,omitempty"`
@@ -58,9 +63,22 @@ func newLimitRow(s subject, n int, phase string, m, free measured, needs time.Du
 		if e.Throttled {
 			r.refusals[e.Service+"."+e.Operation]++
 		}
+		if isBusy(e) {
+			r.Busy++
+		}
 	}
 	return r
 }
+
+// isBusy reports whether a write was refused because another one was at work.
+func isBusy(e sim.Entry) bool {
+	codes := []string{"OperationBusy", "ServiceIsConfiguring", "BackendServer.configuring", "Conflict.Lock", "IncorrectStatus", "ResourceInOperating", "LastOperationNotFinished"}
+	return e.Write && !e.Throttled && (e.Status == http.StatusConflict || slices.ContainsFunc(codes, func(code string) bool { return strings.Contains(e.Code, code) }))
+}
+
+// oneAtATime lists the clouds whose load balancers take one change at a time: nothing that Berth sends is
+// refused for that reason there.
+func oneAtATime() []string { return []string{"alibaba", "baidu", "ibm", "tencent"} }
 
 // extraCalls returns the calls by operation that one has more than the other.
 func extraCalls(m, free measured) map[string]int {
@@ -93,7 +111,7 @@ func (r limitRow) missed() string {
 		over bool
 	}{
 		{"end", !r.ended}, {"time", r.late()},
-		{"refused", float64(r.Refused) > mostRefused*float64(r.Calls)}, {"warnings", r.Warnings > 0}, {"flips", r.Flips > 0},
+		{"refused", float64(r.Refused) > mostRefused*float64(r.Calls)}, {"busy", r.Busy > 0 && slices.Contains(oneAtATime(), r.Cloud)}, {"warnings", r.Warnings > 0}, {"flips", r.Flips > 0},
 		{"calls", r.Delayed && float64(r.Calls) > mostCalls*float64(r.Prompt) || r.most > 0 && float64(r.Calls) > r.most*float64(r.Services)},
 	} {
 		if bar.over {
@@ -115,8 +133,8 @@ func (r limitRow) late() bool {
 }
 
 func limitHead() {
-	fmt.Printf("\nunder the documented rates\n%-5s %-16s %8s %-8s %9s %9s %7s %8s %7s %8s %8s %6s %7s  %s\n",
-		"cloud", "kind", "services", "phase", "seconds", "ideal", "ratio", "of share", "calls", "refused", "warnings", "flips", "writes", "bars")
+	fmt.Printf("\nunder the documented rates\n%-5s %-16s %8s %-8s %9s %9s %7s %8s %7s %8s %5s %8s %6s %7s  %s\n",
+		"cloud", "kind", "services", "phase", "seconds", "ideal", "ratio", "of share", "calls", "refused", "busy", "warnings", "flips", "writes", "bars")
 }
 
 // formatRatio returns how many times as long as another one a time is, or a dash
@@ -133,8 +151,8 @@ func (r limitRow) show() {
 	if r.Delayed {
 		kind += " slow"
 	}
-	fmt.Printf("%-5s %-16s %8d %-8s %9.1f %9.1f %7s %8s %7d %8d %8d %6d %7d  %s\n",
-		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, formatRatio(r.Seconds, r.IdealSeconds), formatRatio(r.Seconds, r.ShareSeconds), r.Calls, r.Refused, r.Warnings, r.Flips, r.writes, r.missed())
+	fmt.Printf("%-5s %-16s %8d %-8s %9.1f %9.1f %7s %8s %7d %8d %5d %8d %6d %7d  %s\n",
+		r.Cloud, kind, r.Services, r.Phase, r.Seconds, r.IdealSeconds, formatRatio(r.Seconds, r.IdealSeconds), formatRatio(r.Seconds, r.ShareSeconds), r.Calls, r.Refused, r.Busy, r.Warnings, r.Flips, r.writes, r.missed())
 	if r.Delayed {
 		fmt.Printf("        %d calls where operations take no time\n", r.Prompt)
 	}

@@ -5,7 +5,8 @@
 // The table calls has the cloud calls per Service in every phase of a Service's life
 // (bin/bench.json). The table limits has how long each phase takes at the rates that
 // the clouds document (bin/limits.json), against the time that its calls need: of the
-// bucket that takes longest, what is beyond the burst, divided by the rate.
+// bucket that takes longest, what is beyond the burst, divided by the rate. The table
+// size has what some clouds add to the controller (bin/size.json).
 package main
 
 import (
@@ -54,7 +55,7 @@ type choice struct {
 func parseChoice(args []string) (c choice, err error) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	list := func(name, value, usage string) *string { return set.String(name, value, usage+", separated by commas") }
-	tables := list("tables", "calls,limits", "tables to measure")
+	tables := list("tables", "calls,limits,size", "tables to measure")
 	slow := list("slow", "10", "numbers of Services of the table limits with operations that take long")
 	crowds := list("many", "500", "numbers of Services of the table limits for what is measured with many: a user's change of one of them")
 	clouds := list("cloud", "", "clouds; empty for all")
@@ -119,8 +120,10 @@ func runCommand(ctx context.Context, args []string) error {
 			err = measureCalls(ctx, c)
 		case "limits":
 			err = measureLimits(ctx, c)
+		case "size":
+			err = measureSizes(ctx)
 		default:
-			err = fmt.Errorf("table %q: want calls or limits", table)
+			err = fmt.Errorf("table %q: want calls, limits or size", table)
 		}
 		if err != nil {
 			return err

@@ -92,5 +92,5 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // RealThrottle returns rates for tests: the cloud counts each action.
 // Source: tencentcloudstack/terraform-provider-tencentcloud:tencentcloud/ratelimit/config.go.
 func RealThrottle() []sim.Bucket {
-	return []sim.Bucket{{Name: "action", Per: sim.PerOperation, Capacity: 20, Refill: 20}}
+	return []sim.Bucket{{Name: "action", Per: sim.PerOperation, Capacity: 15, Refill: 15}}
 }
