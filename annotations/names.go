@@ -24,6 +24,7 @@ const (
 	ThingHostname      Thing = "hostname"
 	ThingLink          Thing = "link" // a private link service
 	ThingLoadBalancer  Thing = "load-balancer"
+	ThingNetwork       Thing = "network"
 	ThingPrefixList    Thing = "prefix-list"
 	ThingResourceGroup Thing = "resource-group"
 	ThingSecurityGroup Thing = "security-group"
@@ -37,7 +38,7 @@ const (
 // Things lists all of them, by name.
 func Things() []Thing {
 	return []Thing{ThingAddress, ThingAddressPrefix, ThingBucket, ThingCertificate, ThingConfigMap, ThingSection, ThingDNSLabel, ThingFlavor, ThingHostname, ThingLink,
-		ThingLoadBalancer, ThingPrefixList, ThingResourceGroup, ThingSecurityGroup, ThingAccount, ThingSubnet, ThingSubscription, ThingTargetGroup, ThingZone}
+		ThingLoadBalancer, ThingNetwork, ThingPrefixList, ThingResourceGroup, ThingSecurityGroup, ThingAccount, ThingSubnet, ThingSubscription, ThingTargetGroup, ThingZone}
 }
 
 // Names declares which things outside of the Service's own load balancer the value of a key

@@ -30,7 +30,7 @@ func TestRefused(t *testing.T) {
 		"a subnet without private":        {withKey(opened+"type-internal-subnet-id", "subnet-k57djpow"), nil, "open to the internet"},
 		"a classic one":                   {withKey(kube+"loadbalance-type", "yunapi_clb"), nil, "does not create any more"},
 		"a load balancer that is missing": {withKey(kube+"tke-existed-lbid", "lb-none"), nil, "is not found in the region"},
-		"another region":                  {withKey(cloud+"cross-region-id", "ap-chongqing"), nil, "is not served yet"},
+		"another region":                  {withKey(cloud+"cross-region-id", "ap-chongqing"), nil, "is not the region of the cluster"},
 		"an object of the controller":     {withKey(cloud+"tke-service-config", "shop-auto-service-config"), nil, "ends in -auto-service-config"},
 		"target groups":                   {withKey(cloud+"target-groups", `[{"protocol":"TCP","port":80}]`), nil, "is not served yet"},
 		"a protocol that is unknown":      {withKey(protocols, `{"80":{"protocol":["TLS"]}}`), nil, `has the protocol "TLS"`},
@@ -59,7 +59,7 @@ func TestRefused(t *testing.T) {
 // the nodes.
 func TestImmutable(t *testing.T) {
 	onTencent().Immutable(t, withNodes(4), nil, map[string]map[string]string{
-		"internal": withKey(kube+"qcloud-loadbalancer-internal-subnetid", "subnet-1"), "an existing load balancer": withKey(kube+"tke-existed-lbid", "lb-1"),
-		"a key that is not served": withKey(cloud+"cross-region-id", "ap-chongqing"), "broken JSON": withKey(kube+"service.extensiveParameters", "{"),
+		"internal": withKey(kube+"qcloud-loadbalancer-internal-subnetid", "subnet-1"), "another network": withKey(cloud+"cross-vpc-id", "vpc-mjekzyps"), "an existing load balancer": withKey(kube+"tke-existed-lbid", "lb-1"),
+		"another region": withKey(cloud+"cross-region-id", "ap-chongqing"), "a key that is not served": withKey(cloud+"hybrid-type", "CCN"), "broken JSON": withKey(kube+"service.extensiveParameters", "{"),
 	})
 }

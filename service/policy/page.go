@@ -43,6 +43,7 @@ func describeThings() map[providers.Thing]string {
 		annotations.ThingFlavor:        "the flavor or shape of a load balancer",
 		annotations.ThingHostname:      "a host name that the status or a private link service shows",
 		annotations.ThingPrefixList:    "a prefix list of clients",
+		annotations.ThingNetwork:       "the network of a load balancer (Tencent Cloud)",
 		annotations.ThingSubscription:  "a subscription that sees a private link service, or whose connections are approved; `*` as a value means all",
 		annotations.ThingZone:          "an availability zone",
 		annotations.ThingDNSLabel:      "a DNS label of a public address",

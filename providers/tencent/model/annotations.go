@@ -16,6 +16,7 @@ const (
 	sourceDoc      = "https://cloud.tencent.com/document/product/457/51258"
 	sourceOpen     = "TencentCloud/tencentcloud-cloud-controller-manager:tencentcloud/loadbalancer.go"
 	sourceExisting = "https://cloud.tencent.com/document/product/457/45491"
+	sourceCross    = "https://cloud.tencent.com/document/product/457/59094"
 	sourceSample   = "a published manifest of a cluster of TKE"
 )
 
@@ -95,11 +96,16 @@ var (
 		Doc:   "Addresses from which a new load balancer reaches targets outside of its VPC.",
 		Forms: annotations.PlainForms(annotations.JSONOf("a JSON object with snatIps, each with a subnetId", checkSnat), annotations.IgnoredAfterCreation, "none", sourceSample),
 	}
+	crossKey   = annotations.Identifier(cloud+"cross-vpc-id", groupPlace, annotations.ThingNetwork, "vpc-", "Network of the load balancer, in the region of the cluster. Nodes and pods are targets by their addresses.", "vpc-mjekzyps", annotations.Refused, "the network of the cluster", sourceCross)
+	regionsKey = &annotations.Key[string]{
+		Name: cloud + "cross-region-id", Names: annotations.NamesNothing(), Group: groupPlace, Example: "ap-guangzhou", Doc: "Region of the load balancer. Only the region of the cluster is served.",
+		Forms: annotations.PlainForms(annotations.String(), annotations.Refused, "the region of the cluster", sourceCross),
+	}
 )
 
 func placeKeys() []annotations.Declaration {
 	return []annotations.Declaration{
-		existedKey, modeKey, subnetKey, openTypeKey, openSubnetKey, openKindKey, typeKey, nameKey, chargeKey, bandwidthKey, extensiveKey, snatKey,
+		existedKey, modeKey, subnetKey, openTypeKey, openSubnetKey, openKindKey, typeKey, nameKey, chargeKey, bandwidthKey, extensiveKey, snatKey, crossKey, regionsKey,
 	}
 }
 

@@ -11,11 +11,8 @@ type later struct {
 
 // laterTable lists the keys that do not work yet.
 func laterTable() []later {
-	const regions = "load balancers of other regions and networks are not used yet"
 	nothing := annotations.NamesNothing()
 	return []later{
-		{cloud + "cross-region-id", groupPlace, "Region of the load balancer.", "ap-guangzhou", regions, "https://cloud.tencent.com/document/product/457/59094", nothing},
-		{cloud + "cross-vpc-id", groupPlace, "Network of the load balancer.", "vpc-mjekzyps", regions, "https://cloud.tencent.com/document/product/457/59094", nothing},
 		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing},
 		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing},
 		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing},

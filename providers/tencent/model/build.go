@@ -24,6 +24,7 @@ type builder struct {
 	lb       stack.Key // the load balancer of the listeners
 	existing bool      // it is not the Service's own
 	version  string    // of its addresses
+	crosses  bool      // it is in another network than the nodes
 	// segments are the settings of single listeners by a TkeServiceConfig, and bandwidth is its bandwidth.
 	segments  map[string]*segment
 	bandwidth int
@@ -61,8 +62,15 @@ func (b *builder) check() {
 			b.problems.Refuse(l.name, value, "is not served yet: "+l.reason, "no such annotation")
 		}
 	}
+	if region := regionsKey.Get(b.in.Values); region != "" && region != b.in.Config.Region {
+		b.problems = append(b.problems, regionsKey.Refusal(b.in.Values, "is not the region of the cluster: load balancers of other regions are not used", cmp.Or(b.in.Config.Region, "no such annotation")))
+	}
 	b.checkRanges()
 }
+
+// isCrossing reports whether a load balancer is in another network than the nodes. Targets are bound by
+// their addresses then. Source: https://cloud.tencent.com/document/product/457/59094.
+func isCrossing(c Config, vpc string) bool { return c.VPC != "" && vpc != "" && vpc != c.VPC }
 
 // checkRanges judges ranges of clients, which a load balancer of this cloud does not know.
 func (b *builder) checkRanges() {
@@ -113,12 +121,11 @@ func (b *builder) balancer() {
 		}
 		b.create()
 	}
-	b.version = spec.IPVersion
 	if !live {
 		want, _ := b.out.Get(OwnKey())
-		made, _ := want.Spec.(Balancer)
-		b.version = made.IPVersion
+		spec, _ = want.Spec.(Balancer)
 	}
+	b.version, b.crosses = spec.IPVersion, isCrossing(b.in.Config, spec.VPC)
 }
 
 // refuseLeft refuses a Service that has lost the annotation of the existing load balancer on which it
@@ -162,6 +169,9 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 	case mark == Foreign:
 		b.problems = append(b.problems, existedKey.Refusal(v, "was created for "+cmp.Or(b.in.ServiceOf(spec.Tags[TagService]), "another Service")+": its tags are "+tagsText(spec.Tags), "a load balancer that you created"))
 		return
+	case spec.VPC != "" && spec.VPC != crossKey.Or(v, cmp.Or(b.in.Config.VPC, spec.VPC)):
+		b.problems = append(b.problems, existedKey.Refusal(v, "is in the network "+spec.VPC, "a load balancer of the network of the cluster, or "+crossKey.Name+": "+spec.VPC))
+		return
 	}
 	for _, other := range b.have.Of(KindBalancer) {
 		if other.Ownership == stack.External && other.ID != id {
@@ -169,34 +179,20 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 			return
 		}
 	}
-	for _, key := range []annotations.Declaration{groupsKey, passKey, subnetKey, extensiveKey, snatKey} {
-		b.warnUnused(key)
-	}
+	b.warnUnused(groupsKey.Name, passKey.Name, subnetKey.Name, extensiveKey.Name, snatKey.Name)
 	if b.bandwidth > 0 {
 		b.warnConfig("has internetMaxBandwidthOut, which has no effect on an existing load balancer")
 	}
-	b.lb, b.existing, b.version = ExistingKey(id), true, spec.IPVersion
+	b.lb, b.existing, b.version, b.crosses = ExistingKey(id), true, spec.IPVersion, isCrossing(b.in.Config, spec.VPC)
 	b.out.Put(stack.Resource{Key: b.lb, ID: id, Ownership: stack.External, Spec: spec})
 }
 
-// warnUnused reports a key that has no effect on an existing load balancer.
-func (b *builder) warnUnused(key annotations.Declaration) {
-	var origin annotations.Origin
-	given := false
-	switch k := key.(type) {
-	case *annotations.Key[string]:
-		_, origin, given = k.Lookup(b.in.Values)
-	case *annotations.Key[bool]:
-		_, origin, given = k.Lookup(b.in.Values)
-	case *annotations.Key[[]string]:
-		_, origin, given = k.Lookup(b.in.Values)
-	case *annotations.Key[Parameters]:
-		_, origin, given = k.Lookup(b.in.Values)
-	case *annotations.Key[Snat]:
-		_, origin, given = k.Lookup(b.in.Values)
-	}
-	if given {
-		b.problems.Warn(origin.Key, origin.Raw, "has no effect on an existing load balancer, which is not changed", "no such annotation beside "+existedKey.Name)
+// warnUnused reports keys that have no effect on an existing load balancer.
+func (b *builder) warnUnused(keys ...string) {
+	for _, o := range b.in.Values.Origins() {
+		if slices.Contains(keys, o.Key) {
+			b.problems.Warn(o.Key, o.Raw, "has no effect on an existing load balancer, which is not changed", "no such annotation beside "+existedKey.Name)
+		}
 	}
 }
 
@@ -214,7 +210,7 @@ func (b *builder) asked() Balancer {
 	charge, _ := network["InternetChargeType"].(string)
 	bandwidth, _ := network["InternetMaxBandwidthOut"].(float64)
 	want := Balancer{
-		Name: nameKey.Or(v, DefaultName(c.ClusterID, b.in.Owner)), Type: Open, VPC: c.VPC, IPVersion: cmp.Or(take("AddressIPVersion"), ipv4),
+		Name: nameKey.Or(v, DefaultName(c.ClusterID, b.in.Owner)), Type: Open, VPC: crossKey.Or(v, c.VPC), IPVersion: cmp.Or(take("AddressIPVersion"), ipv4),
 		Subnet: cmp.Or(subnetOf(b.in), take("SubnetId")), Groups: groupsKey.Get(v), Tags: b.tags(extra["Tags"]),
 	}
 	delete(extra, "Tags")
@@ -237,6 +233,12 @@ func (b *builder) asked() Balancer {
 			extra = map[string]any{}
 		}
 		extra["SnatPro"], extra["SnatIps"] = true, snatDocs(snat)
+	}
+	if isCrossing(c, want.VPC) {
+		if extra == nil {
+			extra = map[string]any{}
+		}
+		extra["SnatPro"] = true
 	}
 	if len(extra) > 0 {
 		text, _ := json.Marshal(extra) // was decoded from JSON
@@ -303,6 +305,8 @@ func (b *builder) keepLive(found Balancer) {
 		b.problems = append(b.problems, subnetKey.Refusal(v, immutable, cmp.Or(found.Subnet, "no such annotation: the load balancer is public")))
 	case want.Type == Internal && want.Subnet != found.Subnet && found.Subnet != "":
 		b.problems = append(b.problems, subnetKey.Refusal(v, immutable, found.Subnet))
+	case want.VPC != found.VPC && want.VPC != "" && found.VPC != "":
+		b.problems = append(b.problems, crossKey.Refusal(v, immutable, found.VPC))
 	}
 	if want.Bandwidth, want.Extra = b.bandwidth, ""; want.Type == Internal {
 		want.Bandwidth = 0

@@ -19,9 +19,10 @@ const (
 // onlyWithPods reports whether only nodes with a pod are targets.
 func onlyWithPods(in Input) bool { return nodeports.LocalOnly(in.Service) && bindKey.Get(in.Values) }
 
-// nodeMembers returns the nodes as targets of a port.
+// nodeMembers returns the nodes as targets of a port, by their addresses if the load balancer is in another
+// network.
 // Source: https://cloud.tencent.com/document/product/457/45492.
-func nodeMembers(in Input, p nodeports.ServicePort) []Member {
+func nodeMembers(in Input, p nodeports.ServicePort, crosses bool) []Member {
 	local, pods := onlyWithPods(in), map[string]int{}
 	if local {
 		for _, e := range in.Backends.Endpoints.For(corev1.IPv4Protocol, p.Name) {
@@ -31,6 +32,13 @@ func nodeMembers(in Input, p nodeports.ServicePort) []Member {
 	var out []Member
 	for n := range in.Backends.Nodes.All() {
 		m := Member{Instance: InstanceOf(n.ProviderID), Port: p.NodePort, Weight: standardWeight}
+		if crosses {
+			address, ok := n.Address(corev1.IPv4Protocol)
+			if !ok {
+				continue
+			}
+			m.Instance, m.Address = "", address.String()
+		}
 		if local && balanceKey.Get(in.Values) {
 			m.Weight = min(pods[n.Name], mostWeight)
 		}
@@ -61,7 +69,7 @@ func (b *builder) members(p nodeports.ServicePort, protocol string, found []Memb
 		}
 		return keepWeights(out, found)
 	}
-	out := nodeMembers(b.in, p)
+	out := nodeMembers(b.in, p, b.crosses)
 	if onlyWithPods(b.in) && balanceKey.Get(b.in.Values) {
 		return out
 	}

@@ -17,11 +17,11 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 		}
 		switch spec := r.Spec.(type) {
 		case Listener:
-			spec.Members = followPods(in, have, r, followNodes(in, spec.Members))
+			spec.Members = followTargets(in, have, r, spec.Members)
 			r.Spec = spec
 		case Rule:
 			listener, _ := have.Get(r.In)
-			spec.Members = followPods(in, have, listener, followNodes(in, spec.Members))
+			spec.Members = followTargets(in, have, listener, spec.Members)
 			r.Spec = spec
 		}
 		out.Resources = append(out.Resources, r)
@@ -29,10 +29,23 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	return out
 }
 
-// followNodes returns today's nodes at the port of the found instances, which keep their weights.
-// Addresses stay.
-func followNodes(in Input, found []Member) []Member {
-	at := slices.IndexFunc(found, func(m Member) bool { return m.Instance != "" })
+// followTargets returns today's nodes and pods in place of the found targets of a listener or of its rule.
+func followTargets(in Input, have *stack.Stack, listener stack.Resource, found []Member) []Member {
+	lb, _ := have.Get(listener.In)
+	balancer, _ := lb.Spec.(Balancer)
+	crosses := isCrossing(in.Config, balancer.VPC)
+	isNode := func(m Member) bool { return m.Instance != "" }
+	if crosses {
+		isNode = func(m Member) bool {
+			return slices.ContainsFunc(in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.NodePort != 0 && p.NodePort == m.Port })
+		}
+	}
+	return followPods(in, balancer, listener, followNodes(in, found, isNode, crosses), isNode)
+}
+
+// followNodes returns today's nodes at the port of the found ones, which keep their weights. Pods stay.
+func followNodes(in Input, found []Member, isNode func(Member) bool, crosses bool) []Member {
+	at := slices.IndexFunc(found, isNode)
 	if at < 0 {
 		return found
 	}
@@ -47,31 +60,29 @@ func followNodes(in Input, found []Member) []Member {
 	if local && !known {
 		return found
 	}
-	nodes := nodeMembers(in, p)
+	nodes := nodeMembers(in, p, crosses)
 	if !local {
 		nodes = keepWeights(nodes, found)
 	}
 	for _, m := range found {
-		if m.Instance == "" {
+		if !isNode(m) {
 			nodes = append(nodes, m)
 		}
 	}
-	out := providers.Follow(found, nodes, func(m Member) bool { return m.Instance != "" })
+	out := providers.Follow(found, nodes, isNode)
 	slices.SortFunc(out, CompareMembers)
 	return out
 }
 
 // followPods returns today's pods in place of the found addresses, at the port of these. Where pods are not
 // known, the found ones stay.
-func followPods(in Input, have *stack.Stack, listener stack.Resource, found []Member) []Member {
-	isPod := func(m Member) bool { return m.Address != "" }
+func followPods(in Input, balancer Balancer, listener stack.Resource, found []Member, isNode func(Member) bool) []Member {
+	isPod := func(m Member) bool { return m.Address != "" && !isNode(m) }
 	at := slices.IndexFunc(found, isPod)
 	spec, ok := listener.Spec.(Listener)
 	if at < 0 || !ok {
 		return found
 	}
-	lb, _ := have.Get(listener.In)
-	balancer, _ := lb.Spec.(Balancer)
 	p, known := providers.FollowPort(in.Backends.Ports, spec.Port, transportOf(spec.Protocol))
 	pods := podMembers(in, p, spec.Protocol, familyOf(balancer.IPVersion))
 	if len(pods) == 0 && !(known && directKey.Get(in.Values)) {

@@ -113,7 +113,7 @@ func registerTargets(v *visit, lb rest.Object) (rest.Object, error) {
 			known[targetName(t)] = true
 		}
 		for _, t := range given {
-			if err := v.checkTarget(t); err != nil {
+			if err := v.checkTarget(lb, t); err != nil {
 				return nil, err
 			}
 			if known[targetName(t)] {
@@ -129,15 +129,22 @@ func registerTargets(v *visit, lb rest.Object) (rest.Object, error) {
 	})
 }
 
-func (v *visit) checkTarget(t rest.Object) error {
+// checkTarget refuses a target that a load balancer cannot have. In another network than the machines it reaches addresses
+// alone, and only with SnatPro. Source: https://cloud.tencent.com/document/product/457/59094.
+func (v *visit) checkTarget(lb, t rest.Object) error {
 	id, address := t.Text("InstanceId"), t.Text("EniIp")
 	port, weight := numberOf(t, "Port", 0), numberOf(t, "Weight", 10)
 	_, known := v.State.Get(instances, id)
+	crosses := lb.Text("VpcId") != v.cloud.Seed.VPC
 	switch {
 	case (id == "") == (address == ""):
 		return refuseCall("InvalidParameter", "A target has exactly one of InstanceId and EniIp.")
 	case id != "" && !known:
 		return refuseCall("InvalidParameterValue", "The instance %s is not found.", id)
+	case id != "" && crosses:
+		return refuseCall("InvalidParameterValue", "The instance %s is not in the VPC %s.", id, lb.Text("VpcId"))
+	case address != "" && crosses && !lb.Truth("SnatPro"):
+		return refuseCall("InvalidParameter", "The address %s is outside of the VPC %s, and SnatPro is off.", address, lb.Text("VpcId"))
 	case address != "" && !isAddress(address):
 		return refuseCall("InvalidParameterValue", "%s is not an address.", address)
 	case port < 1 || port > 65535 || weight < 0 || weight > 100:
