@@ -11,6 +11,7 @@ import (
 type Backends struct {
 	Families  []corev1.IPFamily // the Service's, primary first, never empty
 	Nodes     NodeSet
+	Virtual   NodeSet       // nodes that are no backends themselves, while their pods are
 	Ports     []ServicePort // in the order of the Service
 	Missing   NodePortMissing
 	Endpoints Endpoints
@@ -63,6 +64,9 @@ func (b Backends) Digest() string {
 	if len(b.Endpoints.Hosts) > 0 {
 		d.number(len(b.Endpoints.Hosts))
 		d.text(b.Endpoints.Hosts...)
+	}
+	if b.Virtual.Len() > 0 {
+		d.text(b.Virtual.Names()...)
 	}
 	d.flag(b.Missing.Disabled)
 	return d.sum()

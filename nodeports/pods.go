@@ -39,3 +39,23 @@ func OwnPods(all []*discoveryv1.EndpointSlice, at PodAt) (kept []*discoveryv1.En
 	slices.SortFunc(unmatched, netip.Addr.Compare)
 	return kept, slices.Compact(unmatched)
 }
+
+// OnNodes returns the slices with the endpoints on some nodes alone. The slices that were passed are unchanged.
+func OnNodes(all []*discoveryv1.EndpointSlice, nodes NodeSet) []*discoveryv1.EndpointSlice {
+	if nodes.Len() == 0 {
+		return nil
+	}
+	elsewhere := func(e discoveryv1.Endpoint) bool {
+		_, ok := nodes.Get(orElse(e.NodeName, ""))
+		return !ok
+	}
+	var out []*discoveryv1.EndpointSlice
+	for _, s := range all {
+		if here := slices.DeleteFunc(slices.Clone(s.Endpoints), elsewhere); len(here) > 0 {
+			shorter := *s
+			shorter.Endpoints = here
+			out = append(out, &shorter)
+		}
+	}
+	return out
+}

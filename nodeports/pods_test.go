@@ -59,3 +59,26 @@ func TestOwnPods(t *testing.T) {
 		t.Errorf("%d endpoints get traffic, want 2", n)
 	}
 }
+
+// TestOnNodes: only endpoints on the nodes remain, a slice without any is left out, and what was passed stays as it is.
+func TestOnNodes(t *testing.T) {
+	slice := func(name string, nodes ...string) *discoveryv1.EndpointSlice {
+		s := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		for i := range nodes {
+			s.Endpoints = append(s.Endpoints, discoveryv1.Endpoint{NodeName: &nodes[i]})
+		}
+		return s
+	}
+	all := []*discoveryv1.EndpointSlice{slice("mixed", "a", "virtual", "b"), slice("other", "a", "b")}
+	untouched := []*discoveryv1.EndpointSlice{all[0].DeepCopy(), all[1].DeepCopy()}
+	nodes := Select([]Node{{Name: "virtual"}}, Filter{Everyone: true})
+	if d := cmp.Diff([]*discoveryv1.EndpointSlice{slice("mixed", "virtual")}, OnNodes(all, nodes)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := OnNodes(all, NodeSet{}); len(got) > 0 {
+		t.Errorf("without nodes: %v", got)
+	}
+	if d := cmp.Diff(untouched, all); d != "" {
+		t.Errorf("the slices of the informer were written to:\n%s", d)
+	}
+}

@@ -89,7 +89,8 @@ type Stacks struct {
 // Pods describes how pods become backends.
 type Pods struct {
 	Endpoints   bool
-	EndpointsOf func(*corev1.Service) bool // nil: of all
+	EndpointsOf func(*corev1.Service) bool     // nil: of all
+	Virtual     func(Request) nodeports.Filter // nil: none
 	Fallback    func(Request) nodeports.Fallback
 	PodsIn      func(*stack.Stack) bool
 	Gates       PodGates
@@ -138,7 +139,7 @@ func Bind[C, F any](cloud Cloud[C, F], config C, cluster string, session Session
 		Stacks: bindStacks(cloud, identity, input),
 		Pods: Pods{
 			Endpoints:   cloud.Endpoints || cloud.EndpointsIf != nil && cloud.EndpointsIf(config),
-			EndpointsOf: endpointsOf(cloud, config), Fallback: fallbackOf(cloud, input), PodsIn: cloud.PodsIn, Gates: cloud.Gates,
+			EndpointsOf: endpointsOf(cloud, config), Virtual: virtualOf(cloud, input), Fallback: fallbackOf(cloud, input), PodsIn: cloud.PodsIn, Gates: cloud.Gates,
 		},
 		Calls:       bindCalls(session),
 		Annotations: cloud.AnnotationsUnder(config), Labels: labelsOf(cloud, config),
@@ -268,6 +269,14 @@ func endpointsOf[C, F any](cloud Cloud[C, F], config C) func(*corev1.Service) bo
 		return nil
 	}
 	return func(svc *corev1.Service) bool { return cloud.EndpointsOf(config, svc) }
+}
+
+// virtualOf is Virtual without the types of the cloud; nil if no node is virtual.
+func virtualOf[C, F any](cloud Cloud[C, F], input func(Request) Input[C]) func(Request) nodeports.Filter {
+	if cloud.Virtual == nil {
+		return nil
+	}
+	return func(r Request) nodeports.Filter { return cloud.Virtual(input(r)) }
 }
 
 // fallbackOf returns Cloud.Fallback, or that of kube-proxy.

@@ -374,6 +374,9 @@ type PodFuncs[C any] struct {
 	// EndpointsOf reports whether the pods of a Service matter; otherwise a change of pods
 	// does not trigger a reconcile. Nil: all matter.
 	EndpointsOf func(C, *corev1.Service) bool
+	// Virtual returns which nodes are no backends themselves but places of pods, which are backends beside the
+	// other nodes. Nil: there are none.
+	Virtual func(Input[C]) nodeports.Filter
 	// Fallback returns which terminating endpoints of a Service count. Nil: the ones that
 	// kube-proxy uses.
 	Fallback func(Input[C]) nodeports.Fallback

@@ -185,20 +185,35 @@ func (r *Reconciler) withBackends(p Parsed, job Job, have *stack.Stack) Parsed {
 	if p.Intent == LeaveAlone {
 		return p
 	}
-	epslices := job.Slices
-	if !r.followsPods(p.Request.Service, have) {
-		epslices = nil
-	} else if unmatched := warnUnmatched(job.Unmatched); len(unmatched) > 0 {
+	virtual, epslices := r.virtualNodes(p.Request), job.Slices
+	follows := r.followsPods(p.Request.Service, have)
+	if !follows {
+		epslices = nodeports.OnNodes(epslices, virtual)
+	}
+	if unmatched := warnUnmatched(job.Unmatched); len(unmatched) > 0 && (follows || virtual.Len() > 0) {
 		p.Problems = append(p.Problems, unmatched...).Distinct()
 	}
 	p.Request.Backends = nodeports.BackendsOf(p.Request.Service, r.nodes.Select(r.cloud.Select(p.Request)), epslices, r.chooseFallback(p.Request))
+	p.Request.Backends.Virtual = virtual
 	return p
+}
+
+// virtualNodes returns the nodes whose pods are backends in their place.
+func (r *Reconciler) virtualNodes(req providers.Request) nodeports.NodeSet {
+	if r.cloud.Virtual == nil {
+		return nodeports.NodeSet{}
+	}
+	return r.nodes.Select(r.cloud.Virtual(req))
 }
 
 // FollowsEndpoints reports whether the pods of a Service may determine the backends of
 // its load balancer.
 func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
-	return r.followsPods(svc, r.lastSnapshot(OwnerOf(svc)).Have)
+	if r.followsPods(svc, r.lastSnapshot(OwnerOf(svc)).Have) {
+		return true
+	}
+	req, _ := r.parseRequest(svc, nil) // the draft reports the problems
+	return r.virtualNodes(req).Len() > 0
 }
 
 // followsPods does so for a Service with the resources that were observed last.

@@ -35,10 +35,15 @@ func (r *Reconciler) Rebuild(d *Draft, v Variation) (*stack.Stack, annotations.P
 	if v.NoNodes {
 		nodes = nodeports.NodeSet{}
 	}
-	if v.NoPods || !r.FollowsEndpoints(svc) {
+	virtual := r.virtualNodes(req)
+	switch {
+	case v.NoPods:
 		slices = nil
+	case !r.followsPods(svc, r.lastSnapshot(OwnerOf(svc)).Have):
+		slices = nodeports.OnNodes(slices, virtual)
 	}
 	req.Backends = nodeports.BackendsOf(svc, nodes, slices, nodeports.FallbackOf(svc))
+	req.Backends.Virtual = virtual
 	have := d.Have
 	if v.NothingFound || have == nil {
 		have = &stack.Stack{Owner: req.Owner}

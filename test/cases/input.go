@@ -51,6 +51,9 @@ func Input[C, F any](cloud *providers.Cloud[C, F], config C, svc *corev1.Service
 		projected = append(projected, nodeports.Project(&around.Nodes[i], func(string) bool { return true }))
 	}
 	in.Backends = nodeports.BackendsOf(svc, nodeports.Select(projected, cloud.Select(in)), around.Slices, nodeports.FallbackOf(svc))
+	if cloud.Virtual != nil {
+		in.Backends.Virtual = nodeports.Select(projected, cloud.Virtual(in))
+	}
 	return in, problems
 }
 

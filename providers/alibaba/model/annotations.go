@@ -282,5 +282,5 @@ func objectKeys() []annotations.Declaration {
 	for _, name := range excludingLabels() {
 		out = append(out, label(name, "true", "Keeps the node out of the backends, whatever the value."))
 	}
-	return append(out, label(labelVirtual, virtualKubelet, "With the value virtual-kubelet the node is no backend: its pods are, which is not served yet."))
+	return append(out, label(labelVirtual, virtualKubelet, "With the value virtual-kubelet the node is no backend: its pods are, by their network interfaces."))
 }

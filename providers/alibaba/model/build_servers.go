@@ -113,7 +113,29 @@ func serversOf(in Input, facts *Facts, p nodeports.ServicePort) []Server {
 	if usesPods(in) {
 		return podsOf(in, facts, p)
 	}
-	return nodesOf(in, p)
+	out := append(nodesOf(in, p), virtualPods(in, facts, p)...)
+	slices.SortFunc(out, CompareServers)
+	return out
+}
+
+// isOnVirtual reports whether a pod is on a virtual node, so that it is a backend beside nodes.
+func isOnVirtual(in Input, e nodeports.Endpoint) bool {
+	_, virtual := in.Backends.Virtual.Get(e.Node)
+	return virtual
+}
+
+// virtualPods returns the pods of a port on virtual nodes. With externalTrafficPolicy Local each counts as one pod.
+func virtualPods(in Input, facts *Facts, p nodeports.ServicePort) []Server {
+	if in.Backends.Virtual.Len() == 0 || facts == nil {
+		return nil
+	}
+	out := podsWhere(in, facts, p, familyOf(in), func(e nodeports.Endpoint) bool { return isOnVirtual(in, e) })
+	if nodeports.LocalOnly(in.Service) {
+		for i := range out {
+			out[i].Weight = min(out[i].Weight, 1)
+		}
+	}
+	return out
 }
 
 // nodesOf returns the nodes of a port.
@@ -146,11 +168,15 @@ func podsOf(in Input, facts *Facts, p nodeports.ServicePort) []Server {
 }
 
 func podsOfFamily(in Input, facts *Facts, p nodeports.ServicePort, family corev1.IPFamily) []Server {
+	return podsWhere(in, facts, p, family, func(nodeports.Endpoint) bool { return true })
+}
+
+func podsWhere(in Input, facts *Facts, p nodeports.ServicePort, family corev1.IPFamily, fits func(nodeports.Endpoint) bool) []Server {
 	weight := weightOf(in)
 	var out []Server
 	for _, e := range in.Backends.Endpoints.For(family, p.Name) {
 		id, ok := facts.Interfaces[InterfaceKey(e.Pod, e.Addr)]
-		if !ok || e.Terminating && !gracefulKey.Get(in.Values) {
+		if !ok || !fits(e) || e.Terminating && !gracefulKey.Get(in.Values) {
 			continue
 		}
 		s := Server{ID: id, Address: e.Addr.String(), Type: ServerENI, Port: e.Port, Weight: weight}
@@ -165,11 +191,8 @@ func podsOfFamily(in Input, facts *Facts, p nodeports.ServicePort, family corev1
 
 // reportUnknown reports the pods of a port that have no network interface.
 func (b *builder) reportUnknown(p nodeports.ServicePort) {
-	if !usesPods(b.in) {
-		return
-	}
 	for _, e := range b.in.Backends.Endpoints.For(familyOf(b.in), p.Name) {
-		if _, ok := b.facts.Interfaces[InterfaceKey(e.Pod, e.Addr)]; ok {
+		if _, ok := b.facts.Interfaces[InterfaceKey(e.Pod, e.Addr)]; ok || !usesPods(b.in) && !isOnVirtual(b.in, e) {
 			continue
 		}
 		b.problems.Warn("pod "+cmp.Or(e.Name, "without a name"), e.Addr.String(), "on the node "+cmp.Or(e.Node, "without a name")+" has no network interface in the VPC, so it gets no traffic", "the address of a network interface that is in use")

@@ -46,6 +46,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 			Endpoints:   true,
 			EndpointsOf: followsPods,
 			PodsIn:      podsIn,
+			Virtual:     selectVirtual,
 			Gates:       providers.PodGates{Prefix: gatePrefix, Of: podGates},
 			Fallback:    fallbackOf,
 		},

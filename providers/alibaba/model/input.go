@@ -62,15 +62,31 @@ func excludingLabels() []string {
 // SelectNodes returns which nodes may be backends: instances that are ready.
 // Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go.
 func SelectNodes(in Input) nodeports.Filter {
-	var taints []string
+	f := admittedNodes(in)
+	f.Without, f.RequireReady, f.UnknownIfNoneReady = append(f.Without, labelVirtual+"="+virtualKubelet), true, true
+	f.Also = []nodeports.Predicate{{Name: "instance", Keep: func(n nodeports.Node) bool { return InstanceOf(n.ProviderID) != "" }}}
+	return f
+}
+
+// admittedNodes returns which nodes the Service and their labels admit.
+func admittedNodes(in Input) nodeports.Filter {
+	f := nodeports.Filter{Selector: labelKey.Get(in.Values), Without: excludingLabels(), ExcludeOnPresence: true}
 	if unscheduledKey.Get(in.Values) == on {
-		taints = []string{corev1.TaintNodeUnschedulable}
+		f.WithoutTaints = []string{corev1.TaintNodeUnschedulable}
 	}
-	return nodeports.Filter{
-		Selector: labelKey.Get(in.Values), WithoutTaints: taints, Without: append(excludingLabels(), labelVirtual+"="+virtualKubelet), ExcludeOnPresence: true,
-		RequireReady: true, UnknownIfNoneReady: true,
-		Also: []nodeports.Predicate{{Name: "instance", Keep: func(n nodeports.Node) bool { return InstanceOf(n.ProviderID) != "" }}},
+	return f
+}
+
+// selectVirtual returns the virtual nodes: ready or not, their pods are backends by their network interfaces.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/reconcile/backend/backend.go.
+func selectVirtual(in Input) nodeports.Filter {
+	f := admittedNodes(in)
+	f.Everyone = true
+	f.Also = []nodeports.Predicate{
+		{Name: "virtual", Keep: func(n nodeports.Node) bool { return n.Labels[labelVirtual] == virtualKubelet }},
+		{Name: "eligible", Keep: nodeports.Node.Eligible},
 	}
+	return f
 }
 
 // InstanceOf returns the id of the instance of a provider id, <region>.<id> with or without a
@@ -102,15 +118,17 @@ func followsPods(c Config, svc *corev1.Service) bool {
 	return nodeports.LocalOnly(svc) || kind == ServerENI || kind == "" && c.PodBackends
 }
 
-// podsIn reports whether an observed stack has pods as backends.
+// podsIn reports whether an observed stack has pods as backends. Beside nodes they are those of virtual nodes.
 func podsIn(have *stack.Stack) bool {
 	return slices.ContainsFunc(slices.Concat(have.Of(KindGroup), have.Of(KindServerGroup)), func(r stack.Resource) bool {
 		servers, _ := ServersIn(r.Spec)
-		return slices.ContainsFunc(servers, isPod)
+		return slices.ContainsFunc(servers, isPod) && !slices.ContainsFunc(servers, isInstance)
 	})
 }
 
 func isPod(s Server) bool { return s.Type == ServerENI }
+
+func isInstance(s Server) bool { return s.Type == ServerECS }
 
 // fallbackOf returns which terminating pods count: with graceful shutdown every serving one.
 func fallbackOf(in Input) nodeports.Fallback {

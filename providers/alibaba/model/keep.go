@@ -22,8 +22,15 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 			switch {
 			case servers[0].Type == ServerIP:
 				servers = followAddresses(in, facts, port, servers)
+			case hasVirtual(in, servers):
+				nodes := slices.DeleteFunc(slices.Clone(servers), isPod)
+				if len(nodes) > 0 {
+					nodes = followNodes(in, port, nodes)
+				}
+				servers = append(nodes, followPods(in, facts, port, slices.DeleteFunc(slices.Clone(servers), isNode), true)...)
+				slices.SortFunc(servers, CompareServers)
 			case slices.ContainsFunc(servers, isPod):
-				servers = followPods(in, facts, port, servers)
+				servers = followPods(in, facts, port, servers, false)
 			default:
 				servers = followNodes(in, port, servers)
 			}
@@ -32,6 +39,30 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 		out.Resources = append(out.Resources, r)
 	}
 	return out
+}
+
+func isNode(s Server) bool { return !isPod(s) }
+
+// hasVirtual reports whether the pods among servers are those of virtual nodes: nodes are servers as well, or none of
+// the pods is on another node.
+func hasVirtual(in Input, servers []Server) bool {
+	if in.Backends.Virtual.Len() == 0 || !slices.ContainsFunc(servers, isPod) {
+		return false
+	}
+	if slices.ContainsFunc(servers, isInstance) {
+		return true
+	}
+	found := false
+	for _, of := range in.Backends.Endpoints.ByPort {
+		for _, e := range of.List {
+			if slices.ContainsFunc(servers, func(s Server) bool { return s.Address == e.Addr.String() }) {
+				if found = isOnVirtual(in, e); !found {
+					return false
+				}
+			}
+		}
+	}
+	return found
 }
 
 // followNodes returns today's nodes in place of the found instances, which keep their weights
@@ -88,17 +119,21 @@ func followAddresses(in Input, facts *Facts, port string, found []Server) []Serv
 }
 
 // followPods returns today's pods in place of the found ones, which keep their weights, at the port
-// of the group. Where pods or interfaces are not known, the found ones stay.
-func followPods(in Input, facts *Facts, port string, found []Server) []Server {
-	if facts == nil {
+// of the group. Where pods or interfaces are not known, the found ones stay. Beside nodes only those on virtual nodes count.
+func followPods(in Input, facts *Facts, port string, found []Server, virtual bool) []Server {
+	if facts == nil || len(found) == 0 {
 		return found
 	}
 	for i, p := range in.Backends.Ports {
-		named := usesPods(in) && backendPort(in, p) == port
+		named := (usesPods(in) || virtual) && backendPort(in, p) == port
 		if last := i == len(in.Backends.Ports)-1; !named && !last {
 			continue
 		}
-		pods := podsOf(in, facts, p)
+		pods, known := podsOf(in, facts, p), in.Backends.Endpoints.For(familyOf(in), p.Name)
+		if virtual {
+			pods = virtualPods(in, facts, p)
+			known = slices.DeleteFunc(slices.Clone(known), func(e nodeports.Endpoint) bool { return !isOnVirtual(in, e) })
+		}
 		for i := range pods {
 			if !named { // the port is not the Service's any more, and all ports have the same pods
 				pods[i].Port = found[0].Port
@@ -107,7 +142,7 @@ func followPods(in Input, facts *Facts, port string, found []Server) []Server {
 				pods[i].Weight = found[at].Weight
 			}
 		}
-		if len(pods) > 0 || len(in.Backends.Endpoints.For(familyOf(in), p.Name)) == 0 && named {
+		if len(pods) > 0 || len(known) == 0 && named {
 			return pods
 		}
 		return found

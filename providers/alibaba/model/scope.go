@@ -181,14 +181,12 @@ func factsFor(in Input) []providers.Lookup {
 	for _, id := range SplitIDs(listsKey.Get(in.Values)) {
 		out = append(out, providers.Lookup{Kind: FactList, Value: id})
 	}
-	if !usesPods(in) && nodeports.LocalOnly(in.Service) {
-		return out // pods are only counted
-	}
+	counted := !usesPods(in) && nodeports.LocalOnly(in.Service) // pods are the weight of nodes
 	asked := map[providers.Lookup]bool{}
 	for _, p := range in.Backends.Ports {
 		for _, family := range familiesOf(in) {
 			for _, e := range in.Backends.Endpoints.For(family, p.Name) {
-				if l := (providers.Lookup{Kind: FactInterface, By: e.Pod, Value: e.Addr.String()}); !asked[l] {
+				if l := (providers.Lookup{Kind: FactInterface, By: e.Pod, Value: e.Addr.String()}); !asked[l] && (!counted || isOnVirtual(in, e)) {
 					asked[l] = true
 					out = append(out, l)
 				}
