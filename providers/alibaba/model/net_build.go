@@ -146,6 +146,7 @@ func (b *builder) securityGroup() bool {
 	b.out.Put(stack.Resource{Key: securityGroupKey(), Spec: SecurityGroup{
 		Name: SecurityGroupName(b.in.Owner), Description: SecurityGroupDescription(b.in.Owner, b.in.Config.ClusterID),
 		Group: groupKey.Or(b.in.Values, cmp.Or(existing.Group, b.in.Config.ResourceGroup)), Ranges: slices.Compact(texts),
+		DualStack: ipVersionKey.Get(b.in.Values) == netDualStack,
 	}})
 	return true
 }

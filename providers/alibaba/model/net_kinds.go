@@ -95,6 +95,7 @@ type SecurityGroup struct {
 	Description string // also of its rules
 	Group       string // id of the resource group
 	Ranges      []string
+	DualStack   bool `stack:"aside"` // clients with IPv6 addresses reach the load balancer
 }
 
 // Protocols of listeners of network load balancers.

@@ -95,7 +95,10 @@ func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
-	rules := []url.Values{ruleOf("0.0.0.0/0", "drop", 100, spec.Description), ruleOf("::/0", "drop", 100, spec.Description)}
+	rules := []url.Values{ruleOf("0.0.0.0/0", "drop", 100, spec.Description)}
+	if spec.DualStack { // the official controller has no such rule, and removes it
+		rules = append(rules, ruleOf("::/0", "drop", 100, spec.Description))
+	}
 	for _, text := range spec.Ranges {
 		rules = append(rules, ruleOf(text, "accept", 1, spec.Description))
 	}
