@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +34,9 @@ func (b *bench) phase(ctx context.Context, name string, n int, act, effect func(
 	if err := act(ctx); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	if slices.Contains(ofNodes(), name) { // Services are as they were until the controller has noticed
+		effect = func(ctx context.Context) error { return mustCall(ctx, meter) }
+	}
 	if err := harness.Eventually(ctx, limit, effect); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -41,6 +46,18 @@ func (b *bench) phase(ctx context.Context, name string, n int, act, effect func(
 	}
 	b.rows = append(b.rows, newRow(b.subject, name, n, calls))
 	return nil
+}
+
+// ofNodes lists the phases in which a node is added or deleted.
+func ofNodes() []string { return []string{"delnode", "addnode"} }
+
+// mustCall fails until the cloud was called.
+func mustCall(ctx context.Context, meter *harness.Meter) error {
+	calls, err := meter.Read(ctx)
+	if err == nil && calls.All == 0 {
+		err = errors.New("the controller has not called the cloud yet")
+	}
+	return err
 }
 
 // life measures ten Services from creation to deletion.
@@ -136,13 +153,7 @@ func (b *bench) restart(ctx context.Context) error {
 		controller, err = b.world.Controller("after", b.subject.flags()...)
 		return err
 	}
-	asked := func(ctx context.Context) error {
-		calls, err := meter.Read(ctx)
-		if err == nil && calls.All == 0 {
-			err = fmt.Errorf("the controller has not asked the cloud yet")
-		}
-		return err
-	}
+	asked := func(ctx context.Context) error { return mustCall(ctx, meter) }
 	if err := b.phase(ctx, "restart", restarts, start, asked); err != nil {
 		return err
 	}
