@@ -137,10 +137,8 @@ func (s subject) mark(n corev1.Node) string {
 	case s.cloud == "alibaba":
 		_, id, _ = strings.Cut(n.Spec.ProviderID, ".")
 		return `"` + id + `"`
-	case s.cloud == "baidu":
-		return `"instanceId":"` + path.Base(id) + `"`
-	case s.cloud == "tencent":
-		return `"InstanceId":"` + path.Base(id) + `"`
+	case s.cloud == "baidu", s.cloud == "tencent":
+		return `"` + path.Base(id) + `"`
 	case s.cloud == "aws":
 		return path.Base(id)
 	case s.kind == "ilb-neg": // an endpoint has the name of its machine, not the path
