@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
@@ -24,11 +25,29 @@ func (c *comparison) follow() {
 			today = indexStack(c.rules.Today())
 		}
 		if now, ok := today.byKey[k]; ok {
+			now.Spec = shareSets(now.Spec, c.want.byKey[k].Spec, rule)
 			updates := c.updatesOf(now, found, rule)
 			end := c.endOf(found) // updatesOf may have moved the steps
 			end.Otherwise = append(end.Otherwise, updates...)
 		}
 	}
+}
+
+// shareSets returns a spec whose sets are those of another one where they are equal: a plan with both keeps the members of
+// a large cluster once.
+func shareSets(spec, other stack.Spec, rule Rule) stack.Spec {
+	if other == nil || reflect.TypeOf(spec) != reflect.TypeOf(other) || reflect.TypeOf(spec).Kind() != reflect.Struct {
+		return spec
+	}
+	out := reflect.New(reflect.TypeOf(spec)).Elem()
+	out.Set(reflect.ValueOf(spec))
+	for name := range rule.Sets {
+		mine, its := out.FieldByName(name), reflect.ValueOf(other).FieldByName(name)
+		if mine.IsValid() && reflect.DeepEqual(mine.Interface(), its.Interface()) {
+			mine.Set(its)
+		}
+	}
+	return out.Interface()
 }
 
 // endOf returns the step by which a found resource is no longer as it is: the deletion of it

@@ -123,3 +123,30 @@ func TestUndo(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowSharesMembers: an update with the backends of today keeps no second copy of members that are desired anyway.
+func TestFollowSharesMembers(t *testing.T) {
+	members := func(ids ...string) stack.Resource {
+		return ownedResource(newKey("targets", "80"), newKey("group", "80"), targets{IDs: ids})
+	}
+	in := ownedResource(newKey("group", "80"), stack.Key{}, group{Port: 30080})
+	rules := toyRules()
+	rule := rules.Kinds["targets"]
+	rule.FollowsBackends, rule.Sets = true, map[string]diff.Set{"IDs": {Whole: true}}
+	rules.Kinds["targets"] = rule
+	for name, today := range map[string][]string{"equal": {"a", "c"}, "other": {"a", "d"}} {
+		rules.Today = func() *stack.Stack { return observedStack(in, members(today...)) }
+		p := diff.Compare(desiredStack(in, members("a", "c")), observedStack(in, members("a", "b")), rules, ledgerWith(nil))
+		if len(p.Steps) != 1 || len(p.Steps[0].Otherwise) != 1 {
+			t.Fatalf("%s: %v", name, p.Steps)
+		}
+		planned, _ := p.Steps[0].Target.Spec.(targets)
+		otherwise, _ := p.Steps[0].Otherwise[0].Target.Spec.(targets)
+		if d := cmp.Diff(today, otherwise.IDs); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+		if shared := &planned.IDs[0] == &otherwise.IDs[0]; shared != (name == "equal") {
+			t.Errorf("%s: one copy: %t", name, shared)
+		}
+	}
+}

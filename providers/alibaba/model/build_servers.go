@@ -148,7 +148,7 @@ func nodesOf(in Input, p nodeports.ServicePort) []Server {
 		}
 	}
 	weight := weightOf(in)
-	var out []Server
+	out := make([]Server, 0, in.Backends.Nodes.Len())
 	for n := range in.Backends.Nodes.All() {
 		s := Server{ID: InstanceOf(n.ProviderID), Type: ServerECS, Port: p.NodePort, Weight: weight}
 		if local {

@@ -29,7 +29,7 @@ func nodeMembers(in Input, p nodeports.ServicePort, crosses bool) []Member {
 			pods[e.Node]++
 		}
 	}
-	var out []Member
+	out := make([]Member, 0, in.Backends.Nodes.Len())
 	for n := range in.Backends.Nodes.All() {
 		m := Member{Instance: InstanceOf(n.ProviderID), Port: p.NodePort, Weight: standardWeight}
 		if crosses {
