@@ -43,6 +43,13 @@ func keyCases(seed simalibaba.Seed) []account.KeyCase {
 	}
 }
 
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) {
+	opt := withUsers(6)
+	onAlibaba().Explained(t, account.EveryKey[simalibaba.Options]{Options: opt, Cases: keyCases(onAlibaba().Start(t, opt).Cloud.Seed)}, nil)
+	onNet().Explained(t, account.EveryKey[simalibaba.Options]{Options: opt, Cases: netKeyCases(onNet().Start(t, opt).Cloud.Seed)}, nil)
+}
+
 // TestEveryKeyWorks: each key that works changes the cloud.
 func TestEveryKeyWorks(t *testing.T) {
 	opt := withUsers(6)

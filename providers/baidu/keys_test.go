@@ -29,6 +29,12 @@ func silentKeys() map[string]string {
 	}
 }
 
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) {
+	opt := withNodes(6)
+	onBaidu().Explained(t, account.EveryKey[simbaidu.Options]{Options: opt, Cases: keyCases(onBaidu().Start(t, opt).Cloud.Seed)}, nil)
+}
+
 // TestEveryKeyWorks: each key that works changes the cloud.
 func TestEveryKeyWorks(t *testing.T) {
 	opt := withNodes(6)

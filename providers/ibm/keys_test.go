@@ -28,16 +28,23 @@ func keyCases(seed simibm.Seed) []account.KeyCase {
 	}
 }
 
-// TestEveryKeyWorks: each key that works changes the cloud.
-func TestEveryKeyWorks(t *testing.T) {
+// everyKey returns the cases with the Services that they are for.
+func everyKey(t *testing.T) account.EveryKey[simibm.Options] {
+	t.Helper()
 	opt := withNodes(6)
 	opt.Clock = account.StillClock()
-	onIBM().EveryKey(t, account.EveryKey[simibm.Options]{Options: opt, Cases: keyCases(onIBM().Start(t, opt).Cloud.Seed), Change: func(with map[string]string, s *corev1.ServiceSpec) {
+	return account.EveryKey[simibm.Options]{Options: opt, Cases: keyCases(onIBM().Start(t, opt).Cloud.Seed), Change: func(with map[string]string, s *corev1.ServiceSpec) {
 		if with[prefix+"vpc-health-check-udp"] != "" {
 			props.UDP(s)
 		}
-	}})
+	}}
 }
+
+// TestEveryKeyWorks: each key that works changes the cloud.
+func TestEveryKeyWorks(t *testing.T) { onIBM().EveryKey(t, everyKey(t)) }
+
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) { onIBM().Explained(t, everyKey(t), nil) }
 
 // TestKeysAlone: a key without what it needs changes the desired stack, or is reported.
 func TestKeysAlone(t *testing.T) {

@@ -12,8 +12,10 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/props"
 	simoci "github.com/berth-lb/berth/test/sim/oci"
@@ -137,7 +139,37 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 	still := clocktesting.NewFakePassiveClock(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	s := subject{running: simtest.Start(t, simoci.Options{Clock: still, Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
 	simtest.ForgetWork(s.running.Cloud)
-	seed := s.running.Cloud.Seed
+	svc := c.service(s.running.Cloud.Seed, key)
+	r := props.Process(t, s.Open(t), s.Nodes(), reconcile.Job{Service: svc})
+	for range 12 {
+		res, err := props.Work(t.Context(), r, reconcile.Job{Service: svc, Objects: keyObjects()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Clean {
+			text, err := json.Marshal([]any{s.Control().State(), res.Status.Ingress})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+		if res.Draft.Problems.Errors() || res.Err != nil {
+			t.Fatalf("not served: %v, %v", res.Draft.Problems, res.Err)
+		}
+	}
+	t.Fatal("not served after many rounds")
+	return ""
+}
+
+// keyObjects are the Secrets and the map that keys name.
+func keyObjects() map[providers.Reference]providers.Object {
+	known := secretObjects(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
+	maps.Copy(known, certificateMap(map[string]string{"80": `["ocid1.certificate.oc1..web"]`}))
+	return known
+}
+
+// service returns the Service with the key or without.
+func (c keyCase) service(seed simoci.Seed, key bool) *corev1.Service {
 	names := map[string]string{"zonal": seed.Zonal[0].ID, "private": seed.Private.ID}
 	notes := map[string]string{}
 	for k, v := range c.with {
@@ -159,30 +191,25 @@ func (c keyCase) outcome(t *testing.T, key bool) string {
 		notes[oldPrefix+"subnet2"] = seed.Zonal[1].ID
 	}
 	delete(notes, "")
-	svc := props.Service("web", notes, func(spec *corev1.ServiceSpec) {
+	return props.Service("web", notes, func(spec *corev1.ServiceSpec) {
 		if c.change != nil {
 			c.change(spec)
 		}
 	}).Service
-	r := props.Process(t, s.Open(t), s.Nodes(), reconcile.Job{Service: svc})
-	known := secretObjects(map[string]map[string][]byte{"web-tls": certificates()[0], "nodes-tls": certificates()[1]})
-	maps.Copy(known, certificateMap(map[string]string{"80": `["ocid1.certificate.oc1..web"]`}))
-	for range 12 {
-		res, err := props.Work(t.Context(), r, reconcile.Job{Service: svc, Objects: known})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.Clean {
-			text, err := json.Marshal([]any{s.Control().State(), res.Status.Ingress})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(text)
-		}
-		if res.Draft.Problems.Errors() || res.Err != nil {
-			t.Fatalf("not served: %v, %v", res.Draft.Problems, res.Err)
-		}
+}
+
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) {
+	s := subject{running: simtest.Start(t, simoci.Options{Seed: simoci.SeedOptions{Nodes: 3, DualStack: true}})}
+	process := props.Process(t, s.Open(t), s.Nodes())
+	var origins account.Origins
+	var keys []string
+	for _, c := range keyCases() {
+		origins.Explain(t, process, reconcile.Job{Service: c.service(s.running.Cloud.Seed, true), Objects: keyObjects()})
+		keys = append(keys, c.key)
 	}
-	t.Fatal("not served after many rounds")
-	return ""
+	origins.Names(t, keys, map[string]string{
+		prefix + "ingress-ip-mode": "the status has it", netPrefix + "external-ip-only": "the status has it",
+		oldPrefix + "security-list-management-mode": "there are no rules, and no field of another resource differs",
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/test/account"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/props"
@@ -101,6 +102,24 @@ func TestEveryKeyWorks(t *testing.T) {
 		fmt.Fprintf(&out, "%s\n%s\n", c.key, differences[i])
 	}
 	golden.Check(t, "testdata/keys.golden", out.String())
+}
+
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) {
+	var origins account.Origins
+	var keys []string
+	for _, c := range keyCases() {
+		if c.value == nil || c.key == corev1.LabelNodeExcludeBalancers {
+			continue // written by the controller, or a label of nodes
+		}
+		w := startWorld(t, simopenstack.Options{}, c.config)
+		svc := withAnnotations(withAnnotations(props.Service("web", nil, c.change).Service, c.with), map[string]string{c.key: c.value(w.running.Cloud.Seed)})
+		origins.Explain(t, w.process, reconcile.Job{Service: svc})
+		keys = append(keys, c.key)
+	}
+	origins.Names(t, keys, map[string]string{
+		prefix + "hostname": "the status has it", "service.beta.kubernetes.io/openstack-internal-load-balancer": "there is no floating IP, and no field of another resource differs",
+	})
 }
 
 // outcome is the cloud, and what the Service says, once it is served with the key or

@@ -95,20 +95,29 @@ func localWhereAsked(notes map[string]string, s *corev1.ServiceSpec) {
 	}
 }
 
-// TestEveryKeyWorks: each key that works changes the cloud.
-func TestEveryKeyWorks(t *testing.T) {
+// everyKey returns the cases with the Services that they are for.
+func everyKey(t *testing.T) account.EveryKey[simtencent.Options] {
+	t.Helper()
 	opt := withUsers(6)
 	opt.Clock = account.StillClock()
 	seed := onTencent().Start(t, opt).Cloud.Seed
 	nodes := props.Project(seed.KubernetesNodes())
-	onTencent().EveryKey(t, account.EveryKey[simtencent.Options]{
+	return account.EveryKey[simtencent.Options]{
 		Options: opt, Cases: keyCases(seed), Change: localWhereAsked, Objects: namedObjects(seed),
 		Slices: func(svc *corev1.Service) []*discoveryv1.EndpointSlice { return podSlices(svc, nodes) },
 		Refused: []account.KeyCase{
 			{opened + "kind", "classic", nil}, {kube + "loadbalance-type", "yunapi_clb", nil}, {corev1.AnnotationLoadBalancerSourceRangesKey, "10.0.0.0/8", nil},
 			{cloud + "cross-region-id", "ap-chongqing", nil},
 		},
-	})
+	}
+}
+
+// TestEveryKeyWorks: each key that works changes the cloud.
+func TestEveryKeyWorks(t *testing.T) { onTencent().EveryKey(t, everyKey(t)) }
+
+// TestExplained: the explanation of each key's Service is complete and right, and names the key.
+func TestExplained(t *testing.T) {
+	onTencent().Explained(t, everyKey(t), map[string]string{cloud + "snat-pro-info": "a parameter of the creation alone, which no plan shows"})
 }
 
 // TestKeysAlone: a key without what it needs changes the desired stack, or is reported.

@@ -164,7 +164,7 @@ func (r *Resource) compare(res, other stack.Resource, in Input) {
 		shown[f.Name] = f.Value
 	}
 	for _, f := range stack.Fields(res.Spec) {
-		if f.Evidence || reflect.DeepEqual(f.Value, values[f.Name]) {
+		if f.Evidence || sameValue(f.Value, values[f.Name]) {
 			continue
 		}
 		cause := Cause{Origin: in.Origin, Hints: in.Hints}
@@ -173,6 +173,18 @@ func (r *Resource) compare(res, other stack.Resource, in Input) {
 		}
 		r.addCause(f.Name, cause, in.Combined)
 	}
+}
+
+// sameValue reports whether two values of a field are equal. Empty maps and lists are as absent ones.
+func sameValue(a, b any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !va.IsValid() || !vb.IsValid() || va.Kind() != vb.Kind() || va.Kind() != reflect.Map && va.Kind() != reflect.Slice {
+		return false
+	}
+	return va.Len() == 0 && vb.Len() == 0
 }
 
 // addCause adds a cause to a field, or with first only to a field that has none.

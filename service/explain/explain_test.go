@@ -85,6 +85,27 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestEmptyValues: an empty map or list and none are one value, so that no input is its origin.
+func TestEmptyValues(t *testing.T) {
+	type settings struct {
+		Names map[string]string
+		List  []string
+	}
+	key := stack.Key{Kind: "balancer"}
+	want, other := &stack.Stack{}, &stack.Stack{}
+	want.Put(stack.Resource{Key: key, Spec: settings{Names: map[string]string{}, List: []string{}}})
+	other.Put(stack.Resource{Key: key, Spec: settings{}})
+	got, err := Explain(want, []Input{{Origin: annotations.Origin{Key: "k"}, Rebuild: func() (*stack.Stack, annotations.Problems, error) { return other, nil, nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Resources[0].Fields {
+		if len(f.Causes) > 0 {
+			t.Errorf("%s: %v", f.Name, f.Causes)
+		}
+	}
+}
+
 // TestVariantsKeepTheService: a variant differs from the Service in one place, and the Service
 // stays as it is.
 func TestVariantsKeepTheService(t *testing.T) {

@@ -41,8 +41,8 @@ type Explained struct {
 
 // Run tests that the explanation is complete and right: a field without an origin has the value
 // that it has on a Service without annotations and optional fields, and each origin changes its
-// field.
-func (e Explained) Run(t *testing.T) {
+// field. It returns the explanation.
+func (e Explained) Run(t testing.TB) explain.Explanation {
 	t.Helper()
 	got, err := explain.Explain(e.Want, e.inputs(t))
 	if err != nil {
@@ -62,6 +62,7 @@ func (e Explained) Run(t *testing.T) {
 	if origins == 0 && len(e.Want.Resources) > 0 {
 		t.Errorf("%s: nothing has an origin", e.Name)
 	}
+	return got
 }
 
 func (e *Explained) inputs(t testing.TB) []explain.Input {
@@ -82,7 +83,7 @@ func (e *Explained) inputs(t testing.TB) []explain.Input {
 	return out
 }
 
-func (e *Explained) checkOrigins(t *testing.T, res explain.Resource, f explain.Field) {
+func (e *Explained) checkOrigins(t testing.TB, res explain.Resource, f explain.Field) {
 	t.Helper()
 	for _, c := range f.Causes {
 		if c.Compared && reflect.DeepEqual(c.Without, f.Value) && f.Value != any(plan.Secret) {
@@ -93,7 +94,7 @@ func (e *Explained) checkOrigins(t *testing.T, res explain.Resource, f explain.F
 
 // checkDefault compares a field without origin with the one of the bare Service, in a resource of
 // the same key.
-func (e *Explained) checkDefault(t *testing.T, res explain.Resource, f explain.Field) {
+func (e *Explained) checkDefault(t testing.TB, res explain.Resource, f explain.Field) {
 	t.Helper()
 	other, found := e.bare.Get(res.Key)
 	if !found {
