@@ -16,8 +16,21 @@ import (
 
 // TestPolicyOfTheAPIServer applies what "berth policy render" prints: the API server refuses what the
 // policy forbids while no controller and no webhook runs, and permits the rest.
-func TestPolicyOfTheAPIServer(t *testing.T) {
-	w := startWorld(t, 1)
+func TestPolicyOfTheAPIServer(t *testing.T) { policyOfServer(t, startWorld(t, 1)) }
+
+// policyOfOlderServer is the same on an API server that behaves like an older minor version.
+func policyOfOlderServer(t *testing.T) {
+	w := startOn(t, &chartAWS, "aws", 1)
+	found, err := w.Client.Discovery().ServerVersion()
+	w.must(err)
+	if emulated := found.EmulationMajor + "." + found.EmulationMinor; emulated != chartAWS.Options.EmulatedVersion {
+		t.Fatalf("the API server behaves like %s", emulated)
+	}
+	policyOfServer(t, w)
+}
+
+func policyOfServer(t *testing.T, w *world) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	w.must(os.WriteFile(file, fmt.Appendf(nil, `
 rules:

@@ -62,6 +62,7 @@ func TestChartOnAWS(t *testing.T) {
 	t.Run("life", chartLife)
 	t.Run("two releases", twoReleases)
 	t.Run("beside the stock controller", besideStock)
+	t.Run("policy of the API server", policyOfOlderServer)
 }
 
 func chartLife(t *testing.T) {
