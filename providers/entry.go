@@ -27,6 +27,9 @@ type Entry struct {
 	// Exposed refuses requests for an internal load balancer that only annotations of other
 	// clouds express; see Beside. Nil: other clouds are unknown.
 	Exposed func(Request) annotations.Problems
+	// Judge returns the problems of a new Service by its annotations and fields alone; see Judge of
+	// a cloud. Nil: there are none.
+	Judge func(Request) annotations.Problems
 	// Open reads the official cloud configuration file (nil: none) and connects.
 	// Problems are keys of the file that are unknown or without effect here.
 	Open func(ctx context.Context, config io.Reader, env Env) (Bound, annotations.Problems, error)
@@ -54,6 +57,16 @@ func (closedSession[F]) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
 	return out
 }
 
+// judgeOf is the function Judge of a cloud.
+func judgeOf[C, F any](cloud Cloud[C, F]) func(Request) annotations.Problems {
+	if cloud.Judge == nil {
+		return nil
+	}
+	return func(r Request) annotations.Problems {
+		return cloud.Judge(Input[C]{Identity: Identity[C]{Owner: r.Owner}, Service: r.Service, Kind: r.Kind, Values: r.Values, Backends: r.Backends})
+	}
+}
+
 // EntryOf closes a cloud's types.
 func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 	return Entry{
@@ -64,6 +77,7 @@ func EntryOf[C, F any](cloud Cloud[C, F]) Entry {
 		Annotations:  cloud.Annotations,
 		Choose:       cloud.Choose,
 		Outputs:      cloud.Outputs,
+		Judge:        judgeOf(cloud),
 		Reach: func(r Request) Reach {
 			return cloud.Reach(Input[C]{Identity: Identity[C]{Owner: r.Owner}, Service: r.Service, Kind: r.Kind, Values: r.Values})
 		},

@@ -317,6 +317,10 @@ type RequestFuncs[C any] struct {
 	// Reach returns the effects of a Service beyond itself; Backends of the input are
 	// not set yet.
 	Reach func(Input[C]) Reach
+	// Judge returns the problems of a new Service that follow from its annotations and fields alone,
+	// whatever the configuration and the cloud, beside declared checks and Capabilities. Problems
+	// that are no errors are ignored. The configuration of the input is not set. Nil: there are none.
+	Judge func(Input[C]) annotations.Problems
 	// Becomes is Reach of the desired stack, if Build keeps choices of a live load
 	// balancer that the Service no longer requests: a policy judges both. Nil: Build keeps
 	// nothing that concerns a policy.

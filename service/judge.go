@@ -1,6 +1,7 @@
 package service
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,16 +31,33 @@ func JudgeFields(svc *corev1.Service, owner stack.Owner, cloud providers.Entry, 
 		problems = problems.Outweigh(cloud.Exposed(request))
 	}
 	out := Judged{Kind: request.Kind, Reach: cloud.Reach(request)}
-	if !problems.Errors() {
+	valid := !problems.Errors()
+	if valid {
 		problems = append(problems, admission.Judge(svc, out.Reach)...)
 	}
 	problems = append(problems, providers.Exceeds(cloud.Capabilities, out.Reach)...)
+	request.Backends = nodeports.BackendsOf(svc, nodeports.NodeSet{}, nil, nodeports.FallbackOf(svc))
 	if kind, known := providers.CapabilityOf(cloud.Capabilities, out.Reach.Kind); known {
-		backends := nodeports.BackendsOf(svc, nodeports.NodeSet{}, nil, nodeports.FallbackOf(svc))
-		problems = append(problems, kind.Judge(svc, backends)...)
+		problems = append(problems, kind.Judge(svc, request.Backends)...)
 		out.Optional = kind.Optional
 	}
+	// A live load balancer may have what the annotations lack, and keeps it.
+	if live := len(svc.Status.LoadBalancer.Ingress) > 0; valid && !live && cloud.Judge != nil {
+		problems = append(problems, refusedAnyway(cloud, request, problems)...)
+	}
 	out.Problems = problems
+	return out
+}
+
+// refusedAnyway lists the errors that the cloud finds in a new Service, without known ones.
+func refusedAnyway(cloud providers.Entry, request providers.Request, known annotations.Problems) annotations.Problems {
+	var out annotations.Problems
+	for _, p := range cloud.Judge(request) {
+		same := func(q annotations.Problem) bool { return q.Key == p.Key && q.Message == p.Message }
+		if p.Severity == annotations.Error && !slices.ContainsFunc(append(known, out...), same) {
+			out = append(out, p)
+		}
+	}
 	return out
 }
 

@@ -28,6 +28,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		RequestFuncs: providers.RequestFuncs[Config]{
 			Choose:      Choose,
 			ChooseUnder: ChooseUnder,
+			Judge:       Judge,
 			Reach:       Reach,
 			Select:      SelectNodes,
 		},

@@ -196,7 +196,7 @@ func (b *builder) tellOtherIP(ip *FoundIP, family corev1.IPFamily, by string) {
 // publicIPOfAddress finds the public IP with the address that a key asks for.
 func (b *builder) publicIPOfAddress(group string, wanted netip.Addr, key string) (string, *FoundIP, bool) {
 	if !isPublic(wanted) {
-		b.fail(key, wanted.String(), "is no public address", "the address of a public IP, or "+internalKey.Name)
+		b.report(noPublicAddress(key, wanted))
 		return "", nil, false
 	}
 	for i, ip := range b.facts.PublicIPs {
@@ -206,6 +206,11 @@ func (b *builder) publicIPOfAddress(group string, wanted netip.Addr, key string)
 	}
 	b.fail(key, wanted.String(), "is the address of no public IP of the resource group "+group, "the address of one that exists; "+groupKey.Name+" names another group")
 	return "", nil, false
+}
+
+// noPublicAddress is the problem of a public load balancer that asks for an address of its network.
+func noPublicAddress(key string, wanted netip.Addr) annotations.Problem {
+	return annotations.ProblemOf(key, wanted.String(), "is no public address", "the address of a public IP, or "+internalKey.Name, annotations.Error)
 }
 
 // isPublic reports whether clients of the Internet can reach the address.

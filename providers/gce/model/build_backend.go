@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -91,12 +92,26 @@ func (b *builder) tracking(old Backend) *Tracking {
 		return nil
 	}
 	config := b.in.Service.Spec.SessionAffinityConfig
-	if sessionAffinity(b.in.Service) != affinityClientIP || config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil ||
-		*config.ClientIP.TimeoutSeconds < minStrongTimeout || *config.ClientIP.TimeoutSeconds > maxStrongTimeout {
-		b.report(strongKey.Refusal(b.in.Values, "needs spec.sessionAffinity ClientIP with sessionAffinityConfig.clientIP.timeoutSeconds", "a timeout from 60 to 57600 seconds"))
+	if problems := checkStrong(b.in); len(problems) > 0 || config == nil {
+		for _, p := range problems {
+			b.report(p)
+		}
 		return nil
 	}
 	return &Tracking{Mode: trackPerSession, Strong: true, IdleTimeout: int64(*config.ClientIP.TimeoutSeconds)}
+}
+
+// checkStrong refuses strong session affinity without a timeout within its bounds.
+func checkStrong(in input) annotations.Problems {
+	if in.Kind != NetLB || !strongKey.Get(in.Values) {
+		return nil
+	}
+	config := in.Service.Spec.SessionAffinityConfig
+	if sessionAffinity(in.Service) != affinityClientIP || config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil ||
+		*config.ClientIP.TimeoutSeconds < minStrongTimeout || *config.ClientIP.TimeoutSeconds > maxStrongTimeout {
+		return annotations.Problems{strongKey.Refusal(in.Values, "needs spec.sessionAffinity ClientIP with sessionAffinityConfig.clientIP.timeoutSeconds", "a timeout from 60 to 57600 seconds")}
+	}
+	return nil
 }
 
 // Bounds of the idle timeout with strong affinity, in seconds.

@@ -28,6 +28,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		},
 		RequestFuncs: providers.RequestFuncs[Config]{
 			Choose: chooseKind,
+			Judge:  judgeNew,
 			Reach:  computeReach,
 			Select: selectNodes,
 		},

@@ -45,6 +45,16 @@ func checkCollection(_ string, bag *annotations.Bag, _ []corev1.ServicePort) ann
 	return annotations.Problems{collectionKey.Refusal(bag, "cannot go together with "+subnetKeyV2.Name, "one of the two")}
 }
 
+// judgeNew returns the problems of a new Service that follow from its annotations and fields alone.
+func judgeNew(in input) annotations.Problems {
+	out := append(append(validateFamilies(in), validateNetwork(in)...), validateRanges(in)...)
+	// The API server adds the timeout of a Service that asks for affinity.
+	if config := in.Service.Spec.SessionAffinityConfig; config != nil || sessionAffinity(in.Service) != affinityClientIP {
+		out = append(out, checkStrong(in)...)
+	}
+	return out
+}
+
 // validateService validates everything but annotations, and the kind against the
 // existing resources.
 func validateService(in input) annotations.Problems {

@@ -22,6 +22,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		},
 		RequestFuncs: providers.RequestFuncs[Config]{
 			Choose: Choose,
+			Judge:  Judge,
 			Reach:  Reach,
 			Select: SelectNodes,
 		},

@@ -56,24 +56,30 @@ func (b *builder) check() {
 	in := b.in
 	can, _ := providers.CapabilityOf(Capabilities(), in.Kind)
 	b.problems = append(b.problems, can.Judge(in.Service, in.Backends)...)
-	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
-		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
-	}
-	if in.Kind == LB && !slices.Contains(in.Backends.Families, corev1.IPv4Protocol) {
-		b.problems.Refuse("spec.ipFamilies", "IPv6", "is not possible alone: load balancers of kind lb reach nodes by IPv4", "IPv4, or both families, or "+typeKey.Name+": nlb")
-	}
+	b.checkFields()
 	if compartmentOf(in) == "" {
 		b.problems.Refuse(compartmentKey.Name, "", "is nowhere said, and the metadata of the machine do not tell it", "the OCID of a compartment here, or compartment of the configuration")
 	}
 	if said := compartmentKey.Get(in.Values); b.facts.Unseen[said] {
 		b.problems.Refuse(compartmentKey.Name, said, "is not found, or not visible with these credentials", "the OCID of a compartment")
 	}
+	if in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
+		b.affinity()
+	}
+}
+
+// checkFields judges fields, and keys that do not fit to them.
+func (b *builder) checkFields() {
+	in := b.in
+	if _, source, err := nodeports.SourceRanges(in.Service); err != nil {
+		b.problems.Refuse(string(source), "", strings.TrimPrefix(err.Error(), string(source)+": "), "CIDRs such as 10.0.0.0/8")
+	}
+	if in.Kind == LB && !slices.Contains(in.Backends.Families, corev1.IPv4Protocol) {
+		b.problems.Refuse("spec.ipFamilies", "IPv6", "is not possible alone: load balancers of kind lb reach nodes by IPv4", "IPv4, or both families, or "+typeKey.Name+": nlb")
+	}
 	if keep, origin, said := preserveKey.Lookup(in.Values); in.Kind == NLB && said && !nodeports.LocalOnly(in.Service) {
 		_ = keep
 		b.problems.Refuse(preserveKey.Name, origin.Raw, "requires externalTrafficPolicy Local: with Cluster the nodes hide the clients", "externalTrafficPolicy Local, or no value")
-	}
-	if in.Service.Spec.SessionAffinity == corev1.ServiceAffinityClientIP {
-		b.affinity()
 	}
 }
 

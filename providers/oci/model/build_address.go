@@ -12,20 +12,14 @@ import (
 // of IPv4, and on lb one of IPv6 besides.
 // Source: Oracle release notes, "Reserved IPv6 addresses for load balancers" (2026-05-21).
 func (b *builder) reserve(want *Balancer) {
-	if said := reservedPrivateKey.Get(b.in.Values); said != "" && !want.Private {
-		b.problems.Refuse(reservedPrivateKey.Name, said, "is private, but the load balancer is public", "no address, or an internal load balancer")
-		return
-	}
 	addresses, where := addressesAsked(b.in)
-	if where == reservedPrivateKey.Name {
+	switch {
+	case !b.checkReserved(want.Private):
+		return
+	case where == reservedPrivateKey.Name:
 		b.reservePrivate(want, addresses[0])
 		return
-	}
-	if len(addresses) == 0 {
-		return
-	}
-	if want.Private {
-		b.problems.Refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
+	case len(addresses) == 0:
 		return
 	}
 	if why := b.unpaired(addresses, where); why != "" {
@@ -47,6 +41,19 @@ func (b *builder) reserve(want *Balancer) {
 			want.Reserved = append(want.Reserved, known.ID)
 		}
 	}
+}
+
+// checkReserved refuses private addresses of a public load balancer, and public ones of a private one; false: there is one.
+func (b *builder) checkReserved(private bool) bool {
+	if said := reservedPrivateKey.Get(b.in.Values); said != "" && !private {
+		b.problems.Refuse(reservedPrivateKey.Name, said, "is private, but the load balancer is public", "no address, or an internal load balancer")
+		return false
+	}
+	if addresses, where := addressesAsked(b.in); private && where != reservedPrivateKey.Name && len(addresses) > 0 {
+		b.problems.Refuse(where, addresses[0], "is public, but the load balancer is internal", "no address, or a load balancer that is not internal")
+		return false
+	}
+	return true
 }
 
 // reservePrivate gives a new internal load balancer a reserved private address: the

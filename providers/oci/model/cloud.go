@@ -23,6 +23,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 			Choose:      Choose,
 			ChooseUnder: providers.Leaving(Choose, Left),
 			Refers:      Refers,
+			Judge:       Judge,
 			Reach:       Reach,
 			Becomes:     Becomes,
 			Select:      SelectNodes,

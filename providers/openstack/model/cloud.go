@@ -24,6 +24,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		},
 		RequestFuncs: providers.RequestFuncs[Config]{
 			Choose:  Choose,
+			Judge:   Judge,
 			Reach:   Reach,
 			Becomes: Becomes,
 			Select:  SelectNodes,

@@ -24,6 +24,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 		RequestFuncs: providers.RequestFuncs[Config]{
 			Choose: Choose,
 			Refers: Refers,
+			Judge:  Judge,
 			Reach:  Reach,
 			Select: SelectNodes,
 		},
