@@ -15,7 +15,8 @@ const doctorHelp = `Doctor checks the setup of the controller. In the cluster it
 Deployment and its Lease, other programs that serve the same Services, nodes, node ports
 and the webhook. In the cloud it looks at the configuration file, credentials, permissions and
 quotas, and it plans a Service of each kind of load balancer, which reads subnets, nodes and
-their tags. It writes to neither: permissions are evaluated by the cloud or by dry runs.
+their tags. It writes to neither: permissions are evaluated by the cloud, by dry runs, or by
+calls about what does not exist.
 
 The cloud is called with the credentials of this command, from the environment. Give it
 those of the controller. What cannot be checked is listed as "not checked", with the cause.

@@ -19,17 +19,11 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/harness"
 	"github.com/berth-lb/berth/test/sim"
-	"github.com/berth-lb/berth/test/sim/aws"
-	"github.com/berth-lb/berth/test/sim/aws/iam"
-	simaws "github.com/berth-lb/berth/test/sim/aws/simtest"
 	"github.com/berth-lb/berth/test/sim/azure"
-	simazure "github.com/berth-lb/berth/test/sim/azure/simtest"
-	"github.com/berth-lb/berth/test/sim/gce"
-	simgce "github.com/berth-lb/berth/test/sim/gce/simtest"
+	"github.com/berth-lb/berth/test/sim/azure/network"
 	"github.com/berth-lb/berth/test/sim/oci"
-	simoci "github.com/berth-lb/berth/test/sim/oci/simtest"
 	"github.com/berth-lb/berth/test/sim/openstack"
-	simopenstack "github.com/berth-lb/berth/test/sim/openstack/simtest"
+	"github.com/berth-lb/berth/test/sim/tencent"
 )
 
 // examined is a simulated cloud whose setup is checked.
@@ -51,52 +45,16 @@ func newExamined(t *testing.T, provider string) *examined {
 	} {
 		t.Setenv(key, value)
 	}
-	start := map[string]func(*testing.T) error{"aws": p.startAWS, "azure": p.startAzure, "gce": p.startGCE, "oci": p.startOCI, "openstack": p.startOpenStack(openstack.Limits{}), "openstack with a limit": p.startOpenStack(openstack.Limits{LoadBalancers: 1})}
+	start := map[string]func(*testing.T) error{
+		"aws": p.startAWS, "azure": p.startAzure(azure.Options{}), "gce": p.startGCE, "oci": p.startOCI(oci.Limits{}), "openstack": p.startOpenStack(openstack.Limits{}),
+		"alibaba": p.startAlibaba, "baidu": p.startBaidu, "ibm": p.startIBM, "tencent": p.startTencent(tencent.Limits{}),
+		"azure with a limit": p.startAzure(azure.Options{Network: network.Options{Limits: network.Limits{LoadBalancers: 1}}}), "oci with a limit": p.startOCI(oci.Limits{NetworkLoadBalancers: 1}),
+		"openstack with a limit": p.startOpenStack(openstack.Limits{LoadBalancers: 1}), "tencent with a limit": p.startTencent(tencent.Limits{LoadBalancers: 1}),
+	}
 	if err := errors.Join(start[provider](t), harness.Identify(p.provider, p.dir)); err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func (p *examined) startAWS(t *testing.T) error {
-	running := simaws.StartLoopback(t, aws.Options{Seed: aws.SeedOptions{Nodes: 2}})
-	t.Setenv("AWS_ENDPOINT_URL_STS", running.URL)
-	t.Setenv("AWS_ENDPOINT_URL_IAM", running.URL)
-	p.control = &running.Cloud.Control
-	p.setRole = func(role []byte) error {
-		return roleSetter(iam.Parse, running.Cloud.SetRole)(bytes.ReplaceAll(role, []byte("CLUSTER_ID"), []byte(running.Cloud.Seed.ClusterID)))
-	}
-	return running.Cloud.Seed.WriteFiles(p.dir, running.URL)
-}
-
-func (p *examined) startAzure(t *testing.T) error {
-	running := simazure.StartLoopback(t, azure.Options{Seed: azure.SeedOptions{Nodes: 2}})
-	t.Setenv("IDENTITY_ENDPOINT", running.PlainURL+"/msi/token")
-	t.Setenv("IDENTITY_HEADER", "any")
-	p.control, p.setRole = &running.Cloud.Control, roleSetter(azure.ParseRole, running.Cloud.SetRole)
-	return running.Cloud.WriteFiles(p.dir, running.PlainURL)
-}
-
-func (p *examined) startGCE(t *testing.T) error {
-	running := simgce.StartLoopback(t, gce.Options{Seed: gce.SeedOptions{Nodes: 2}})
-	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(running.URL, "http://"))
-	t.Setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER", running.URL)
-	p.control, p.setRole = &running.Cloud.Control, roleSetter(gce.ParseRole, running.Cloud.SetRole)
-	return running.Cloud.WriteFiles(p.dir, running.URL)
-}
-
-func (p *examined) startOCI(t *testing.T) error {
-	running := simoci.StartLoopback(t, oci.Options{Seed: oci.SeedOptions{Nodes: 2}})
-	p.control, p.setRole = &running.Cloud.Control, running.Cloud.SetPolicy
-	return running.Cloud.WriteFiles(p.dir, running.URL)
-}
-
-func (p *examined) startOpenStack(limits openstack.Limits) func(*testing.T) error {
-	return func(t *testing.T) error {
-		running := simopenstack.StartLoopback(t, openstack.Options{Seed: openstack.SeedOptions{Nodes: 2}, Limits: limits})
-		p.control, p.setRole = &running.Cloud.Control, running.Cloud.SetAccessRules
-		return running.Cloud.WriteFiles(p.dir, running.URL)
-	}
 }
 
 // roleSetter parses a role and sets it.
@@ -161,7 +119,7 @@ func faultsOf(c offline.Checkup) []string {
 // TestDoctorOfHealthySetups: nothing is wrong with a simulated cloud as it is, whichever it is, and
 // credentials and permissions were really checked.
 func TestDoctorOfHealthySetups(t *testing.T) {
-	for _, provider := range []string{"aws", "azure", "gce", "oci", "openstack"} {
+	for _, provider := range []string{"alibaba", "aws", "azure", "baidu", "gce", "ibm", "oci", "openstack", "tencent"} {
 		t.Run(provider, func(t *testing.T) {
 			got, found := newExamined(t, provider).examine(t)
 			if faults := faultsOf(found); got.code != plan.ExitNothing || len(faults) > 0 {
@@ -210,8 +168,20 @@ func TestDoctorFindsFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"BRT408: cloud configuration"}},
-		"login":                 {"openstack", refused("identity", "", "", http.StatusUnauthorized), []string{"BRT501: openstack"}},
-		"permission by dry run": {"aws", lacks(`"ec2:CreateSecurityGroup",`, ""), []string{"BRT502: ec2:CreateSecurityGroup"}},
+		"login":                          {"openstack", refused("identity", "", "", http.StatusUnauthorized), []string{"BRT501: openstack"}},
+		"login on alibaba":               {"alibaba", refused("", "", "InvalidAccessKeyId.NotFound", http.StatusNotFound), []string{"BRT501: Alibaba Cloud credentials"}},
+		"permission to list on alibaba":  {"alibaba", lacks(`"nlb:ListServerGroups",`, ""), []string{"BRT502: nlb:ListServerGroups"}},
+		"permission to write on alibaba": {"alibaba", lacks(`"slb:DeleteVServerGroup",`, ""), []string{"BRT502: slb:DeleteVServerGroup"}},
+		"login on tencent":               {"tencent", refused("", "", "AuthFailure.SecretIdNotFound", http.StatusForbidden), []string{"BRT501: Tencent Cloud credentials"}},
+		"permission to list on tencent":  {"tencent", lacks(`"clb:DescribeTargets",`, ""), []string{"BRT502: clb:DescribeTargets"}},
+		"permission to write on tencent": {"tencent", lacks(`"clb:ModifyListener",`, ""), []string{"BRT502: clb:ModifyListener"}},
+		"login on baidu":                 {"baidu", refused("", "", "InvalidAccessKeyId", http.StatusForbidden), []string{"BRT501: Baidu AI Cloud credentials"}},
+		"product on baidu":               {"baidu", lacks("EIP: management\n", ""), []string{"BRT502: EIP: management"}},
+		"level of a product on baidu":    {"baidu", lacks("BLB: management", "BLB: read-only"), []string{"BRT502: BLB: management"}},
+		"login on ibm":                   {"ibm", refused("iam", "", "BXNIM0415E", http.StatusBadRequest), []string{"BRT501: IBM Cloud credentials"}},
+		"role on ibm":                    {"ibm", lacks(`--roles Editor --service-name is --attributes "loadBalancerId=*"`, `--roles Viewer --service-name is --attributes "loadBalancerId=*"`), []string{"BRT502: loadBalancerId: Editor"}},
+		"subnets on ibm":                 {"ibm", lacks("ibmcloud iam service-policy-create SERVICE_ID --roles Viewer --service-name is --attributes \"subnetId=*\"\n", ""), []string{"BRT502: subnetId: Viewer", "BRT504: load balancer of kind alb"}},
+		"permission by dry run":          {"aws", lacks(`"ec2:CreateSecurityGroup",`, ""), []string{"BRT502: ec2:CreateSecurityGroup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newExamined(t, c.provider)
@@ -237,9 +207,18 @@ func TestDoctorFindsFaults(t *testing.T) {
 
 // TestDoctorOfNearlyFullQuotas: the last load balancer of a quota is a warning.
 func TestDoctorOfNearlyFullQuotas(t *testing.T) {
-	got, found := newExamined(t, "openstack with a limit").examine(t)
-	if faults := faultsOf(found); got.code != plan.ExitNothing || !slices.Equal(faults, []string{"BRT503: loadbalancer"}) {
-		t.Errorf("exit code %d, %q\n%s", got.code, faults, got.out)
+	for cloud, want := range map[string][]string{
+		"openstack": {"BRT503: loadbalancer"}, "azure": {"BRT503: StandardSkuLoadBalancers"}, "oci": {"BRT503: max-nlb-flexible-count"},
+		"tencent": {"BRT503: TOTAL_INTERNAL_CLB_QUOTA", "BRT503: TOTAL_OPEN_CLB_QUOTA"},
+	} {
+		t.Run(cloud, func(t *testing.T) {
+			got, found := newExamined(t, cloud+" with a limit").examine(t)
+			faults := faultsOf(found)
+			slices.Sort(faults)
+			if got.code != plan.ExitNothing || !slices.Equal(faults, want) {
+				t.Errorf("exit code %d, %q\n%s", got.code, faults, got.out)
+			}
+		})
 	}
 }
 

@@ -113,7 +113,14 @@ func TestFaults(t *testing.T) {
 		"official controller":     {func(c *Cluster) { c.Workloads[1].Pod.Containers[0].Args = nil }, "BRT404 DaemonSet kube-system/ccm...Services without a class"},
 		"service controller only": {func(c *Cluster) { c.Workloads[1].Pod.Containers[0].Args[0] = "--controllers=service" }, "BRT404 DaemonSet kube-system/ccm"},
 		"official class":          {func(c *Cluster) { c.Classes = append(c.Classes, "service.k8s.aws/nlb") }, "BRT404 Deployment kube-system/lbc...service.k8s.aws/nlb"},
-		"another installation":    {func(c *Cluster) { c.Workloads = append(c.Workloads, berth("--default-class=true")) }, "BRT404 Deployment b/other...the release lb"},
+		"official image of one architecture": {func(c *Cluster) {
+			c.Workloads[1].Pod = newPod("registry-vpc.cn-hangzhou.aliyuncs.com/acs/cloud-controller-manager-amd64:v2.9.1", "--controllers=node,service")
+		}, "BRT404 DaemonSet kube-system/ccm...Services without a class"},
+		"official class of network load balancers": {func(c *Cluster) {
+			c.Classes = append(c.Classes, "alibabacloud.com/nlb")
+			c.Workloads[1].Pod = newPod("registry-vpc.cn-hangzhou.aliyuncs.com/acs/cloud-controller-manager-amd64:v2.9.1", "--controllers=node,nlb")
+		}, "BRT404 DaemonSet kube-system/ccm...alibabacloud.com/nlb"},
+		"another installation": {func(c *Cluster) { c.Workloads = append(c.Workloads, berth("--default-class=true")) }, "BRT404 Deployment b/other...the release lb"},
 		"same class": {func(c *Cluster) {
 			c.Workloads = append(c.Workloads, berth("--default-class=false", "--load-balancer-class", "berth-lb.io/berth"))
 		}, "BRT404 Deployment b/other...berth-lb.io/berth"},

@@ -103,6 +103,7 @@ func otherPrograms() []otherProgram {
 	}
 	return []otherProgram{
 		{program: "cloud-controller-manager", served: stockService},
+		{program: "acs/cloud-controller-manager", served: alibabaNetworks},
 		{program: "aws-load-balancer-controller", served: flagged("load-balancer-class", "service.k8s.aws/nlb")},
 		{program: "metallb/controller", served: flagged("lb-class", "")},
 		{program: "kube-vip-cloud-provider", served: flagged("loadbalancerClassName", "")},
@@ -128,12 +129,26 @@ func stockService(w Workload) (string, bool) {
 	return "", serves
 }
 
+// alibabaNetworks reports whether the controller of Alibaba Cloud serves network load balancers, which it does unless
+// its controllers are listed without them.
+// Source: kubernetes/cloud-provider-alibaba-cloud, flag controllers.
+func alibabaNetworks(w Workload) (string, bool) {
+	list, set := w.flag("controllers")
+	return "alibabacloud.com/nlb", !set || slices.Contains(strings.Split(list, ","), "nlb")
+}
+
+// imageSuffixes end the names of images of one architecture.
+func imageSuffixes() []string { return []string{"-amd64", "-arm64"} }
+
 // runs reports whether a container of the workload is the program.
 func (r otherProgram) runs(w Workload) bool {
 	for _, c := range w.Pod.Containers {
 		image, _, _ := strings.Cut(c.Image, "@")
 		if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
 			image = image[:at]
+		}
+		for _, name := range imageSuffixes() {
+			image = strings.TrimSuffix(image, name)
 		}
 		if strings.HasSuffix(image, r.program) || len(c.Command) > 0 && strings.HasSuffix(c.Command[0], r.program) {
 			return true

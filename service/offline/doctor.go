@@ -15,6 +15,7 @@ import (
 
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/docs/permissions"
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/service"
@@ -100,7 +101,7 @@ func diagnoseCloud(ctx context.Context, world World, t Target) []providers.Diagn
 		}
 		out = append(out, bound.Diagnose(ctx, roles)...)
 	}
-	return append(out, tryBalancers(ctx, bound, world)...)
+	return append(out, tryBalancers(ctx, t.Cloud, bound, world)...)
 }
 
 // diagnoseConfig reads the cloud configuration; a nil reader: there is none.
@@ -138,8 +139,9 @@ func diagnoseKeys(problems annotations.Problems) []providers.Diagnosis {
 	return out
 }
 
-// tryBalancers plans a Service of each kind that an annotation requests, and writes nothing.
-func tryBalancers(ctx context.Context, bound providers.Bound, world World) []providers.Diagnosis {
+// tryBalancers plans a Service of each kind that an annotation requests, and writes nothing. A kind that
+// a new Service cannot have is passed over.
+func tryBalancers(ctx context.Context, cloud providers.Entry, bound providers.Bound, world World) []providers.Diagnosis {
 	r := reconcile.New(bound, reconcile.Options{})
 	r.SetNodes(projectNode(world))
 	r.AllKnown()
@@ -151,7 +153,7 @@ func tryBalancers(ctx context.Context, bound providers.Bound, world World) []pro
 			continue
 		}
 		choice := bound.Choose(svc)
-		if choice.Kind == "" || choice.Elsewhere != "" || seen[choice.Kind] {
+		if choice.Kind == "" || choice.Elsewhere != "" || seen[choice.Kind] || isRefused(cloud, svc, choice.Kind) {
 			continue
 		}
 		seen[choice.Kind] = true
@@ -166,6 +168,16 @@ func tryBalancers(ctx context.Context, bound providers.Bound, world World) []pro
 		out = append(out, d)
 	}
 	return out
+}
+
+// isRefused reports whether a new Service is refused whatever the configuration and the cloud.
+func isRefused(cloud providers.Entry, svc *corev1.Service, kind string) bool {
+	if cloud.Judge == nil {
+		return false
+	}
+	values, _ := cloud.Annotations.Parse(kind, annotations.SourceOf(svc))
+	backends := nodeports.BackendsOf(svc, nodeports.NodeSet{}, nil, nodeports.FallbackOf(svc))
+	return cloud.Judge(providers.Request{Owner: reconcile.OwnerOf(svc), Service: svc, Kind: kind, Values: values, Backends: backends}).Errors()
 }
 
 // trialOf returns a Service that requests the kind by an annotation; false: something else

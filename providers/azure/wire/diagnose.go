@@ -3,8 +3,10 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
@@ -20,11 +22,10 @@ const (
 // grants are the actions that a caller may and may not perform, with wildcards.
 type grants struct{ actions, excluded []string }
 
-// Diagnose checks the credentials and each action of the role.
+// Diagnose checks the credentials, each action of the role, and the quotas of the region.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
 	const about = "Azure credentials"
-	out := []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "quotas", "the role has no permission to read them",
-		"Look at them with: az network list-usages --location "+s.config.Location)}
+	out := s.diagnoseQuotas(ctx)
 	granted, err := s.grants(ctx)
 	if err != nil {
 		next := "Allow Microsoft.Authorization/permissions/read to these credentials, and run the command again."
@@ -86,4 +87,30 @@ func (g grants) allows(action string) bool {
 		return err == nil && matched
 	}
 	return slices.ContainsFunc(g.actions, fits) && !slices.ContainsFunc(g.excluded, fits)
+}
+
+// quotaNames are the quotas that creations count against. Source: Azure REST API, Network, Usages - List.
+func quotaNames() []string {
+	return []string{"StandardSkuLoadBalancers", "StandardSkuPublicIpAddresses", "NetworkSecurityGroups"}
+}
+
+// diagnoseQuotas compares the quotas of the region with what is used. The role has no permission for it.
+func (s *Session) diagnoseQuotas(ctx context.Context) []providers.Diagnosis {
+	found, exists, err := s.list(ctx, "/subscriptions/"+s.config.Subscription+"/providers/Microsoft.Network/locations/"+s.config.Location+"/usages", networkVersion, nil)
+	var out []providers.Diagnosis
+	for _, usage := range found {
+		used, errUsed := strconv.Atoi(fmt.Sprint(usage["currentValue"]))
+		most, errMost := strconv.Atoi(fmt.Sprint(usage["limit"]))
+		if name := usage.In("name").Text("value"); errUsed == nil && errMost == nil && slices.Contains(quotaNames(), name) {
+			out = append(out, providers.WithinQuota(name, used, most))
+		}
+	}
+	cause := "the region reports no quota of load balancers"
+	switch {
+	case err != nil:
+		cause = err.Error()
+	case exists && len(out) > 0:
+		return out
+	}
+	return []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "quotas", cause, "Allow Microsoft.Network/locations/usages/read to these credentials, or look at: az network list-usages --location "+s.config.Location)}
 }

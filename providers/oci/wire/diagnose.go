@@ -13,35 +13,15 @@ import (
 
 const roleFile = "oci.txt"
 
-// Diagnose makes a list call for each permission that one needs. Oracle Cloud judges other
+// Diagnose makes a list call for each permission that one needs, and compares the limits. Oracle Cloud judges other
 // permissions only when they are used.
 func (a *Accounts) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	const about = "Oracle Cloud credentials"
-	credentials := providers.Unchecked(providers.CheckCredentials, about, "no call was answered", "See the results of BRT502.")
-	accepted := providers.Diagnosis{Code: providers.CheckCredentials, Result: providers.Fine, About: about, State: "accepted"}
-	out := []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "limits", "the role has no permission to read them", "Look at them with: oci limits resource-availability get")}
-	for _, name := range permissionsOf(roles[roleFile]) {
-		list, found := a.own.listCalls()[name]
-		if !found {
-			out = append(out, providers.Unchecked(providers.CheckPermission, name, "Oracle Cloud judges this permission only when it is used", "Compare the policy of the controller with docs/permissions/"+roleFile+"."))
-			continue
-		}
-		_, err := a.own.read(ctx, list.api, request{method: http.MethodGet, path: list.path, query: url.Values{"compartmentId": {list.compartment}, "limit": {"1"}}}, nil)
-		switch {
-		case err == nil:
-			credentials = accepted
-			out = append(out, providers.Permitted(name, true, "", ""))
-		case fault.CauseOf(err) == fault.Unauthenticated:
-			credentials.Result, credentials.State, credentials.Cause, credentials.Next = providers.Faulty, "not accepted", err.Error(), "Correct the key or the principal in the section auth of the cloud configuration file."
-			out = append(out, providers.Unchecked(providers.CheckPermission, name, "the credentials are not accepted", ""))
-		case fault.Is(err, fault.Denied), fault.Is(err, fault.NotFound):
-			credentials = accepted
-			out = append(out, providers.Permitted(name, false, err.Error(), "Add the permission to the policy of the controller as docs/permissions/"+roleFile+" has it."))
-		default:
-			out = append(out, providers.Unchecked(providers.CheckPermission, name, err.Error(), ""))
-		}
+	calls := a.own.listCalls()
+	trials := providers.Trials{
+		About: "Oracle Cloud credentials", Role: roleFile, Calls: func(name string) []providers.Trial { return calls[name] },
+		Login: "Correct the key or the principal in the section auth of the cloud configuration file.",
 	}
-	return append([]providers.Diagnosis{credentials}, out...)
+	return append(trials.Diagnose(ctx, permissionsOf(roles[roleFile])), a.own.diagnoseLimits(ctx)...)
 }
 
 // permissionsOf reads the permissions in braces of all statements.
@@ -58,20 +38,45 @@ func permissionsOf(policy []byte) []string {
 	return slices.Compact(out)
 }
 
-// listCall is a list call.
-type listCall struct {
-	api               *service
-	path, compartment string
-}
-
 // listCalls returns the list calls that one permission allows, in the compartment of load balancers. That
-// of the network is not in the configuration.
+// of the network is not in the configuration. A list that is not allowed is answered as one that does not exist.
 // Source: Oracle Cloud policy reference, details for the Core Services and for load balancers.
-func (s *Session) listCalls() map[string]listCall {
-	out := map[string]listCall{}
+func (s *Session) listCalls() map[string][]providers.Trial {
+	out := map[string][]providers.Trial{}
 	for _, p := range s.kinds {
 		prefix := map[bool]string{true: "NETWORK_"}[p.api == s.nlb]
-		out[prefix+"LOAD_BALANCER_INSPECT"] = listCall{p.api, p.balancers, s.config.Compartment}
+		r := request{method: http.MethodGet, path: p.balancers, query: url.Values{"compartmentId": {s.config.Compartment}, "limit": {"1"}}}
+		out[prefix+"LOAD_BALANCER_INSPECT"] = []providers.Trial{{Call: func(ctx context.Context) error {
+			_, err := s.read(ctx, p.api, r, nil)
+			if err != nil && fault.Is(err, fault.NotFound) {
+				return &fault.Fault{Meaning: fault.Denied, Err: err}
+			}
+			return err
+		}}}
+	}
+	return out
+}
+
+// diagnoseLimits compares the limits of load balancers with what is used. The role has no permission for it.
+// Source: API reference, Limits, GetResourceAvailability; Service Limits.
+func (s *Session) diagnoseLimits(ctx context.Context) []providers.Diagnosis {
+	var out []providers.Diagnosis
+	for _, limit := range []struct{ service, name string }{{"load-balancer", "lb-flexible-count"}, {"network-load-balancer-api", "max-nlb-flexible-count"}} {
+		var answer struct {
+			Used      *int `json:"used"`
+			Available *int `json:"available"`
+		}
+		path := "/services/" + limit.service + "/limits/" + limit.name + "/resourceAvailability"
+		_, err := s.read(ctx, s.allowed, request{method: http.MethodGet, path: path, query: url.Values{"compartmentId": {s.config.Compartment}}}, &answer)
+		switch {
+		case err != nil:
+			out = append(out, providers.Unchecked(providers.CheckQuota, limit.name, err.Error(), "Allow these credentials to read resource-availability, and run the command again."))
+		case answer.Used == nil || answer.Available == nil:
+			out = append(out, providers.Unchecked(providers.CheckQuota, limit.name, "the answer has no numbers", "Look at them with: oci limits resource-availability get"))
+		default:
+			// What other compartments use is not in the number.
+			out = append(out, providers.WithinQuota(limit.name, *answer.Used, *answer.Used+*answer.Available))
+		}
 	}
 	return out
 }

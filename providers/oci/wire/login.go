@@ -31,9 +31,13 @@ const (
 	apiLB   = "loadbalancer"
 	apiNLB  = "networkloadbalancer"
 	apiCore = "core"
+	// apiLimits is asked by checks of the setup alone.
+	apiLimits = "limits"
 
 	hostIaaS = "https://iaas.{region}.{secondLevelDomain}"
 	hostNLB  = "https://network-load-balancer-api.{region}.oci.{secondLevelDomain}"
+
+	hostLimits = "https://limits.{region}.oci.{secondLevelDomain}"
 )
 
 // fromEnvironment adds what the official controller reads from its environment.
@@ -73,6 +77,7 @@ func (s *Session) connect(identity common.ConfigurationProvider, region string, 
 	s.lb = open(apiLB, "iaas", hostIaaS, "20170115")
 	s.nlb = open(apiNLB, "networkloadbalancer", hostNLB, "20200501")
 	s.core = open(apiCore, "iaas", hostIaaS, "20160918")
+	s.allowed = open(apiLimits, "limits", hostLimits, "20190729")
 	s.kinds = s.products()
 }
 

@@ -22,6 +22,7 @@ type Session struct {
 	lb      *service
 	nlb     *service
 	core    *service
+	allowed *service // limits of the tenancy
 	kinds   map[string]*product
 	limits  *kit.Limits
 	now     func() time.Time

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/azure/arm"
+	"github.com/berth-lb/berth/test/sim/azure/network"
 )
 
 // Role is a role definition: what an identity may do, with wildcards.
@@ -82,6 +83,23 @@ func (v *visit) permissions() *arm.Response {
 		return out
 	}
 	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{arm.Doc{"actions": texts(role.Actions), "notActions": texts(role.NotActions)}}})
+}
+
+// usages answers the quotas of the region. Source: Azure REST API, Network, Usages - List.
+func (v *visit) usages() *arm.Response {
+	const own = "Microsoft.Network/locations/usages/read"
+	v.cloud.running.RLock()
+	defer v.cloud.running.RUnlock()
+	if role := v.cloud.role; role != nil && !role.Allows(own) {
+		return arm.Refuse(arm.Failf(http.StatusForbidden, "AuthorizationFailed", "The client 'simulated' does not have authorization to perform action '%s' over scope '%s'.", own, v.request.Path))
+	}
+	limits := v.cloud.limits
+	usage := func(name, of string, most int) arm.Doc {
+		return arm.Doc{"name": arm.Doc{"value": name, "localizedValue": name}, "unit": "Count", "currentValue": len(v.cloud.ARM.State.All(of)), "limit": most}
+	}
+	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{
+		usage("StandardSkuLoadBalancers", network.LoadBalancers, limits.LoadBalancers), usage("StandardSkuPublicIpAddresses", network.PublicIPAddresses, limits.PublicIPs),
+	}})
 }
 
 // authorize refuses a call that the role does not allow: for its own action, or for

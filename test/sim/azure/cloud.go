@@ -55,6 +55,8 @@ type Cloud struct {
 	quota quota
 	past  sim.History[*arm.Service]
 	role  *Role // judges calls, if there is one
+
+	limits network.Limits
 	// running lets reads pass side by side and writes one at a time.
 	running sync.RWMutex
 }
@@ -65,7 +67,7 @@ func New(opt Options) (*Cloud, error) {
 	net := network.New(opt.Network)
 	comp := compute.New(compute.Options{Location: opt.Location, Display: opt.Display, Zones: opt.Network.Zones})
 	svc := arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(net.Extra(), comp.Extra()...))
-	c := &Cloud{ARM: svc, opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}}
+	c := &Cloud{ARM: svc, opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}, limits: net.Limits}
 	c.State, c.Rates = c.dump, RealThrottle()
 	var err error
 	if c.Authority, err = newAuthority(opt.Hosts, time.Now()); err != nil {

@@ -16,6 +16,8 @@ const (
 	apiLB   = "loadbalancer"
 	apiNLB  = "networkloadbalancer"
 	apiCore = "core"
+
+	apiLimits = "limits"
 )
 
 // The base paths of the APIs. Source: API reference, "Endpoints" of each service.

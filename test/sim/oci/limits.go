@@ -1,6 +1,9 @@
 package oci
 
-import "github.com/berth-lb/berth/test/sim"
+import (
+	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/rest"
+)
 
 // Limits are how much of a thing there may be; 0 is the default, and less than 0 none.
 // Sources: Service Limits; API reference, CreateLoadBalancerDetails.
@@ -29,4 +32,26 @@ func (l Limits) orDefault() Limits {
 		*at = max(*at, 0)
 	}
 	return l
+}
+
+// limitRoutes are the calls about limits. Source: API reference, Limits, GetResourceAvailability.
+func limitRoutes() []route {
+	return []route{rest.Reads(apiLimits, "GetResourceAvailability", "/20190729/services/{service}/limits/{limit}/resourceAvailability", getAvailability)}
+}
+
+// readAvailability is the statement that allows them.
+const readAvailability = "read resource-availability"
+
+func getAvailability(v *visit) (any, error) {
+	table, most := "", 0
+	switch v.Params["service"] + "/" + v.Params["limit"] {
+	case "load-balancer/lb-flexible-count":
+		table, most = balancers, v.cloud.opt.Limits.LoadBalancers
+	case "network-load-balancer-api/max-nlb-flexible-count":
+		table, most = networkLBs, v.cloud.opt.Limits.NetworkLoadBalancers
+	default:
+		return nil, notFound("limit", v.Params["limit"])
+	}
+	used := len(v.State.All(table, nil))
+	return rest.Object{"used": used, "available": max(0, most-used)}, nil
 }

@@ -74,6 +74,8 @@ func (v *visit) needs() []string {
 	switch v.Service {
 	case apiAuth:
 		return nil
+	case apiLimits:
+		return []string{readAvailability}
 	case apiCore:
 		return v.coreNeeds()
 	}

@@ -12,7 +12,7 @@ type route = rest.Route[*visit]
 
 // newRoutes returns the table of all calls of Berth and the official controller.
 func newRoutes() []route {
-	return slices.Concat(balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes())
+	return slices.Concat(balancerRoutes(), workRoutes(), coreRoutes(), groupRoutes(), identityRoutes(), limitRoutes())
 }
 
 // writeRoute returns a call that a retry token can repeat.

@@ -30,6 +30,7 @@ func allRoutes() []route {
 	return []route{
 		readRoute("DescribeLoadBalancers", listBalancers),
 		readRoute("DescribeTaskStatus", getTask),
+		readRoute("DescribeQuota", getQuotas),
 		readRoute("DescribeListeners", listListeners),
 		readRoute("DescribeTargets", listTargets),
 		writeRoute("CreateLoadBalancer", createBalancer),
@@ -111,4 +112,15 @@ func getTask(v *visit) (any, error) {
 		return v.answer(rest.Object{"Status": 1, "Message": "The task has failed."}), nil
 	}
 	return v.answer(rest.Object{"Status": 0, "LoadBalancerIds": []any{t.balancer}}), nil
+}
+
+// getQuotas answers the quotas of the region. Those of what one load balancer can have come without a number in use.
+// Source: CLB API 2018-03-17, DescribeQuota.
+func getQuotas(v *visit) (any, error) {
+	most := v.cloud.opt.Limits
+	items := []any{rest.Object{"QuotaId": "TOTAL_LISTENER_QUOTA", "QuotaCurrent": nil, "QuotaLimit": most.Listeners}}
+	for id, kind := range map[string]string{"TOTAL_OPEN_CLB_QUOTA": "OPEN", "TOTAL_INTERNAL_CLB_QUOTA": "INTERNAL"} {
+		items = append(items, rest.Object{"QuotaId": id, "QuotaCurrent": len(v.State.Having(balancers, "LoadBalancerType", kind)), "QuotaLimit": most.LoadBalancers})
+	}
+	return v.answer(rest.Object{"QuotaSet": items}), nil
 }

@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/berth-lb/berth/providers"
+)
+
+const roleFile = "baidu.txt"
+
+// Objects that do not exist: an identifier, and an address of documentation (RFC 5737).
+const (
+	absentBalancer = "lb-00000000"
+	absentAddress  = "192.0.2.1"
+)
+
+// Diagnose makes a list call, and a deletion of what does not exist, for each product of the role. IAM evaluates no permission before
+// it is used.
+func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
+	var needs []string
+	for line := range strings.Lines(string(roles[roleFile])) {
+		needs = append(needs, strings.TrimSpace(line))
+	}
+	calls := s.buildTrials()
+	trials := providers.Trials{
+		About: "Baidu AI Cloud credentials", Role: roleFile, Calls: func(need string) []providers.Trial { return calls[need] },
+		Login: "Correct AccessKeyID and SecretAccessKey in the cloud configuration file.",
+	}
+	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the provider does not read them", "Look at the quotas of BLB and EIP in the console.")
+	return append(trials.Diagnose(ctx, needs), quotas)
+}
+
+// buildTrials returns the calls without effect, by the lines of the role.
+func (s *Session) buildTrials() map[string][]providers.Trial {
+	list := func(api, path string) providers.Trial {
+		r := newRequest(api, http.MethodGet, path, nil, "maxKeys", "1")
+		return providers.Trial{Call: func(ctx context.Context) error { return s.read(ctx, r, nil) }}
+	}
+	remove := func(api, path string) providers.Trial {
+		r := newRequest(api, http.MethodDelete, path, nil)
+		return providers.Trial{Absent: true, Call: func(ctx context.Context) error { return s.write(ctx, r, nil) }}
+	}
+	return map[string][]providers.Trial{
+		"BLB: management": {list(apiBLB, rootApp), remove(apiBLB, rootApp+"/"+absentBalancer)},
+		"EIP: management": {list(apiEIP, rootEIP), remove(apiEIP, rootEIP+"/"+absentAddress)},
+	}
+}
