@@ -8,7 +8,7 @@ VERSION ?= $(if $(filter v%,$(DESCRIBED)),$(DESCRIBED),v0.0.0+$(DESCRIBED))
 LDFLAGS := -X k8s.io/component-base/version.gitVersion=$(VERSION) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 CONFORM := test/conform/alibaba test/conform/aws test/conform/azure test/conform/baidu test/conform/gce test/conform/ibm test/conform/openstack test/conform/tencent
-NESTED := test/argocd test/alerts test/page test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/alibaba/sdk test/conform/tencent/sdk
+NESTED := docs/site test/argocd test/alerts test/page test/controlplane test/tools test/helm $(CONFORM) test/conform/azure/official test/conform/openstack/official test/conform/alibaba/sdk test/conform/tencent/sdk
 PLANE := go -C test/controlplane run ./cmd/controlplane
 # Fetches the modules of what the demo compiles while it compiles, instead of in between.
 FETCH := { go list -deps ./cmd/... ./test/sim/cmd/...; go -C test/controlplane list -deps go.etcd.io/etcd/server/v3 k8s.io/kubernetes/cmd/kube-apiserver; } >/dev/null 2>&1
@@ -39,7 +39,7 @@ PARTS := $(foreach c,aws azure gce openstack,$c@TestConform/half@ $c@@TestConfor
 field = $$(echo $$m | cut -d@ -f$(1))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench mutants suites golden lint docs verify fuzz explore sim image release clean
+.PHONY: help build demo demos test test-cloud units waits ends conform oracle race bench mutants suites golden lint docs site pictures verify fuzz explore sim image release clean
 
 help: ## list the targets
 	@awk -F ' ## ' '/^[a-z-]+:.* ## / { sub(/:.*/, "", $$1); printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,6 +134,11 @@ docs: ## write the generated pages anew, what is made from the chart, and the bu
 	go test -count=1 ./test/docs -run Page -update
 	go -C test/helm test -count=1 -run Generated . -update
 	go -C test/page run ./cmd/bundle ../../service/page/web ../../service/page/dist
+
+site: ## the documentation as a site in bin/site/public, with a page for each code and reason; its links are checked
+	go run ./test/site/cmd/sitepages -out bin/site/content
+	go -C docs/site tool hugo --quiet --noBuildLock --cleanDestinationDir --panicOnWarning --destination ../../bin/site/public
+	go run ./test/site/cmd/sitepages -built bin/site/public
 
 verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
 	git diff --exit-code HEAD -- docs/reference docs/security.md charts service/page/dist

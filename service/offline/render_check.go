@@ -12,8 +12,8 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// codesPage is where every code is explained.
-const codesPage = "https://github.com/berth-lb/berth/blob/main/docs/reference/problems.md"
+// codePages is the folder of the documentation site in which each code has a page.
+const codePages = "https://berth-lb.github.io/berth/problems/"
 
 // Formats lists the legal values of Render's format.
 func (Checked) Formats() []string { return []string{"human", "json", "sarif", "junit", "github"} }
@@ -163,7 +163,7 @@ func (c Checked) sarif() sarifLog {
 	run.Tool.Driver = sarifDriver{Name: "berth", Version: c.Version, InformationURI: "https://github.com/berth-lb/berth"}
 	for _, d := range annotations.Codes() {
 		rule := sarifRule{ID: string(d.Code), ShortDescription: sarifText{d.Title},
-			FullDescription: sarifText{d.Doc}, Help: sarifText{d.Fix}, HelpURI: codesPage + "#" + strings.ToLower(string(d.Code))}
+			FullDescription: sarifText{d.Doc}, Help: sarifText{d.Fix}, HelpURI: codePages + strings.ToLower(string(d.Code)) + "/"}
 		rule.Configuration.Level = plan.Warning
 		if d.Severity == string(plan.Error) {
 			rule.Configuration.Level = plan.Error
