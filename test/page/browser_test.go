@@ -8,12 +8,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
 	"github.com/berth-lb/berth/service/page"
@@ -126,6 +128,29 @@ func (b browser) violations(t *testing.T) []string {
 		evaluateIn[bool](t, b, string(text)+"\n;true")
 	}
 	return evaluateIn[[]string](t, b, `axe.run(document).then((r) => r.violations.map((v) => v.id + ': ' + v.help + ': ' + v.nodes.slice(0, 3).map((n) => n.html).join(' ')))`)
+}
+
+// measure returns the processor time of the page's main thread during some work, in seconds. Scripts and
+// the layout run on this thread. Unlike the time on a clock, it does not grow while other processes run.
+func (b browser) measure(t *testing.T, work func()) float64 {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, performance.Disable, cdp.Empty{})
+	if err == nil {
+		_, err = chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	work()
+	found, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(found.Metrics, func(m *performance.Metric) bool { return m.Name == "ThreadTime" })
+	if i < 0 || found.Metrics[i].Value <= 0 {
+		t.Fatalf("the browser does not measure the time of its main thread: %v", found.Metrics)
+	}
+	return found.Metrics[i].Value
 }
 
 func quoteText(text string) string {
