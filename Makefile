@@ -140,6 +140,9 @@ site: ## the documentation as a site in bin/site/public, with a page for each co
 	go -C docs/site tool hugo --quiet --noBuildLock --cleanDestinationDir --panicOnWarning --destination ../../bin/site/public
 	go run ./test/site/cmd/sitepages -built bin/site/public
 
+pictures: ## write the pictures of the documentation from the tests of the page, which need Chromium
+	go -C test/page test -count=1 -run TestPictures . -pictures
+
 verify: docs lint ## what must be true before a commit: generated files, formats, linters, rules
 	git diff --exit-code HEAD -- docs/reference docs/security.md charts service/page/dist
 	go test -run TestPermissions ./providers/...
