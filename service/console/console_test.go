@@ -14,14 +14,17 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/service/view"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/stack/traffic"
+	"github.com/berth-lb/berth/status"
 )
 
 // cluster is an API server that reviews tokens and rights, and counts.
@@ -71,8 +74,9 @@ type groupSpec struct{ Name string }
 type remembering struct{ owners []stack.Owner }
 
 func (m remembering) Remembered(o stack.Owner) *stack.Stack {
-	group := stack.Resource{Key: stack.Key{Kind: "group", Name: "bank-ledger"}, ID: "of-ledger", Ownership: stack.Shared, Proof: stack.Name, Spec: groupSpec{}}
-	return &stack.Stack{Owner: o, Resources: []stack.Resource{group}}
+	group := stack.Resource{Key: stack.Key{Kind: "group", Name: "bank-ledger"}, ID: "of-ledger", Ownership: stack.Shared, Proof: stack.Name, Spec: groupSpec{Name: "bank"}}
+	balancer := stack.Resource{Key: stack.Key{Kind: "balancer"}, ID: "lb-1", Proof: stack.Tag, Spec: groupSpec{Name: "of its own"}}
+	return &stack.Stack{Owner: o, Resources: []stack.Resource{balancer, group}}
 }
 
 func (m remembering) FlowsOf(stack.Owner, *stack.Stack) []traffic.Flow { return nil }
@@ -98,11 +102,12 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := remembering{owners: []stack.Owner{{Namespace: "bank", Name: "ledger"}, {Namespace: "shop", Name: "web"}}}
+	memory := remembering{owners: []stack.Owner{{Namespace: "bank", Name: "ledger", UID: "uid-1"}, {Namespace: "shop", Name: "web", UID: "uid-2"}}}
 	var services []*corev1.Service
 	for _, o := range memory.owners {
 		svc := &corev1.Service{}
-		svc.Namespace, svc.Name = o.Namespace, o.Name
+		svc.Namespace, svc.Name, svc.UID = o.Namespace, o.Name, types.UID(o.UID)
+		svc.Spec.Ports = []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
 		services = append(services, svc)
 	}
 	s.page = New(Sources{
@@ -111,12 +116,13 @@ func newSite(t *testing.T) *site {
 		State: func(_ context.Context, all []*corev1.Service) (view.Fleet, error) {
 			out := view.Fleet{FormatVersion: plan.FormatVersion, Total: len(all)}
 			for _, svc := range all {
-				out.Services = append(out.Services, view.Service{Standing: view.Standing{Owner: stack.Owner{Namespace: svc.Namespace, Name: svc.Name}}})
+				standing := view.Standing{Owner: reconcile.OwnerOf(svc), Ports: []string{"80/TCP"}, Addresses: []string{"192.0.2.7"}, Health: status.Degraded}
+				out.Services = append(out.Services, view.Service{Standing: standing, Kind: "nlb", Message: "a warning on " + svc.Name})
 			}
 			return out, nil
 		},
 		Problems: func(svc *corev1.Service) []plan.Problem {
-			return []plan.Problem{{Code: "BRT104", Text: "of " + svc.Name}}
+			return []plan.Problem{{Severity: plan.Warning, Code: "BRT104", Text: "of " + svc.Name}}
 		},
 		Memory: func() Memory {
 			if s.leads {
@@ -245,5 +251,18 @@ func TestManyTokens(t *testing.T) {
 		if len(k.all) > mostKept {
 			t.Fatalf("%d answers are kept", len(k.all))
 		}
+	}
+}
+
+// TestExistingResources: a Service has the fields of its own resources, and not those of shared ones,
+// which can name other Services.
+func TestExistingResources(t *testing.T) {
+	var got view.Service
+	w := newSite(t).ask(http.MethodGet, web, "token-of-clerk")
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Detail == nil {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	if have := got.Detail.Have; len(have) != 1 || have[0].ID != "lb-1" || len(have[0].Fields) != 1 {
+		t.Errorf("the existing resources are %+v", have)
 	}
 }

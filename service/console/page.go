@@ -186,7 +186,19 @@ func (p *Page) detailOf(s view.Service, listable func(string) bool) view.Detail 
 		Others: func(res stack.Resource) []stack.Owner { return memory.Others(s.Owner, res) },
 	})
 	topology = view.HideInGraph(topology, listable)
-	out.Graph = &topology
+	out.Graph, out.Have = &topology, describeOwned(have)
+	return out
+}
+
+// describeOwned returns the resources of one Service alone: the fields of a shared one can name other
+// Services.
+func describeOwned(have *stack.Stack) []plan.ResourceDoc {
+	var out []plan.ResourceDoc
+	for _, res := range have.Resources {
+		if res.Ownership == stack.Owned && res.Proof != stack.None {
+			out = append(out, plan.Describe(res))
+		}
+	}
 	return out
 }
 

@@ -70,11 +70,15 @@ type RefusalError struct {
 
 func (r *RefusalError) Error() string { return r.Text }
 
+// TokenHeader is the header for the token of a user behind the service proxy of the API server, which
+// removes Authorization from the requests that it forwards. No browser sends either by itself.
+const TokenHeader = "Berth-Token"
+
 // Bearer returns the token of a request; empty: it has none.
 func Bearer(r *http.Request) string {
 	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !found {
-		return ""
+		return r.Header.Get(TokenHeader)
 	}
 	return token
 }
