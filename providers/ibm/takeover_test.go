@@ -1,6 +1,8 @@
 package ibm_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/test/props"
@@ -82,4 +85,61 @@ func TestTakeOverOfTheController(t *testing.T) {
 			t.Errorf("left (-before +after):\n%s", cmp.Diff(before, left))
 		}
 	})
+}
+
+// TestTakeOverOfARenamed: the official controller creates a second load balancer when vpc-lb-name
+// changes, and puts its host name into the status. That one is taken over, and not the first one.
+func TestTakeOverOfARenamed(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		o := official{onIBM().Subject(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6, ClusterID: "berth-demo"}})}
+		before := props.State(t, o.Control())
+		repeatCalls(t, o.subject)
+		for _, svc := range props.Documents[corev1.Service](t, officialState+"services.yaml") {
+			created := creationOf(t, svc)
+			if svc.Name == "alb-plain" || created == "" || svc.Annotations[prefix+"vpc-lb-name"] != "" {
+				continue
+			}
+			var second struct {
+				Hostname string `json:"hostname"`
+			}
+			usual := "kube-berth-demo-" + strings.ReplaceAll(string(svc.UID), "-", "")
+			answer, err := http.Post(o.Sim.URL+"/v1/load_balancers?generation=2&version=2026-01-27", "application/json", strings.NewReader(strings.Replace(created, usual, "renamed", 1)))
+			if err != nil || json.NewDecoder(answer.Body).Decode(&second) != nil || answer.Body.Close() != nil || second.Hostname == "" {
+				t.Fatalf("%v %v", err, second)
+			}
+			metav1.SetMetaDataAnnotation(&svc.ObjectMeta, prefix+"vpc-lb-name", "renamed")
+			svc.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: second.Hostname}}
+			if writes, _ := props.TakeOver(t, o, []*corev1.Service{svc}); len(writes) > 0 {
+				t.Errorf("%s: %v", svc.Name, writes)
+			}
+			if left, _ := json.Marshal(props.State(t, o.Control())); strings.Contains(string(left), second.Hostname) || strings.Contains(string(left), usual) {
+				t.Errorf("%s: a load balancer is left after the release (-before +after):\n%s", svc.Name, cmp.Diff(before, props.State(t, o.Control())))
+			}
+			return
+		}
+		t.Fatal("no Service that has kept its ports")
+	})
+}
+
+// creationOf returns the body of the call that created the load balancer of a Service, if the pools of the
+// call are those of the Service today.
+func creationOf(t *testing.T, svc *corev1.Service) string {
+	t.Helper()
+	calls, err := os.ReadFile(officialState + "requests.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(calls)) {
+		_, body, _ := strings.Cut(line, " {")
+		if !strings.Contains(body, `"name":"kube-berth-demo-`+strings.ReplaceAll(string(svc.UID), "-", "")+`"`) {
+			continue
+		}
+		for _, p := range svc.Spec.Ports {
+			if !strings.Contains(body, fmt.Sprintf(`"tcp-%d-%d"`, p.Port, p.NodePort)) {
+				return ""
+			}
+		}
+		return "{" + body
+	}
+	return ""
 }

@@ -12,6 +12,9 @@ const (
 	// ByGivenName is a name that the Service chose. A load balancer of it is the Service's if
 	// a note says so, or if all of its pools have names that are looked up as well.
 	ByGivenName = "given-name"
+	// ByHost is a host name in the status of the Service. Of several load balancers with a name of the
+	// Service, clients use this one.
+	ByHost = "host"
 )
 
 // OwnedScope returns where anything that the Service may own can be found.
@@ -41,6 +44,11 @@ func Scope(in Input) (providers.Scope, error) {
 	if id.Places[nameKey.Name] != "" && len(rangesKey.Get(in.Values)) > 0 {
 		for _, p := range in.Backends.Ports {
 			s.Own = append(s.Own, providers.Lookup{Kind: KindPool, By: ByName, Value: poolName(string(p.Protocol), rangeOf(in, p.Port), p.NodePort)})
+		}
+	}
+	for _, in := range in.Service.Status.LoadBalancer.Ingress {
+		if in.Hostname != "" && id.Places[nameKey.Name] != "" {
+			s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByHost, Value: in.Hostname})
 		}
 	}
 	s.Facts = []providers.Lookup{{Kind: FactSubnets}}

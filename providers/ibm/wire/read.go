@@ -112,22 +112,37 @@ type finder struct {
 	err     error
 }
 
-// find selects the Service's load balancer of a list: the one with its default name, else the
-// one with the name that it chose. One that is being deleted exists only for a release, which waits
-// for its end: its subnets and its name are in use until then.
+// candidate is a load balancer with a name of the Service.
+type candidate struct {
+	doc balancerDoc
+	by  string // which name
+}
+
+// find selects the Service's load balancer of a list: the one whose host name its status has, else the
+// one with its default name, else the one with the name that it chose. The official controller creates
+// another one when the name changes, and leaves the first. One that is being deleted exists only for a
+// release, which waits for its end: its subnets and its name are in use until then.
 func (f *finder) find(ctx context.Context, all []balancerDoc) {
+	var found []candidate
 	for _, by := range []string{model.ByName, model.ByGivenName} {
 		for _, l := range f.scope.Own {
-			if l.Kind != model.KindBalancer || l.By != by || len(f.things) > 0 {
+			if l.Kind != model.KindBalancer || l.By != by {
 				continue
 			}
 			at := slices.IndexFunc(all, func(d balancerDoc) bool { return d.Name == l.Value })
 			if at < 0 || all[at].Provisioning == deletePending && f.serves() {
 				continue
 			}
-			f.take(ctx, all[at], by)
+			found = append(found, candidate{all[at], by})
 		}
 	}
+	if len(found) == 0 {
+		return
+	}
+	used := max(0, slices.IndexFunc(found, func(c candidate) bool {
+		return slices.Contains(f.scope.Own, providers.Lookup{Kind: model.KindBalancer, By: model.ByHost, Value: c.doc.Hostname})
+	}))
+	f.take(ctx, found[used].doc, found[used].by)
 }
 
 // serves reports whether the read is for a Service that is served: only that needs facts.
