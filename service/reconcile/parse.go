@@ -212,6 +212,9 @@ func (r *Reconciler) FollowsEndpoints(svc *corev1.Service) bool {
 	if r.followsPods(svc, r.lastSnapshot(OwnerOf(svc)).Have) {
 		return true
 	}
+	if r.cloud.Virtual == nil {
+		return false
+	}
 	req, _ := r.parseRequest(svc, nil) // the draft reports the problems
 	return r.virtualNodes(req).Len() > 0
 }

@@ -50,13 +50,13 @@ type Result struct {
 type AddressSource int
 
 const (
-	// FoundAddresses are those of what was found or created.
+	// FoundAddresses are the addresses of found or created resources.
 	FoundAddresses AddressSource = iota
-	// KeptAddresses are those that the Service had before the run, whoever wrote them, because
-	// what is desired is not complete.
+	// KeptAddresses are the addresses that the Service had before the run, from any controller,
+	// because the desired resources are not complete.
 	KeptAddresses
-	// DoubtedAddresses are those that the Service had before the run, because a read may have
-	// shown something that no longer exists.
+	// DoubtedAddresses are the addresses that the Service had before the run, because a read may
+	// have shown a load balancer that no longer exists.
 	DoubtedAddresses
 )
 
