@@ -91,6 +91,9 @@ type site struct {
 	clock   *clocktesting.FakePassiveClock
 	page    http.Handler
 	leads   bool
+
+	services []*corev1.Service
+	judged   []string // the names of the Services whose state was computed
 }
 
 func newSite(t *testing.T) *site {
@@ -103,19 +106,19 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	memory := remembering{owners: []stack.Owner{{Namespace: "bank", Name: "ledger", UID: "uid-1"}, {Namespace: "shop", Name: "web", UID: "uid-2"}}}
-	var services []*corev1.Service
 	for _, o := range memory.owners {
 		svc := &corev1.Service{}
 		svc.Namespace, svc.Name, svc.UID = o.Namespace, o.Name, types.UID(o.UID)
 		svc.Spec.Ports = []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}
-		services = append(services, svc)
+		s.services = append(s.services, svc)
 	}
 	s.page = New(Sources{
 		Provider: "aws",
-		Services: func() ([]*corev1.Service, bool) { return services, true },
+		Services: func() ([]*corev1.Service, bool) { return s.services, true },
 		State: func(_ context.Context, all []*corev1.Service) (view.Fleet, error) {
 			out := view.Fleet{FormatVersion: plan.FormatVersion, Total: len(all)}
 			for _, svc := range all {
+				s.judged = append(s.judged, svc.Name)
 				standing := view.Standing{Owner: reconcile.OwnerOf(svc), Ports: []string{"80/TCP"}, Addresses: []string{"192.0.2.7"}, Health: status.Degraded}
 				out.Services = append(out.Services, view.Service{Standing: standing, Kind: "nlb", Message: "a warning on " + svc.Name})
 			}
@@ -264,5 +267,34 @@ func TestExistingResources(t *testing.T) {
 	}
 	if have := got.Detail.Have; len(have) != 1 || have[0].ID != "lb-1" || len(have[0].Fields) != 1 {
 		t.Errorf("the existing resources are %+v", have)
+	}
+}
+
+// TestUnchangedServices: the state of a Service is computed again only when its object has changed.
+func TestUnchangedServices(t *testing.T) {
+	s := newSite(t)
+	read := func(judged ...string) string {
+		t.Helper()
+		s.judged = nil
+		s.clock.SetTime(s.clock.Now().Add(fresh))
+		body := s.ask(http.MethodGet, list, "token-of-admin").Body.String()
+		if !slices.Equal(s.judged, judged) {
+			t.Errorf("the state of %q was computed, want %q", s.judged, judged)
+		}
+		return body
+	}
+	first := read("ledger", "web")
+	if again := read(); again != first {
+		t.Errorf("an unchanged list is\n%s\nafter\n%s", again, first)
+	}
+	changed := s.services[1].DeepCopy()
+	changed.UID = "uid-3"
+	s.services = []*corev1.Service{s.services[0], changed}
+	if body := read("web"); !strings.Contains(body, "uid-3") || !strings.Contains(body, "uid-1") || strings.Contains(body, "uid-2") {
+		t.Errorf("after a change the list is\n%s", body)
+	}
+	s.services = s.services[1:]
+	if body := read(); strings.Contains(body, "ledger") {
+		t.Errorf("after a deletion the list is\n%s", body)
 	}
 }

@@ -52,9 +52,10 @@ type Page struct {
 	access  *Access
 	clock   clock.PassiveClock
 
-	lock  sync.Mutex
-	fleet view.Fleet
-	at    time.Time
+	lock   sync.Mutex
+	fleet  view.Fleet
+	judged map[*corev1.Service]view.Service // the state of each object in the cache, which never changes
+	at     time.Time
 }
 
 // New returns a page.
@@ -85,11 +86,45 @@ func (p *Page) state(ctx context.Context) (view.Fleet, error) {
 	if !complete {
 		return view.Fleet{}, errCaches
 	}
-	fleet, err := p.sources.State(ctx, services)
+	fleet, judged, err := p.judgeChanged(ctx, services)
 	if err == nil {
-		p.fleet, p.at = fleet, p.clock.Now()
+		p.fleet, p.judged, p.at = fleet, judged, p.clock.Now()
 	}
 	return fleet, err
+}
+
+// judgeChanged computes the state of Services that have changed since the last call. It takes a fifth of a
+// millisecond for each. The state of a Service follows from its object and the flags alone.
+func (p *Page) judgeChanged(ctx context.Context, services []*corev1.Service) (view.Fleet, map[*corev1.Service]view.Service, error) {
+	var changed []*corev1.Service
+	for _, svc := range services {
+		if _, found := p.judged[svc]; !found {
+			changed = append(changed, svc)
+		}
+	}
+	fleet, err := p.sources.State(ctx, changed)
+	if err != nil {
+		return view.Fleet{}, nil, err
+	}
+	found := map[stack.Owner]view.Service{}
+	for _, s := range fleet.Services {
+		found[s.Owner] = s
+	}
+	judged := map[*corev1.Service]view.Service{}
+	fleet.Services = make([]view.Service, 0, len(services))
+	for _, svc := range services {
+		s, known := p.judged[svc]
+		if !known {
+			if s, known = found[reconcile.OwnerOf(svc)]; !known {
+				continue // it is of another type
+			}
+		}
+		judged[svc] = s
+		fleet.Services = append(fleet.Services, s)
+	}
+	slices.SortFunc(fleet.Services, func(a, b view.Service) int { return a.Owner.Compare(b.Owner) })
+	fleet.Total = len(fleet.Services)
+	return fleet, judged, nil
 }
 
 // reader reads the documents for one user.

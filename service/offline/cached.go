@@ -20,10 +20,13 @@ func StateOf(ctx context.Context, services []*corev1.Service, by Judge) (view.Fl
 	return fleetOf(ctx, world, by)
 }
 
+// hasObjects reports whether the objects that Services refer to can be known.
+func (p *planning) hasObjects() bool { return p.world.live != nil || p.world.Alone }
+
 // knows reports whether everything is known that a Service asks for by its labels and references.
 // Without a cluster, namespaces and the objects that a Service refers to are not.
 func (p *planning) knows(t task) bool {
-	if p.world.live != nil || p.world.Alone {
+	if p.hasObjects() {
 		return true
 	}
 	return !p.reconciler.WantsNamespaceLabels() && (!p.reconciler.WantsObjects() || len(p.reconciler.ListReferences(*t.job)) == 0)

@@ -105,7 +105,9 @@ func viewOf(ctx context.Context, world World, t Target, cloud providers.Entry) (
 			return nil, err
 		}
 	}
-	p.refer(ctx)
+	if p.hasObjects() {
+		p.refer(ctx)
+	}
 	return p, nil
 }
 
