@@ -1,8 +1,6 @@
 package model
 
 import (
-	"cmp"
-
 	"github.com/berth-lb/berth/annotations"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
@@ -15,7 +13,7 @@ func Judge(in Input) annotations.Problems {
 	if id := existedKey.Get(in.Values); id != "" {
 		have.Put(stack.Resource{Key: ExistingKey(id), ID: id, Ownership: stack.External, Spec: Balancer{Type: Open, IPVersion: ipv4, VPC: crossKey.Or(in.Values, "any")}})
 	}
-	in.Config = Config{Region: cmp.Or(regionsKey.Get(in.Values), "any"), VPC: "any", ClusterID: "any"} // the region of the cluster is not known
+	in.Config = Config{Region: regionsKey.Or(in.Values, "any"), VPC: "any", ClusterID: "any"} // the region of the cluster is not known
 	in.Objects = map[providers.Reference]providers.Object{}
 	for _, ref := range Refers(in) {
 		in.Objects[ref] = providers.Object{Data: map[string][]byte{certificateID: []byte("any")}, Spec: map[string]any{}}
