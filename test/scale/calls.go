@@ -37,7 +37,7 @@ func (s *scale) counted(ctx context.Context) (c calls, err error) {
 }
 
 // settle waits until no call has arrived for a time.
-func (s *scale) settle(ctx context.Context) (calls, error) {
+func (s *scale) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	last, since := calls{All: -1}, time.Now()
@@ -46,17 +46,17 @@ func (s *scale) settle(ctx context.Context) (calls, error) {
 	for {
 		now, err := s.counted(ctx)
 		if err != nil {
-			return now, err
+			return err
 		}
 		if now != last {
 			last, since = now, time.Now()
 		}
 		if time.Since(since) >= quiet {
-			return now, nil
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return now, fmt.Errorf("calls go on after %s", limit)
+			return fmt.Errorf("calls go on after %s", limit)
 		case <-tick.C:
 		}
 	}

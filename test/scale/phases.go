@@ -64,7 +64,7 @@ func (s *scale) measure(ctx context.Context) error {
 	if err := s.start(ctx, "fresh"); err != nil {
 		return err
 	}
-	if _, err := s.settle(ctx); err != nil {
+	if err := s.settle(ctx); err != nil {
 		return err
 	}
 	usage, err := s.controller.Usage()
@@ -106,7 +106,7 @@ func (s *scale) phase(ctx context.Context, name string, act func(context.Context
 	}
 	took := time.Since(began)
 	if s.controller == first {
-		if _, err := s.settle(ctx); err != nil {
+		if err := s.settle(ctx); err != nil {
 			return err
 		}
 	} else { // it continues with full reads after presence checks, and began at zero

@@ -73,7 +73,7 @@ func describeReasons() map[string][]string {
 		if r.True {
 			value = "True"
 		}
-		out[string(r.Reason)] = append(out[string(r.Reason)], fmt.Sprintf("## Condition `%s`\n\nStatus: %s. %s\n", r.Type, value, r.Doc))
+		out[string(r.Reason)] = append(out[string(r.Reason)], fmt.Sprintf("## Condition %#q\n\nStatus: %s. %s\n", r.Type, value, r.Doc))
 	}
 	for _, e := range status.EventReasons() {
 		out[string(e.Reason)] = append(out[string(e.Reason)], fmt.Sprintf("## Event\n\nType: %s. %s\n", e.Type, e.Doc))

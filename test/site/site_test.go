@@ -48,7 +48,8 @@ func TestHelpAddresses(t *testing.T) {
 			Tool struct {
 				Driver struct {
 					Rules []struct {
-						ID, HelpURI string
+						ID      string `json:"id"`
+						HelpURI string `json:"helpUri"`
 					} `json:"rules"`
 				} `json:"driver"`
 			} `json:"tool"`

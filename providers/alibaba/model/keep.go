@@ -27,7 +27,7 @@ func KeepServing(in Input, facts *Facts, have *stack.Stack) *stack.Stack {
 				if len(nodes) > 0 {
 					nodes = followNodes(in, port, nodes)
 				}
-				servers = append(nodes, followPods(in, facts, port, slices.DeleteFunc(slices.Clone(servers), isNode), true)...)
+				servers = slices.Concat(nodes, followPods(in, facts, port, slices.DeleteFunc(slices.Clone(servers), isNode), true))
 				slices.SortFunc(servers, CompareServers)
 			case slices.ContainsFunc(servers, isPod):
 				servers = followPods(in, facts, port, servers, false)
