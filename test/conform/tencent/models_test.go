@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/berth-lb/berth/docs/permissions"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/tencent"
 	"github.com/berth-lb/berth/service"
@@ -65,8 +66,13 @@ func TestModels(t *testing.T) {
 			w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, "172.16.0.11", "172.16.0.12", "172.16.0.13")}
 			changeAll(w, svc, c.Name)
 		}
+		roles, err := permissions.Of("tencent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Open(t).Diagnose(t.Context(), roles) // its calls are compared as well
 		w.Sim.record.Check(t, knownGaps())
-		made := map[string]bool{"clb.DescribeQuota": true} // a call of berth doctor alone
+		made := map[string]bool{}
 		for _, e := range w.Control().Journal.Entries() {
 			made[e.Service+"."+e.Operation] = true
 		}
