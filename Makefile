@@ -101,6 +101,8 @@ ends: # the tests end to end
 conform: ## the official controllers build in the simulated clouds, all clouds at once, Berth takes over, and back; prints tables
 	$(PLANE) build
 	@mkdir -p bin
+	@echo "compiling the tests of conformance, each module once: processes that need the same at the same time would each compile it"
+	@for m in $(CONFORM); do go -C $$m list -deps -test -export ./... >/dev/null || exit 1; done
 	$(call atonce,conform,$(PARTS),go -C test/conform/$(call field,1) test -count=1 -timeout 60m -v -run "$(call field,2)" -skip "$(call field,3)" ./...)
 
 oracle: ## the simulated OpenStack answers as a real one does, and Berth walks on the real one; says so where there are no Debian packages for that
