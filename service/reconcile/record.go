@@ -62,6 +62,9 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	if d.read.Before(snap.late) && r.isSooner(snap.late, snap.Recheck) {
 		snap.Recheck = snap.late
 	}
+	if until := r.observed.DoubtedUntil(d.Have, d.read); !until.IsZero() && r.isSooner(until, snap.Recheck) {
+		snap.Recheck = until
+	}
 	r.snapshots.Put(d.Owner, snap)
 }
 

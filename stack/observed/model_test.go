@@ -2,6 +2,7 @@ package observed
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -96,7 +97,53 @@ func (j journal) unseen(o stack.Owner, began time.Time) time.Duration {
 	for _, c := range created {
 		wait = max(wait, c.at.Add(StaleRead).Sub(began))
 	}
+	for d := range j.doubts() {
+		if d.by == o {
+			wait = max(wait, d.at.Add(StaleRead).Sub(began))
+		}
+	}
 	return wait
+}
+
+// doubts returns the last deletions that were not confirmed, with their resources.
+func (j journal) doubts() map[doubt]stack.Resource {
+	out := map[doubt]stack.Resource{}
+	for _, e := range j {
+		target := e.step.Target
+		owner, at := recordKey(e.step.ID.Owner, target)
+		maybe := e.outcome.Sent != plan.NotSent
+		end := func(parts bool) {
+			maps.DeleteFunc(out, func(d doubt, res stack.Resource) bool {
+				o, p := recordKey(d.by, res)
+				isGone := parts && p.in == (stack.Key{}) && slices.Contains(e.outcome.Gone, p.key)
+				ends := o == owner && (p == at || parts && p.in == at.key || isGone)
+				maybe = maybe || ends && p == at && d.maybe
+				return ends
+			})
+		}
+		switch {
+		case e.what != "wrote":
+		case e.step.ID.Action == plan.Create && e.outcome.Sent != plan.NotSent:
+			end(false)
+		case e.isDeletion():
+			end(true)
+		case e.step.ID.Action == plan.Delete && !e.left && (e.outcome.Err != nil || e.outcome.Sent == plan.MaybeSent) && (target.Ownership == stack.Shared || target.In == (stack.Key{})):
+			end(false)
+			out[doubt{id: target.ID, by: e.step.ID.Owner, at: e.at, maybe: maybe}] = target
+		}
+	}
+	return out
+}
+
+func (j journal) doubtedUntil(reader stack.Owner, found stack.Resource, began time.Time) (until time.Time) {
+	for d, res := range j.doubts() {
+		sameOwner := res.Ownership == stack.Shared || d.by == reader
+		same := res.Key == found.Key && res.In == found.In && d.id == found.ID && sameOwner
+		if end := d.at.Add(StaleRead); same && d.maybe && found.Proof != stack.None && found.State == stack.Ready && began.Before(end) && end.After(until) {
+			until = end
+		}
+	}
+	return until
 }
 
 func (j journal) shared(now time.Time) []stack.Resource {
@@ -261,6 +308,10 @@ func (r *random) compare() string {
 	}
 	if want, got := max(0, r.journal.unseen(reader, began)), max(0, r.store.Unseen(reader, nil, began)); want != got {
 		return fmt.Sprintf("unseen of %v: -%v +%v", reader, want, got)
+	}
+	shown := &stack.Stack{Owner: reader, Resources: []stack.Resource{res}}
+	if want, got := r.journal.doubtedUntil(reader, res, began), r.store.DoubtedUntil(shown, began); !want.Equal(got) {
+		return fmt.Sprintf("%v read by %v is doubted: -%v +%v", res, reader, want, got)
 	}
 	if res.Ownership != stack.Shared {
 		return ""

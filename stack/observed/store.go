@@ -40,6 +40,7 @@ type record struct {
 	created  creation        // the last one that was or may have been performed, and not deleted
 	isOurs   bool            // created by this process shortly after its start
 	deleted  deletion        // the last one that was performed
+	doubt    doubt           // about the last deletion; of a part only if it is shared
 	removals removals
 	updates  []update // of members, the oldest first
 }
@@ -55,6 +56,14 @@ type deletion struct {
 	id       string
 	at       time.Time // when the call ended; zero: there is none
 	refilled bool      // a creation has or may have filled the place again, with the same identifier
+}
+
+// doubt is about the last deletion that was attempted, if the cloud has not confirmed it.
+type doubt struct {
+	id    string
+	by    stack.Owner
+	at    time.Time // when the call ended; zero: there is none
+	maybe bool      // the deletion may have had an effect
 }
 
 // removals are the calls that delete a shared resource, whatever their outcome.
@@ -176,7 +185,10 @@ func (s *Store) wroteCreate(step plan.Step, o plan.Outcome, now time.Time) {
 		if id := o.After.ID; id != "" {
 			r.deleted.refilled = r.deleted.id == id
 		}
-		if o.Sent != plan.NotSent && step.Target.Ownership == stack.Owned && step.Target.In == (stack.Key{}) {
+		if o.Sent == plan.NotSent {
+			return
+		}
+		if r.doubt = (doubt{}); step.Target.Ownership == stack.Owned && step.Target.In == (stack.Key{}) {
 			r.created = creation{id: o.After.ID, at: now}
 		}
 	})
@@ -207,8 +219,16 @@ func (s *Store) wroteDelete(b plan.Batch, step plan.Step, o plan.Outcome, now ti
 			}
 		})
 	}
-	isLeft := step.Target.Ownership == stack.Shared && b.Claims != nil && len(b.Claims.Others(step.ID.Owner, step.Target)) > 0
-	if isLeft || !isConfirmed(o) {
+	isShared := step.Target.Ownership == stack.Shared
+	if isShared && b.Claims != nil && len(b.Claims.Others(step.ID.Owner, step.Target)) > 0 {
+		return
+	}
+	if !isConfirmed(o) {
+		if failed := o.Err != nil || o.Sent == plan.MaybeSent; failed && (isShared || step.Target.In == (stack.Key{})) {
+			s.change(step.ID.Owner, step.Target, func(r *record) {
+				r.doubt = doubt{id: step.Target.ID, by: step.ID.Owner, at: now, maybe: o.Sent != plan.NotSent || r.doubt.maybe}
+			})
+		}
 		return
 	}
 	s.endCreations(step, o.Gone)
@@ -226,8 +246,12 @@ func (s *Store) wroteDelete(b plan.Batch, step plan.Step, o plan.Outcome, now ti
 func (s *Store) endCreations(step plan.Step, also []stack.Key) {
 	o, deleted := recordKey(step.ID.Owner, step.Target)
 	for at, r := range s.records[o] {
-		if at == deleted || r.created.isOf(at, step.Target) || at.in == (stack.Key{}) && slices.Contains(also, at.key) {
+		isGone := at == deleted || at.in == (stack.Key{}) && slices.Contains(also, at.key)
+		if isGone || r.created.isOf(at, step.Target) {
 			r.created = creation{}
+		}
+		if isGone || at.in == deleted.key {
+			r.doubt = doubt{}
 		}
 	}
 }
@@ -247,7 +271,7 @@ func (s *Store) sweep(now time.Time) {
 		maps.DeleteFunc(places, func(_ place, r *record) bool {
 			r.updates = s.recent(r.updates, now)
 			return r.removals.calls == 0 && len(r.updates) == 0 &&
-				now.Sub(r.created.at) > longRead && now.Sub(r.deleted.at) > longRead && now.Sub(r.removals.ended) > deletionAge &&
+				now.Sub(r.created.at) > longRead && now.Sub(r.deleted.at) > longRead && now.Sub(r.doubt.at) > longRead && now.Sub(r.removals.ended) > deletionAge &&
 				(now.Sub(r.at) >= s.interval || r.shared == nil && now.Sub(r.at) > longRead) && (!r.isOurs || !now.Before(s.StaleUntil().Add(longRun)))
 		})
 		if len(places) == 0 {

@@ -80,6 +80,51 @@ func TestDropDeleted(t *testing.T) {
 	}
 }
 
+// TestDoubted: what a read shows just after a deletion without an answer may not exist any more.
+func TestDoubted(t *testing.T) {
+	later := stack.Owner{Namespace: ownerA.Namespace, Name: ownerA.Name, UID: "later"}
+	for name, tc := range map[string]struct {
+		deleted []plan.Outcome
+		again   bool // it is created again
+		of      stack.Owner
+		found   stack.Resource
+		after   time.Duration
+		want    bool
+	}{
+		"not answered":                        {deleted: []plan.Outcome{lost}, of: ownerA, found: balancer, want: true},
+		"not answered, for a later Service":   {deleted: []plan.Outcome{lost}, of: later, found: balancer, want: true},
+		"not answered, for another Service":   {deleted: []plan.Outcome{lost}, of: ownerB, found: balancer},
+		"not answered, then refused":          {deleted: []plan.Outcome{lost, refused}, of: ownerA, found: balancer, want: true},
+		"not answered, then confirmed":        {deleted: []plan.Outcome{lost, done}, of: ownerA, found: balancer},
+		"not answered, then created":          {deleted: []plan.Outcome{lost}, again: true, of: ownerA, found: balancer},
+		"not answered, and another one found": {deleted: []plan.Outcome{lost}, of: ownerA, found: withChange(balancer, func(r *stack.Resource) { r.ID = "lb-2" })},
+		"not answered, long ago":              {deleted: []plan.Outcome{lost}, of: ownerA, found: balancer, after: StaleRead},
+		"shared, not answered":                {deleted: []plan.Outcome{lost}, of: ownerB, found: group, want: true},
+		"refused":                             {deleted: []plan.Outcome{refused}, of: ownerA, found: balancer},
+		"confirmed":                           {deleted: []plan.Outcome{done}, of: ownerA, found: balancer},
+	} {
+		w := newWorld()
+		for _, outcome := range tc.deleted {
+			w.perform(stepOf(plan.Delete, withChange(tc.found, func(r *stack.Resource) {
+				if r.Ownership == stack.Owned {
+					r.ID = balancer.ID
+				}
+			})), outcome)
+		}
+		if tc.again {
+			w.perform(stepOf(plan.Create, balancer), plan.Done(balancer))
+		}
+		want := time.Time{}
+		if tc.want {
+			want = started.Add(StaleRead)
+		}
+		got := w.store.DoubtedUntil(&stack.Stack{Owner: tc.of, Resources: []stack.Resource{tc.found}}, started.Add(tc.after))
+		if !got.Equal(want) {
+			t.Errorf("%s: doubted until %v, want %v", name, got, want)
+		}
+	}
+}
+
 // TestUnseen: a read that lacks what was created just before, and was not deleted for certain,
 // does not prove that it does not exist.
 func TestUnseen(t *testing.T) {
@@ -109,6 +154,11 @@ func TestUnseen(t *testing.T) {
 		"of another owner":            {created: balancer, how: done, of: ownerB},
 		"a part":                      {created: listener, how: done, of: ownerA},
 		"shared":                      {created: shared, how: done, of: ownerA},
+		"shared, perhaps deleted":     {created: shared, how: done, deleted: &lost, of: ownerA, after: time.Second, want: StaleRead - time.Second},
+		"shared, not deleted":         {created: shared, how: done, deleted: &refused, of: ownerA, want: StaleRead},
+		"shared, left by the call":    {created: shared, how: done, deleted: &plan.Outcome{}, of: ownerA},
+		"shared, deleted":             {created: shared, how: done, deleted: &done, of: ownerA},
+		"shared, deleted by another":  {created: shared, how: done, deleted: &lost, of: ownerB},
 	} {
 		w := newWorld()
 		w.perform(stepOf(plan.Create, tc.created), tc.how)

@@ -124,12 +124,9 @@ func (s *Store) isDeletedForNamesake(o stack.Owner, res stack.Resource, began ti
 	if res.Ownership != stack.Owned || res.In != (stack.Key{}) || own.deleted.refilled || !own.created.at.IsZero() {
 		return false
 	}
-	for other := range s.records {
-		if other.Name == o.Name && other.Namespace == o.Namespace && other != o && s.recordOf(other, res).isDeleted(res, began) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.namesakes(o), func(other stack.Owner) bool {
+		return other != o && s.recordOf(other, res).isDeleted(res, began)
+	})
 }
 
 // Overlay returns a stack as known at a time, with the members that this process has added and
@@ -169,8 +166,8 @@ func (s *Store) RemovedSince(res stack.Resource, known time.Time) (<-chan struct
 }
 
 // Unseen returns how long after a read began reads may still lack a resource that was created
-// for the owner and, as far as is known, not deleted. Zero or less: there is none. What the read
-// has shown counts as seen.
+// for the owner, or whose deletion for it was not confirmed, and that may exist. Zero or less:
+// there is none. What the read has shown counts as seen.
 func (s *Store) Unseen(o stack.Owner, shown *stack.Stack, began time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +179,45 @@ func (s *Store) Unseen(o stack.Owner, shown *stack.Stack, began time.Time) time.
 		}
 		wait = max(wait, r.created.at.Add(StaleRead).Sub(began))
 	}
+	for _, of := range []stack.Owner{o, {}} {
+		for at, r := range s.records[of] {
+			isShown := func(res stack.Resource) bool { return res.Key == at.key && res.In == at.in }
+			if r.doubt.at.IsZero() || r.doubt.by != o || shown != nil && slices.ContainsFunc(shown.Resources, isShown) {
+				continue
+			}
+			wait = max(wait, r.doubt.at.Add(StaleRead).Sub(began))
+		}
+	}
 	return wait
+}
+
+// DoubtedUntil returns until when reads may show a resource of the stack although it does not
+// exist any more: a call of this process to delete it has no answer, and the stack is from a read
+// that began shortly after it. Zero: there is none.
+func (s *Store) DoubtedUntil(have *stack.Stack, began time.Time) (until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, res := range have.Resources {
+		for _, o := range s.namesakes(have.Owner) {
+			d := s.recordOf(o, res).doubt
+			end := d.at.Add(StaleRead)
+			if d.maybe && d.id == res.ID && res.Proof != stack.None && res.State == stack.Ready && began.Before(end) && end.After(until) {
+				until = end
+			}
+		}
+	}
+	return until
+}
+
+// namesakes returns the owner, and the earlier and later Services of its name. The lock is held.
+func (s *Store) namesakes(o stack.Owner) []stack.Owner {
+	out := []stack.Owner{o}
+	for other := range s.records {
+		if other.Name == o.Name && other.Namespace == o.Namespace && other != o {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // IsOurs reports whether this process has created the resource, as far as it can have done so
