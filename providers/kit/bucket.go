@@ -31,6 +31,9 @@ const (
 	// call; probing is the same near the rate of the last refusal, from the share near of
 	// it on.
 	recovery, probing, near = 0.02, 0.002, 0.85
+	// search is how much faster, in calls a second, each accepted call makes a bucket without a
+	// documented rate from its first refusal to the second one: the rate triples every second.
+	search = 1
 )
 
 // bucket is a rate.Limiter with an order of waiters, and a rate that adapts to the
@@ -48,7 +51,7 @@ type bucket struct {
 	timer   *time.Timer
 	closed  time.Time   // no call before this time
 	refusal int         // consecutive refusals
-	ceiling float64     // calls a second at the last refusal; 0: there was none
+	ceiling float64     // calls a second at the last refusal; 0: it is unknown
 	sent    []time.Time // the calls of the last window
 }
 
@@ -222,7 +225,10 @@ func (b *bucket) passed() {
 	b.refusal = 0
 	if limit := float64(b.tokens.Limit()); limit < b.full {
 		step := b.unit() * recovery
-		if limit >= b.ceiling*near {
+		switch {
+		case b.ceiling == 0 && b.Rate <= 0:
+			step = search
+		case limit >= b.ceiling*near:
 			step = b.unit() * probing
 		}
 		b.tokens.SetLimitAt(b.now(), rate.Limit(min(limit+step, b.full)))
@@ -238,12 +244,11 @@ func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 	first := !sent.Before(b.closed)
 	if first {
 		limit := float64(b.tokens.Limit())
-		if b.tokens.Limit() == rate.Inf {
-			limit = guessed / backoff
+		if b.ceiling = limit; b.tokens.Limit() == rate.Inf {
+			b.ceiling, limit = 0, guessed/backoff
 			b.tokens.SetBurstAt(now, guessedBurst)
 		}
-		b.ceiling = limit
-		b.tokens.SetLimitAt(now, rate.Limit(max(limit*backoff, b.unit()*slowest)))
+		b.tokens.SetLimitAt(now, rate.Limit(max(limit*backoff, b.least())))
 		after = max(after, min(firstPause<<min(b.refusal, 10), longestPause))
 		b.refusal++
 	}
@@ -257,9 +262,17 @@ func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 // unit returns the rate, in calls a second, that the bucket's changes are relative to.
 func (b *bucket) unit() float64 {
 	if b.Rate <= 0 {
-		return guessed
+		return max(guessed, b.ceiling)
 	}
 	return b.full
+}
+
+// least returns the rate, in calls a second, below which the bucket is not slowed down.
+func (b *bucket) least() float64 {
+	if b.Rate <= 0 {
+		return guessed * slowest
+	}
+	return b.full * slowest
 }
 
 // atMost limits the tokens to the number that the cloud reports.
