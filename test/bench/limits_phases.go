@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -224,8 +225,10 @@ func (p *pass) drift(ctx context.Context) error {
 	if err := p.start(ctx, []string{"drift"}, "--drift-interval="+interval.String()); err != nil {
 		return err
 	}
-	if _, ended, err := p.settle(ctx, limit, quiet, p.world.Programmed(p.all...)); err != nil || !ended {
-		return fmt.Errorf("calls go on after the restart: %w", err)
+	if _, ended, err := p.settle(ctx, limit, quiet, p.world.Programmed(p.all...)); err != nil {
+		return err
+	} else if !ended {
+		return errors.New("calls go on after the restart")
 	}
 	if err := p.controller.Freeze(); err != nil {
 		return err

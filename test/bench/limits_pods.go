@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -70,8 +71,10 @@ func (p *pass) holdBack(ctx context.Context) error {
 	if err := p.start(ctx, []string{one}); err != nil {
 		return err
 	}
-	if _, ended, err := p.settle(ctx, limit, quiet, p.world.Programmed(p.all...)); err != nil || !ended {
-		return fmt.Errorf("calls go on after the start: %w", err)
+	if _, ended, err := p.settle(ctx, limit, quiet, p.world.Programmed(p.all...)); err != nil {
+		return err
+	} else if !ended {
+		return errors.New("calls go on after the start")
 	}
 	return nil
 }
