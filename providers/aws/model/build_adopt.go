@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -84,12 +83,4 @@ func (f *controlled) lentRules(ports []lbcPort) {
 		}
 		let("tcp", f.checkedPorts(p))
 	}
-}
-
-// yieldsCapacity tells of a capacity that a load balancer of others does not have.
-func (f *controlled) yieldsCapacity() {
-	units, from, said := capacityKey.Lookup(f.in.Values)
-	have, ok := f.have.Get(stack.Key{Kind: KindCapacity, Name: f.balancer.Name})
-	found, _ := have.Spec.(Capacity)
-	f.yields(from, said && ok && found.Units != int32(units), fmt.Sprintf("CapacityUnits=%d", found.Units))
 }

@@ -140,7 +140,11 @@ func (f *controlled) followLeader() {
 	f.yieldsSubnets()
 	f.yieldsGroups()
 	f.yieldsAttributes()
-	f.yieldsCapacity()
+	for _, p := range listParts() {
+		if p.yield != nil {
+			p.yield(f)
+		}
+	}
 }
 
 // yields tells of a key whose value does not hold.

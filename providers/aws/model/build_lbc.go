@@ -161,12 +161,13 @@ func (f *controlled) backing() {
 
 // settings are what hangs on the load balancer itself.
 func (f *controlled) settings() {
-	v, values := f.in.Values, f.attributesSaid()
-	if len(values) > 0 {
+	if values := f.attributesSaid(); len(values) > 0 {
 		f.put(KindNetworkAttr, f.balancer.Name, f.balancer, Attributes{Values: values})
 	}
-	if units, _, said := capacityKey.Lookup(v); said {
-		f.put(KindCapacity, f.balancer.Name, f.balancer, Capacity{Units: int32(units)})
+	for _, p := range listParts() {
+		if p.want != nil {
+			p.want(f)
+		}
 	}
 }
 

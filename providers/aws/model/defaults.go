@@ -55,15 +55,6 @@ func defaultTargetAttributes(r stack.Resource) stack.Spec {
 	return Attributes{Values: Tags{attrPreserveIP: "true", attrProxyV2: "false"}}
 }
 
-func noCertificates(stack.Resource) stack.Spec { return Certificates{} }
-
-func noCapacity(stack.Resource) stack.Spec { return Capacity{} }
-
-// defaultListenerAttributes. Source: Elastic Load Balancing User Guide, listener attributes.
-func defaultListenerAttributes(stack.Resource) stack.Spec {
-	return Attributes{Values: Tags{"tcp.idle_timeout.seconds": "350"}}
-}
-
 // Attributes that annotations set.
 const (
 	attrCrossZone  = "load_balancing.cross_zone.enabled"

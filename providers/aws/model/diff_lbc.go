@@ -11,20 +11,17 @@ import (
 
 // controllerRules are for what only load balancers of kind LBC have.
 func controllerRules() map[stack.Kind]diff.Rule {
-	return map[stack.Kind]diff.Rule{
+	out := map[stack.Kind]diff.Rule{
 		KindSharedGroup: {
 			// It is found by its name, and one group is shared by all.
 			Ignore: []string{"Name", "VPC", "Description", "Tags"},
 			Clash:  diff.Refused,
 		},
-		KindListenerAttr: {
-			Within: diff.Within{Inherent: true}, Default: defaultListenerAttributes, Ignore: []string{"Type"},
-			Subset: []string{"Values"},
-		},
-		// AWS takes one certificate a call. Source: API reference, AddListenerCertificates.
-		KindCertificates: {Within: diff.Within{Inherent: true}, Default: noCertificates, Sets: map[string]diff.Set{"ARNs": {Chunk: 1}}},
-		KindCapacity:     {Within: diff.Within{Inherent: true}, Default: noCapacity},
 	}
+	for _, p := range listParts() {
+		out[p.kind] = p.rule
+	}
+	return out
 }
 
 // groupRules are for what the Services of a group have together. What cannot change is as

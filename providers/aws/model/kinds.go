@@ -34,9 +34,6 @@ const (
 	KindTargets      stack.Kind = "targets"                   // inherent in the target group, same name
 	KindTargetAttr   stack.Kind = "target-group-attributes"   // inherent in the target group, same name
 	KindListener     stack.Kind = "listener"                  // key name: as the target group's
-	KindListenerAttr stack.Kind = "listener-attributes"       // inherent in the listener, same name
-	KindCertificates stack.Kind = "listener-certificates"     // besides the default one; inherent in the listener, same name
-	KindCapacity     stack.Kind = "capacity-reservation"      // inherent in the load balancer
 	KindSharedGroup  stack.Kind = "shared-security-group"     // of all load balancers of kind nlb-lbc; shared
 
 	KindSharedNetwork stack.Kind = "shared-network-load-balancer" // key name: the group of Services; shared; or the name of one of others; external
@@ -248,14 +245,4 @@ type Listener struct {
 	// Service which is about to be left: its ARN. It is never set on found ones.
 	Leaving string `json:",omitempty" stack:"aside"`
 	Tags    Tags
-}
-
-// Certificates are the certificates of a TLS listener besides its default one.
-type Certificates struct {
-	ARNs []string // sorted
-}
-
-// Capacity is what a load balancer always has; found and wanted 0 mean none.
-type Capacity struct {
-	Units int32
 }

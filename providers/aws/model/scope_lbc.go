@@ -54,14 +54,10 @@ func controllerScope(in input, s providers.Scope) providers.Scope {
 	if sharesTargets(in) {
 		wanted(KindTargets)
 	}
-	if len(certsKey.Get(in.Values)) > 0 {
-		wanted(KindCertificates)
-	}
-	if len(listenerAttrKey.All(in.Values)) > 0 {
-		wanted(KindListenerAttr)
-	}
-	if _, _, said := capacityKey.Lookup(in.Values); said {
-		wanted(KindCapacity)
+	for _, p := range listParts() {
+		if p.asked(in) {
+			wanted(p.kind)
+		}
 	}
 	if adopted := adoptKey.Get(in.Values); adopted != "" {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: KindSharedNetwork, By: ByName, Value: adoptedName(adopted)})

@@ -42,6 +42,7 @@ func (s *Session) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	table := callTable()
 	maps.Copy(table, controllerVerbs())
 	maps.Copy(table, groupVerbs())
+	maps.Copy(table, partVerbs())
 	return table.Apply(ctx, s, b)
 }
 

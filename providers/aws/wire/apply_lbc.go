@@ -72,61 +72,12 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 	return c.Updated(spec, err)
 }
 
-func setListenerAttributes(c *change, want model.Attributes) plan.Outcome {
-	differing, all := attributesToWrite(c, want)
-	in := &elbv2.ModifyListenerAttributesInput{
-		ListenerArn: awssdk.String(c.ID()),
-		Attributes: tagList(differing, func(k, v *string) elbv2types.ListenerAttribute {
-			return elbv2types.ListenerAttribute{Key: k, Value: v}
-		}),
-	}
-	_, err := writeCall(c.Ctx, c.Session.network.ModifyListenerAttributes, in)
-	return c.Updated(all, err)
-}
-
-func addCertificates(c *change) plan.Outcome {
-	add, _ := plan.Members[string](c.Step)
-	_, err := writeCall(c.Ctx, c.Session.network.AddListenerCertificates, &elbv2.AddListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(add)})
-	return c.Members(nil, err)
-}
-
-func removeCertificates(c *change) plan.Outcome {
-	_, remove := plan.Members[string](c.Step)
-	_, err := writeCall(c.Ctx, c.Session.network.RemoveListenerCertificates, &elbv2.RemoveListenerCertificatesInput{ListenerArn: awssdk.String(c.ID()), Certificates: wireCertificates(remove)})
-	return c.Removed(nil, err)
-}
-
-func wireCertificates(arns []string) []elbv2types.Certificate {
-	out := make([]elbv2types.Certificate, 0, len(arns))
-	for _, arn := range arns {
-		out = append(out, elbv2types.Certificate{CertificateArn: awssdk.String(arn)})
-	}
-	return out
-}
-
-// setCapacity reserves capacity; none takes the reservation back.
-func setCapacity(c *change, spec model.Capacity) plan.Outcome {
-	in := &elbv2.ModifyCapacityReservationInput{LoadBalancerArn: awssdk.String(c.ID())}
-	if spec.Units == 0 {
-		in.ResetCapacityReservation = awssdk.Bool(true)
-	} else {
-		in.MinimumLoadBalancerCapacity = &elbv2types.MinimumLoadBalancerCapacity{CapacityUnits: awssdk.Int32(spec.Units)}
-	}
-	_, err := writeCall(c.Ctx, c.Session.network.ModifyCapacityReservation, in)
-	return c.Updated(spec, err)
-}
-
 // controllerVerbs are the calls for kinds that only load balancers of kind LBC have.
 func controllerVerbs() kit.Verbs[*Session] {
-	update := func(k stack.Kind, part string) kit.Verb { return kit.Verb{Kind: k, Action: plan.Update, Part: part} }
 	return kit.Verbs[*Session]{
-		{Kind: model.KindSharedGroup, Action: plan.Create}: kit.With(createSharedGroup),
-		{Kind: model.KindSharedGroup, Action: plan.Delete}: deleteSharedGroup,
-		update(model.KindNetwork, "address-type"):          kit.With(setAddressType),
-		update(model.KindListenerAttr, ""):                 kit.With(setListenerAttributes),
-		update(model.KindCertificates, "arns+"):            addCertificates,
-		update(model.KindCertificates, "arns-"):            removeCertificates,
-		update(model.KindCapacity, ""):                     kit.With(setCapacity),
+		{Kind: model.KindSharedGroup, Action: plan.Create}:                   kit.With(createSharedGroup),
+		{Kind: model.KindSharedGroup, Action: plan.Delete}:                   deleteSharedGroup,
+		{Kind: model.KindNetwork, Action: plan.Update, Part: "address-type"}: kit.With(setAddressType),
 	}
 }
 

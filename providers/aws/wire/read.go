@@ -69,9 +69,8 @@ type read struct {
 
 	*kit.ReadBatch                       // its lock is that of all below
 	tags           map[string]model.Tags // by Classic name or ARN
-	attributes     map[string]model.Tags // of Network Load Balancers, listeners and target groups, by ARN
-	certificates   map[string][]string   // besides the default one, by listener ARN
-	capacity       map[string]int32      // units, by load balancer ARN
+	attributes     map[string]model.Tags // of Network Load Balancers and target groups, by ARN
+	inherent       map[partOf]stack.Spec // parts of load balancers and listeners
 	classicAttr    map[string]model.ClassicAttributes
 	listeners      map[string][]elbv2types.Listener // by load balancer ARN
 	targets        map[string][]model.Target        // by target group ARN
@@ -104,7 +103,7 @@ func (f family) blinds() []stack.Kind {
 	case familyClassic:
 		return []stack.Kind{model.KindClassic, model.KindClassicAttr, model.KindClassicBack, model.KindClassicCheck, model.KindClassicInst, model.KindClassicPol, model.KindClassicPort, model.KindClassicSSL}
 	case familyNetwork:
-		return []stack.Kind{model.KindCapacity, model.KindCertificates, model.KindListener, model.KindListenerAttr, model.KindNetwork, model.KindNetworkAttr, model.KindSharedNetwork}
+		return append(model.PartKinds(), model.KindListener, model.KindNetwork, model.KindNetworkAttr, model.KindSharedNetwork)
 	case familyTargets:
 		return []stack.Kind{model.KindTargetAttr, model.KindTargetGroup, model.KindTargets}
 	case familyGroups:
@@ -130,7 +129,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	return &read{
 		Session: s, ReadBatch: kit.NewReadBatch(), ctx: ctx, scopes: scopes, details: details, parts: parts,
 		tags: map[string]model.Tags{}, attributes: map[string]model.Tags{}, classicAttr: map[string]model.ClassicAttributes{},
-		certificates: map[string][]string{}, capacity: map[string]int32{},
+		inherent:  map[partOf]stack.Spec{},
 		listeners: map[string][]elbv2types.Listener{}, targets: map[string][]model.Target{}, checking: map[string]bool{}, factsFor: map[string]*model.Facts{},
 	}
 }

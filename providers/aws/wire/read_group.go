@@ -201,13 +201,7 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 	} else if r.isMember(v, group) {
 		res.Proof = stack.Tag
 	}
-	out := []stack.Resource{res}
-	if values, ok := r.attributes[arn]; ok {
-		out = append(out, stack.Resource{Key: stack.Key{Kind: model.KindNetworkAttr, Name: group}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Attributes{Values: values}})
-	}
-	if units, ok := r.capacity[arn]; ok {
-		out = append(out, stack.Resource{Key: stack.Key{Kind: model.KindCapacity, Name: group}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Capacity{Units: units}})
-	}
+	out := append([]stack.Resource{res}, r.balancerParts(res)...)
 	own := r.ownARNs(v)
 	places := r.groupPlaces(group, own)
 	maps.Copy(places, r.otherPlaces(v, arn, group))

@@ -6,12 +6,10 @@ import (
 	"strconv"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws/model"
-	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
@@ -146,106 +144,6 @@ func (r *read) balancerOf(scope providers.Scope) string {
 // wantsDetails reports whether a scope requests details that take calls of their own.
 func wantsDetails(scope providers.Scope, kind stack.Kind) bool {
 	return readsKind(scope, kind) && len(lookupValues(scope.Facts, kind, model.ByWanted)) > 0
-}
-
-// listenerJobs read what listeners do not show of themselves.
-func (r *read) listenerJobs(scope providers.Scope, planned map[string]bool) []kit.Detail {
-	var jobs []kit.Detail
-	if scope.Depth != providers.Deep {
-		return nil
-	}
-	add := func(kind stack.Kind, arn string, run func() error) {
-		if name := string(kind) + " of " + arn; wantsDetails(scope, kind) && !planned[name] {
-			planned[name] = true
-			jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: run})
-		}
-	}
-	lbs, _ := r.sharedBalancers(scope)
-	if lb := arnOf(r.networkLBs[r.balancerOf(scope)]); lb != "" {
-		lbs = append(lbs, lb)
-	}
-	var listeners []elbv2types.Listener
-	for _, lb := range lbs {
-		add(model.KindCapacity, lb, func() error { return r.readCapacity(lb) })
-		listeners = append(listeners, r.listeners[lb]...)
-	}
-	for _, l := range listeners {
-		arn := awssdk.ToString(l.ListenerArn)
-		if l.Protocol == elbv2types.ProtocolEnumTls {
-			add(model.KindCertificates, arn, func() error { return r.readCertificates(l) })
-		} else {
-			add(model.KindListenerAttr, arn, func() error { return r.readListenerAttributes(arn) })
-		}
-	}
-	return jobs
-}
-
-func (r *read) readListenerAttributes(arn string) error {
-	out, err := readCall(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: &arn})
-	if err != nil {
-		return err
-	}
-	values := model.Tags{}
-	for _, a := range out.Attributes {
-		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
-	}
-	r.Keep(func() { r.attributes[arn] = values })
-	return nil
-}
-
-// readCertificates reads the certificates of a listener besides its default one, which the
-// official controller lists a second time.
-func (r *read) readCertificates(l elbv2types.Listener) error {
-	main := ""
-	if len(l.Certificates) > 0 {
-		main = awssdk.ToString(l.Certificates[0].CertificateArn)
-	}
-	found := []string{}
-	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
-	err := readPages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
-		for _, c := range o.Certificates {
-			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
-				found = append(found, arn)
-			}
-		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
-	})
-	if err != nil {
-		return err
-	}
-	r.Keep(func() { r.certificates[awssdk.ToString(l.ListenerArn)] = eachOnce(found) })
-	return nil
-}
-
-func (r *read) readCapacity(lb string) error {
-	out, err := readCall(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
-	if err != nil {
-		return err
-	}
-	units := int32(0)
-	if m := out.MinimumLoadBalancerCapacity; m != nil {
-		units = awssdk.ToInt32(m.CapacityUnits)
-	}
-	r.Keep(func() { r.capacity[lb] = units })
-	return nil
-}
-
-// listenerParts are what was read of a listener besides itself. If that could not be read, the
-// Service cannot be planned: its parts would count as absent.
-func (r *read) listenerParts(v *view, listener stack.Resource) []stack.Resource {
-	v.seen = append(v.seen, listener.ID)
-	part := func(kind stack.Kind, spec stack.Spec) stack.Resource {
-		return stack.Resource{Key: stack.Key{Kind: kind, Name: listener.Key.Name}, ID: listener.ID, In: listener.Key, Proof: stack.Derived, Spec: spec}
-	}
-	var out []stack.Resource
-	if values, ok := r.attributes[listener.ID]; ok {
-		out = append(out, part(model.KindListenerAttr, model.Attributes{Values: values}))
-	}
-	if arns, ok := r.certificates[listener.ID]; ok {
-		out = append(out, part(model.KindCertificates, model.Certificates{ARNs: arns}))
-	}
-	return out
 }
 
 // sharedStack is the group that all load balancers of kind LBC send from. While the AWS

@@ -179,15 +179,7 @@ func (r *read) networkStack(v *view) []stack.Resource {
 	if !v.deep || res.Proof == stack.None {
 		return []stack.Resource{res}
 	}
-	out := []stack.Resource{res}
-	if values, ok := r.attributes[arn]; ok {
-		out = append(out, stack.Resource{
-			Key: stack.Key{Kind: model.KindNetworkAttr}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Attributes{Values: values},
-		})
-	}
-	if units, ok := r.capacity[arn]; ok {
-		out = append(out, stack.Resource{Key: stack.Key{Kind: model.KindCapacity}, ID: arn, In: res.Key, Proof: stack.Derived, Spec: model.Capacity{Units: units}})
-	}
+	out := append([]stack.Resource{res}, r.balancerParts(res)...)
 	own := r.ownARNs(v)
 	places := r.places(arn, own)
 	maps.Copy(places, r.otherPlaces(v, arn, ""))

@@ -130,8 +130,9 @@ func (r *read) describeTargets() {
 			}
 		}
 	}
+	inherent := map[partOf]bool{}
 	for _, scope := range r.scopes {
-		jobs = append(jobs, r.listenerJobs(scope, planned)...)
+		jobs = append(jobs, r.partJobs(scope, inherent)...)
 	}
 	jobs = append(append(jobs, r.tagJobs()...), r.frontJobs()...)
 	r.Details(jobs)

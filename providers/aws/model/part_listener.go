@@ -1,0 +1,39 @@
+package model
+
+import (
+	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
+)
+
+// The parts of listeners have the name of their listener.
+const (
+	KindListenerAttr stack.Kind = "listener-attributes"
+	KindCertificates stack.Kind = "listener-certificates" // besides the default one
+)
+
+// Certificates are the certificates of a TLS listener besides its default one.
+type Certificates struct {
+	ARNs []string // sorted
+}
+
+// certificatesPart: AWS accepts one certificate a call. Source: API reference, AddListenerCertificates.
+func certificatesPart() part {
+	return part{
+		kind:  KindCertificates,
+		rule:  diff.Rule{Within: diff.Within{Inherent: true}, Default: func(stack.Resource) stack.Spec { return Certificates{} }, Sets: map[string]diff.Set{"ARNs": {Chunk: 1}}},
+		asked: func(in input) bool { return len(certsKey.Get(in.Values)) > 0 },
+	}
+}
+
+// listenerAttributesPart has the default of AWS.
+// Source: Elastic Load Balancing User Guide, listener attributes.
+func listenerAttributesPart() part {
+	return part{
+		kind: KindListenerAttr,
+		rule: diff.Rule{
+			Within: diff.Within{Inherent: true}, Ignore: []string{"Type"}, Subset: []string{"Values"},
+			Default: func(stack.Resource) stack.Spec { return Attributes{Values: Tags{"tcp.idle_timeout.seconds": "350"}} },
+		},
+		asked: func(in input) bool { return len(listenerAttrKey.All(in.Values)) > 0 },
+	}
+}
