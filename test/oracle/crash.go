@@ -61,10 +61,7 @@ func (w *walker) replayCrash(ctx context.Context) error {
 	}
 	fmt.Printf("crash: %d creations were queued; at most %d load balancers, one for each of %d Services after %.1f s\n", queued, most, crashServices, time.Since(began).Seconds())
 	services := listCrashed()
-	if err := w.Delete(ctx, services...); err != nil {
-		return err
-	}
-	if err := harness.Eventually(ctx, patience, w.Gone(services...)); err != nil {
+	if err := w.removeAll(ctx, services...); err != nil {
 		return fmt.Errorf("crash: deletion: %w", err)
 	}
 	fmt.Printf("crash: everything is deleted after %.1f s\n", time.Since(began).Seconds())

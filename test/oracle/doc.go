@@ -1,7 +1,8 @@
 // Command oracle compares the simulated OpenStack with a real one. It starts the API
 // servers of Keystone, Neutron and Octavia from Debian's packages, on sqlite and the
 // loopback interface, sends both clouds the same requests, and fails if an answer
-// differs; and it lets Berth create, change and delete Services on the real one.
+// differs; and it lets Berth create, change and delete Services on the real one, and
+// replays faults there that once took traffic away or opened a listener.
 //
 // Keystone and Neutron are as they are. Octavia's API is, too; behind it is a driver
 // that only lets time pass, so nothing carries traffic. Not covered are Barbican and

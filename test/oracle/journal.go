@@ -32,8 +32,10 @@ type journal struct {
 
 func newJournal() *journal { return &journal{arrived: map[call]int{}} }
 
-// front opens an address that passes everything on to a port, and returns it.
-func (j *journal) front(ctx context.Context, port int) (string, error) {
+// front opens an address that passes everything on to a port, and returns it. Writes may take
+// turns, on a server that answers 500 to a write whose transaction began before another
+// one's end, as sqlite demands.
+func (j *journal) front(ctx context.Context, port int, takeTurns bool) (string, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +61,15 @@ func (j *journal) front(ctx context.Context, port int) (string, error) {
 		},
 		ErrorLog: log.New(io.Discard, "", 0), // a program that is killed disconnects
 	}
-	server := &http.Server{Handler: proxy}
+	var turn sync.Mutex
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if takeTurns && r.Method != http.MethodGet {
+			turn.Lock()
+			defer turn.Unlock()
+		}
+		proxy.ServeHTTP(w, r)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(handler)}
 	j.servers = append(j.servers, server)
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

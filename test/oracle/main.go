@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"time"
 )
@@ -15,12 +16,18 @@ import (
 func main() {
 	keep := flag.String("keep", "", "folder for the files and logs of the servers, which is kept; empty: a temporary one")
 	walks := flag.Bool("walk", true, "let Berth create, change and delete Services on the real cloud")
+	replays := flag.String("replay", ".", "replay on the real cloud the faults whose names match this regular expression: ranges, groups, error; ^$ for none")
 	crash := flag.Bool("crash", false, "replay a crash on a slow Octavia as well, for which the machine must be idle: calls must end within two minutes")
 	serve := flag.Bool("serve", false, "only start the real cloud, in the folder of -keep, until the program is interrupted")
 	at := flag.String("at", "", "folder of a real cloud that -serve has started; it is asked instead of a new one")
 	flag.Parse()
+	selected, err := regexp.Compile(*replays)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := runCommand(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks, crash: *crash})
+	err = runCommand(ctx, options{keep: *keep, at: *at, serve: *serve, walks: *walks, replays: selected, crash: *crash})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
@@ -30,6 +37,7 @@ func main() {
 
 type options struct {
 	keep, at            string
+	replays             *regexp.Regexp // of names
 	serve, walks, crash bool
 }
 
@@ -78,10 +86,10 @@ func runCommand(ctx context.Context, o options) (err error) {
 
 // examineCloud compares the clouds, and runs Berth.
 func examineCloud(ctx context.Context, r *deployment, c *cloud, o options) error {
-	if err := compareBoth(ctx, r, c); err != nil || !o.walks {
+	if err := compareBoth(ctx, r, c); err != nil || !o.walks && !o.crash && len(o.faults()) == 0 {
 		return err
 	}
-	return runBerth(ctx, r, c, o.crash)
+	return runBerth(ctx, r, c, o)
 }
 
 // attached is what another process must know to use a real cloud.

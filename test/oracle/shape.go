@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/test/harness"
 )
@@ -16,24 +17,31 @@ import (
 // become waits until the load balancers of Services are shaped so, and every Service
 // says that it is served.
 func (w *walker) become(ctx context.Context, want map[string][]string) error {
-	err := harness.Eventually(ctx, patience, func(ctx context.Context) error {
-		got := map[string][]string{}
-		for name := range want {
-			shape, err := w.cloud.shape(ctx, "kube_service_kubernetes_default_"+name)
-			if err != nil {
-				return err
-			}
-			got[name] = shape
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			return fmt.Errorf("the real cloud (-want +got):\n%s", diff)
-		}
-		return nil
-	})
+	var services []corev1.Service
+	for name := range want {
+		services = append(services, newService(name, nil, nil))
+	}
+	err := harness.Eventually(ctx, patience, func(ctx context.Context) error { return w.sameShapes(ctx, want) })
 	if err != nil {
 		return err
 	}
-	return harness.Eventually(ctx, patience, w.Programmed(walkServices()...))
+	return harness.Eventually(ctx, patience, w.Programmed(services...))
+}
+
+// sameShapes compares the load balancers of Services with the expected shapes.
+func (w *walker) sameShapes(ctx context.Context, want map[string][]string) error {
+	got := map[string][]string{}
+	for name := range want {
+		shape, err := w.cloud.shape(ctx, "kube_service_kubernetes_default_"+name)
+		if err != nil {
+			return err
+		}
+		got[name] = shape
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("the real cloud (-want +got):\n%s", diff)
+	}
+	return nil
 }
 
 // list is what a list call brings.

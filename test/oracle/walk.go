@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,8 +32,8 @@ type walker struct {
 }
 
 // runBerth makes Berth create, adopt, update and delete load balancers of the real
-// cloud, and reads the results there.
-func runBerth(ctx context.Context, r *deployment, c *cloud, crash bool) (err error) {
+// cloud, and reads the results there. Replays of faults follow.
+func runBerth(ctx context.Context, r *deployment, c *cloud, o options) (err error) {
 	// Its simulator only provides the Nodes; no provider calls it.
 	world, err := harness.Start(ctx, harness.Options{Cloud: "openstack", Nodes: walkNodes, Progress: os.Stdout})
 	if err != nil {
@@ -42,29 +41,40 @@ func runBerth(ctx context.Context, r *deployment, c *cloud, crash bool) (err err
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
 	w := &walker{World: world, real: r, cloud: c}
-	conf := fmt.Sprintf("[Global]\nauth-url = %s\nusername = %s\npassword = %s\ntenant-name = %s\ndomain-name = Default\nregion = %s\n\n[LoadBalancer]\nfloating-network-id = %s\nsubnet-id = %s\n",
-		r.Identity, userName, userPassword, projectName, region, c.known["public"], c.known["cluster"])
-	if err := os.WriteFile(filepath.Join(w.Sim.Dir, "cloud.conf"), []byte(conf), 0o600); err != nil {
-		return err
+	for _, part := range []struct {
+		chosen bool
+		run    func(context.Context) error
+	}{{o.walks, w.walk}, {true, w.replaying(o.faults())}, {o.crash, w.replayCrash}} {
+		if !part.chosen {
+			continue
+		}
+		if err := w.configure("cluster"); err != nil {
+			return err
+		}
+		if err := part.run(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// walk lets Berth serve the Services of the walk from their creation to their deletion.
+func (w *walker) walk(ctx context.Context) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
 	}{{"create", w.create}, {"take over", w.takeOver}, {"change", w.change}, {"delete", w.remove}} {
-		began, mark := time.Now(), len(r.journal.since(0))
+		began, mark := time.Now(), w.mark()
 		if err := part.run(ctx); err != nil {
 			return fmt.Errorf("walk: %s: %w", part.name, err)
 		}
-		calls := r.journal.since(mark)
+		calls := w.real.journal.since(mark)
 		fmt.Printf("walk: %s: %d Services in %.1f s, %d calls, %d of them writes\n", part.name, len(walkServices()), time.Since(began).Seconds(), len(calls), countWrites(calls))
 		if err := refusedWrite(calls); err != nil {
 			return fmt.Errorf("walk: %s: %w", part.name, err)
 		}
 	}
-	if !crash {
-		return nil
-	}
-	return w.replayCrash(ctx)
+	return nil
 }
 
 func countWrites(calls []call) int {
@@ -139,7 +149,7 @@ func (w *walker) create(ctx context.Context) error {
 
 // takeOver starts another process, which must find everything as it should be.
 func (w *walker) takeOver(ctx context.Context) error {
-	mark := len(w.real.journal.since(0))
+	mark := w.mark()
 	if err := w.StopControllers(); err != nil {
 		return err
 	}
@@ -170,18 +180,15 @@ func (w *walker) quiet(ctx context.Context, mark int) error {
 }
 
 func (w *walker) change(ctx context.Context) error {
-	set := func(key, value string) func(*corev1.Service) {
-		return func(s *corev1.Service) { metav1.SetMetaDataAnnotation(&s.ObjectMeta, key, value) }
-	}
 	for _, c := range []struct {
 		name   string
 		change func(*corev1.Service)
 	}{
 		{"web", func(s *corev1.Service) { s.Spec.Ports = append(s.Spec.Ports, newPort(corev1.ProtocolTCP, 443)) }},
 		{"dns", func(s *corev1.Service) { s.Spec.Ports = s.Spec.Ports[1:] }},
-		{"local", set(prefix+"proxy-protocol", "v2")},
-		{"inside", set(internal, "false")},
-		{"forwarded", set(prefix+"x-forwarded-for", "false")},
+		{"local", setAnnotation(prefix+"proxy-protocol", "v2")},
+		{"inside", setAnnotation(internal, "false")},
+		{"forwarded", setAnnotation(prefix+"x-forwarded-for", "false")},
 		{"few", func(s *corev1.Service) {
 			s.Spec.LoadBalancerSourceRanges = []string{"10.9.0.0/16"}
 			metav1.SetMetaDataAnnotation(&s.ObjectMeta, prefix+"lb-method", "LEAST_CONNECTIONS")
@@ -209,13 +216,17 @@ func (w *walker) change(ctx context.Context) error {
 }
 
 func (w *walker) remove(ctx context.Context) error {
-	if err := w.Delete(ctx, walkServices()...); err != nil {
+	if err := w.removeAll(ctx, walkServices()...); err != nil {
 		return err
 	}
-	if err := harness.Eventually(ctx, patience, w.Gone(walkServices()...)); err != nil {
+	if err := w.nothingLeft(ctx); err != nil {
 		return err
 	}
-	return w.nothingLeft(ctx)
+	nodes, err := w.SeedNodes()
+	if err != nil {
+		return err
+	}
+	return w.JoinNode(ctx, &nodes[0]) // it has left
 }
 
 // nothingLeft returns an error for what Berth has left in the real cloud.
