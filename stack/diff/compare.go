@@ -284,7 +284,7 @@ func (c *comparison) update(w, found stack.Resource, rule Rule, diffs []plan.Cha
 	if len(diffs) == 0 && found.State == stack.Failed && rule.Failed == Rewrite {
 		c.rewrite(w, found, rule)
 	}
-	for _, call := range rule.calls(diffs) {
+	for _, call := range rule.calls(w.Spec, diffs) {
 		c.add(plan.Step{
 			ID:      c.id(w.Key, plan.Update, call.part),
 			Target:  w,

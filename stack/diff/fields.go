@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -143,11 +145,11 @@ type call struct {
 
 // calls groups changes by the call that writes them: fields of the same part
 // together, each set in calls that add and calls that remove, in chunks.
-func (r Rule) calls(changes []plan.Change) []call {
+func (r Rule) calls(want stack.Spec, changes []plan.Change) []call {
 	var out []call
 	for _, ch := range changes {
 		if set, ok := r.Sets[ch.Field]; ok {
-			out = append(out, setCalls(set, ch)...)
+			out = append(out, setCalls(set, want, ch)...)
 			continue
 		}
 		part := r.Parts[ch.Field]
@@ -166,18 +168,36 @@ const (
 	removes = "-"
 )
 
-func setCalls(set Set, ch plan.Change) []call {
+func setCalls(set Set, want stack.Spec, ch plan.Change) []call {
 	if set.Whole {
 		return []call{{part: strings.ToLower(ch.Field), changes: []plan.Change{ch}}}
 	}
 	var out []call
-	for i, members := range splitChunks(ch.Added, set.Chunk) {
-		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Added: members}
-		out = append(out, call{part: partName(ch.Field, adds, i), changes: []plan.Change{part}})
+	added, removed := set.classes(want, ch.Added), set.classes(want, ch.Removed)
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		for i, members := range splitChunks(added[name], set.Chunk) {
+			part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Added: members}
+			out = append(out, call{part: partName(cmp.Or(name, ch.Field), adds, i), changes: []plan.Change{part}})
+		}
 	}
-	for i, members := range splitChunks(ch.Removed, set.Chunk) {
-		part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Removed: members}
-		out = append(out, call{part: partName(ch.Field, removes, i), changes: []plan.Change{part}})
+	for _, name := range slices.Sorted(maps.Keys(removed)) {
+		for i, members := range splitChunks(removed[name], set.Chunk) {
+			part := plan.Change{Field: ch.Field, From: ch.From, To: ch.To, Removed: members}
+			out = append(out, call{part: partName(cmp.Or(name, ch.Field), removes, i), changes: []plan.Change{part}})
+		}
+	}
+	return out
+}
+
+// classes returns members by their class.
+func (s Set) classes(want stack.Spec, members []any) map[string][]any {
+	if s.Class == nil {
+		return map[string][]any{"": members}
+	}
+	out := map[string][]any{}
+	for _, m := range members {
+		name := s.Class(want, m)
+		out[name] = append(out[name], m)
 	}
 	return out
 }

@@ -40,6 +40,9 @@ type Set struct {
 	// Whole sets are written by one call that says all members, so that one step adds
 	// and removes.
 	Whole bool
+	// Class returns the name of a group of members that steps of their own add and remove, so
+	// that edges can order them: "name+" and "name-". Empty: no group. Nil: there are none.
+	Class func(want stack.Spec, member any) string
 }
 
 // Within says how a resource hangs on the one that it is In.
