@@ -14,7 +14,6 @@ import (
 	"github.com/berth-lb/berth/providers/openstack"
 	"github.com/berth-lb/berth/service/reconcile"
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
 	simopenstack "github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/virtual"
@@ -26,12 +25,12 @@ const groupPrefix = "lb-sg-"
 // TestFlowsAreForwards: the flows of what a new process reads are the packets that reach
 // members in the simulated cloud, wherever a move from one Service to the next one stops.
 func TestFlowsAreForwards(t *testing.T) {
-	for name, config := range map[string]string{"open": "", "guarded": managed, "ovn": managed + "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n"} {
+	for name, config := range map[string]string{"open": "", "guarded": managed, "ovn": ovnConfig} {
 		virtual.Run(t, name, func(t *testing.T) {
 			compared := 0
 			list := lawCases()
-			if name == "ovn" { // ends no connections
-				list = slices.DeleteFunc(list, func(c props.Case) bool { return c.Name == "http" || c.Name == "proxied" })
+			if name == "ovn" {
+				list = ovnCases()
 			}
 			for i, from := range list {
 				to := list[(i+1)%len(list)].Service

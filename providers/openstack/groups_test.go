@@ -63,7 +63,7 @@ func TestGroups(t *testing.T) {
 		w.release(svc)
 		show(w, "after the Service")
 
-		w = startWorld(t, simopenstack.Options{}, managed+"lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n")
+		w = startWorld(t, simopenstack.Options{}, ovnConfig)
 		svc = props.Service("web", nil, func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = []string{"192.0.2.7/24"} }).Service
 		w.serve(svc)
 		show(w, "with a driver that passes packets on")

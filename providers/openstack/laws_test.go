@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/netip"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,31 +14,49 @@ import (
 	"github.com/berth-lb/berth/providers/openstack/model"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
 	common "github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
 	"github.com/berth-lb/berth/test/props"
 )
 
+// limitClients limits the clients of a Service.
+func limitClients(list ...string) func(*corev1.ServiceSpec) {
+	return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
+}
+
 // lawCases returns the Services that are changed into each other.
 func lawCases() []props.Case {
-	ranges := func(list ...string) func(*corev1.ServiceSpec) {
-		return func(s *corev1.ServiceSpec) { s.LoadBalancerSourceRanges = list }
-	}
 	moved := func(s *corev1.ServiceSpec) { s.Ports[0].Port, s.Ports[0].NodePort = 8080, 31080 }
 	return append(propsCases()[:6],
-		props.Service("ranges", nil, ranges("10.0.0.0/8", "192.0.2.0/24")),
-		props.Service("other ranges", nil, ranges("192.0.2.0/25")),
+		props.Service("ranges", nil, limitClients("10.0.0.0/8", "192.0.2.0/24")),
+		props.Service("other ranges", nil, limitClients("192.0.2.0/25")),
 		props.Service("other ports", nil, moved),
 		props.Service("other node port", nil, func(s *corev1.ServiceSpec) { s.Ports[1].NodePort = 31443 }),
 		props.Service("one port", nil, func(s *corev1.ServiceSpec) { s.Ports = s.Ports[:1] }),
 	)
 }
 
+// ovnCases returns the Services of the driver ovn. It ends no connections, and its listeners have
+// no ranges: rules of security groups admit clients to node ports. Some cases have other ports
+// with the same node ports.
+func ovnCases() []props.Case {
+	renumbered := func(s *corev1.ServiceSpec) { s.Ports[0].Port = 8080 }
+	out := slices.DeleteFunc(lawCases(), func(c props.Case) bool { return c.Name == "http" || c.Name == "proxied" })
+	return append(out,
+		props.Service("other numbers", nil, renumbered),
+		props.Service("other numbers, ranges", nil, renumbered, limitClients("10.0.0.0/8", "192.0.2.0/24")),
+	)
+}
+
+// ovnConfig selects the driver ovn, with security groups for the nodes.
+const ovnConfig = managed + "lb-provider = ovn\nlb-method = SOURCE_IP_PORT\n"
+
 // lawsSubject returns OpenStack as the laws see it, with the configuration added.
 func lawsSubject(t testing.TB, name, config string, list []props.Case) *laws.Subject {
 	cloud := openstack.Cloud()
 	parsed := common.Config(t, model.ReadConfig, "[LoadBalancer]\nsubnet-id = s-1\nfloating-network-id = n-1\n"+config)
-	parsed.Features = model.Features{Tags: true, Ranges: true, Timeouts: true, Flavors: true, Zones: true}
+	parsed.Features = model.FeaturesOf(26, parsed.Provider)
 	facts := &model.Facts{External: "n-1", Externals: map[string]bool{"n-1": true}, NodeSubnets: map[string]string{}, NodePorts: map[string][]model.NodePort{},
 		Subnets: map[string]model.Subnet{"s-1": {ID: "s-1", Network: "n-2", CIDR: netip.MustParsePrefix("10.0.0.0/16")}}}
 	for n := 1; n <= 4; n++ {
@@ -49,10 +68,25 @@ func lawsSubject(t testing.TB, name, config string, list []props.Case) *laws.Sub
 		Cloud: &cloud, Config: parsed, Cluster: "kubernetes", Nodes: serversOf,
 		Facts: func(*laws.World, model.Input) *model.Facts { return facts },
 	}
-	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Created: chooseAddress, Known: knownViolations()}
+	s := &laws.Subject{Name: name, Rules: cloud.Rules, Flows: shutNodes(cloud.Flows), Created: chooseAddress}
 	for _, c := range list {
 		s.Cases = append(s.Cases, services.Case(t, c.Name, c.Service))
 	}
+	return s
+}
+
+// shutNodes returns the flows of a cluster whose nodes admit only what managed groups do, also
+// before the first group exists.
+func shutNodes(flows traffic.Func) traffic.Func {
+	other := &stack.Stack{Owner: stack.Owner{Namespace: "shop", Name: "other"}}
+	other.Put(stack.Resource{Key: stack.Key{Kind: model.KindGroup}, Spec: model.Group{Name: "of another Service"}})
+	return func(world []*stack.Stack) []traffic.Flow { return flows(append(slices.Clone(world), other)) }
+}
+
+// amphoraSubject returns OpenStack with the driver amphora, which ends connections.
+func amphoraSubject(t testing.TB) *laws.Subject {
+	s := lawsSubject(t, "openstack", managed+"create-monitor = true\n", lawCases())
+	s.Known = knownViolations()
 	return s
 }
 
@@ -90,7 +124,12 @@ func chooseAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resourc
 
 // TestLaws holds the rules against the laws about traffic.
 func TestLaws(t *testing.T) {
-	laws.Check(t, lawsSubject(t, "openstack", "manage-security-groups = true\ncreate-monitor = true\n", lawCases()), laws.Bounds{Pairs: 20})
+	laws.Check(t, amphoraSubject(t), laws.Bounds{Pairs: 20})
+}
+
+// TestLawsOVN holds the rules against the laws with the driver ovn.
+func TestLawsOVN(t *testing.T) {
+	laws.Check(t, lawsSubject(t, "openstack-ovn", ovnConfig, ovnCases()), laws.Bounds{Pairs: 20})
 }
 
 // knownViolations lists what the rules do not guarantee today.

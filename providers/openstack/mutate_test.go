@@ -20,9 +20,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 		asParts   = "members are another kind, with the same role"
 	)
 	laws.Mutate(t, model.Rules(), nil, laws.MutationSet{
-		Fresh: func() *laws.Subject {
-			return lawsSubject(t, "openstack", "manage-security-groups = true\ncreate-monitor = true\n", lawCases())
-		},
+		Fresh:  func() *laws.Subject { return amphoraSubject(t) },
 		Bounds: laws.Bounds{Moves: 3, Pairs: 1},
 		Seen: map[string]string{
 			"edges: nodes admit the traffic at a new node port before the load balancer sends it":                                "web: internal -> other node port",
@@ -59,6 +57,16 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"restore: health-monitor is not restored":                             noHealth,
 			"evidence: listener is proven by nothing":                             noShare,
 			"evidence: pool is proven by nothing":                                 noShare,
+		},
+	}, laws.MutationSet{
+		Fresh:  func() *laws.Subject { return lawsSubject(t, "openstack-ovn", ovnConfig, ovnCases()) },
+		Bounds: laws.Bounds{Moves: 3, Pairs: 1},
+		Seen: map[string]string{
+			"edges: the rules for an internal load balancer may admit everyone, and are deleted before it has a public address": "web: internal -> ranges",
+			"edges: the rules for an internal load balancer are created after it has lost its public address":                   "web: ranges -> internal",
+			"edges: a new port that the nodes do not admit must take no old one away":                                           "web: other numbers, ranges -> mixed-sticky",
+			"edges: a new port does not admit the clients of an old one":                                                        "web: plain -> other numbers, ranges",
+			"edges: a port that closes is not opened to more clients before":                                                    "web: other numbers, ranges -> plain",
 		},
 	})
 }

@@ -20,7 +20,7 @@ func (b *builder) groups() {
 		return
 	}
 	b.out.Put(stack.Resource{Key: groupKey(), Spec: Group{Name: GroupName(in.Owner), Description: groupDescription(in.Cluster, in.Owner)}})
-	b.out.Put(stack.Resource{Key: rulesKey(), In: groupKey(), Spec: GroupRules{Rules: b.groupRules()}})
+	b.out.Put(stack.Resource{Key: rulesKey(), In: groupKey(), Spec: b.markRules(GroupRules{Rules: b.groupRules()})})
 	b.out.Put(stack.Resource{Key: groupPortsKey(), In: groupKey(), Spec: GroupPorts{Ports: b.nodePorts()}})
 }
 

@@ -78,24 +78,27 @@ func behindGroup(s *stack.Stack, f traffic.Flow, balancer Balancer) traffic.Flow
 		}
 	}
 	f.Through = append(f.Through, groupKey(), rulesKey(), groupPortsKey())
-	admits := func(port uint16) (out []netip.Prefix) {
-		for _, rule := range rules {
-			if rule.Direction == "ingress" && rule.Protocol == strings.ToLower(f.Protocol) && rule.Family == string(f.Family) && rule.Port <= int32(port) && int32(port) <= rule.Last {
-				out = append(out, traffic.Ranges(rule.Remote)...)
-			}
-		}
-		return out
-	}
 	var clients []netip.Prefix
 	f.To = slices.DeleteFunc(slices.Clone(f.To), func(b traffic.Backend) bool {
-		admitted := admits(b.Port)
+		admitted := door{strings.ToLower(f.Protocol), int32(b.Port)}.clients(rules, f.Family)
 		clients = append(clients, admitted...)
 		return !assigned || len(admitted) == 0
 	})
-	if !driverOf(balancer.Provider).Proxies && len(f.To) > 0 {
+	if !driverOf(balancer.Provider).Proxies {
 		f.From = traffic.Intersect(f.From, traffic.Union(clients))
 	}
 	return f
+}
+
+// clients returns the ranges that rules admit at a port of the nodes.
+func (d door) clients(rules []GroupRule, family traffic.Family) []netip.Prefix {
+	var out []netip.Prefix
+	for _, rule := range rules {
+		if rule.Direction == "ingress" && rule.Protocol == d.protocol && rule.Family == string(family) && rule.Port <= d.port && d.port <= rule.Last {
+			out = append(out, traffic.Ranges(rule.Remote)...)
+		}
+	}
+	return out
 }
 
 // flowsAt returns a flow at each address of its load balancer.

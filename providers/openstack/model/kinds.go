@@ -157,8 +157,17 @@ type Group struct {
 	Name, Description string
 }
 
-// GroupRules are what it lets in.
-type GroupRules struct{ Rules []GroupRule }
+// GroupRules are what it lets in. The fields besides Rules order the writes; only desired rules have
+// them, and the cloud does not.
+type GroupRules struct {
+	Rules []GroupRule
+	// Clients says that the addresses of clients reach the nodes: nothing else limits them.
+	Clients bool
+	// Opens lists new rules that admit further clients at the node port of a listener that is to
+	// be deleted, and Shuts obsolete ones that admit, at the node port of a new listener, clients
+	// that no desired rule admits.
+	Opens, Shuts []GroupRule
+}
 
 // GroupRule is one rule. Desired rules are for incoming traffic.
 type GroupRule struct {

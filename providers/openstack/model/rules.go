@@ -111,7 +111,8 @@ func networkRules() map[stack.Kind]diff.Rule {
 		KindRules: {
 			Role:   diff.Admits,
 			Within: diff.Within{Inline: true, Cascade: true},
-			Sets:   map[string]diff.Set{"Rules": {}},
+			Ignore: []string{"Clients", "Opens", "Shuts"}, // notes of the builder
+			Sets:   map[string]diff.Set{"Rules": {Class: classOfRule}},
 		},
 		KindGroupPorts: {
 			Role:            diff.Admits,
@@ -136,6 +137,8 @@ const BatchPorts = "ports of nodes"
 const (
 	PartAdd    = "rules+"
 	PartRemove = "rules-"
+	PartOpen   = "opens+"
+	PartShut   = "shuts-"
 )
 
 // PartStatus is the part of the step that fails over a load balancer in ERROR.
@@ -144,6 +147,10 @@ const PartStatus = "status"
 // orderEdges returns the orders that do not follow from references.
 func orderEdges() []diff.Edge {
 	step := func(a plan.Action, k stack.Kind) diff.Match { return diff.Match{Action: a, Kind: k} }
+	rules := func(part string) diff.Match { return diff.Match{Action: plan.Update, Kind: KindRules, Part: part} }
+	clients := func(e diff.Effect) diff.Match {
+		return diff.Match{Action: plan.Update, Kind: KindRules, Effect: e, Where: admitsClients}
+	}
 	var out []diff.Edge
 	for _, kind := range []stack.Kind{KindPool, KindMembers, KindMonitor, KindListener} {
 		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
@@ -156,11 +163,28 @@ func orderEdges() []diff.Edge {
 			diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Narrows}, Then: step(plan.Create, public),
 				Reason: "the ranges of an internal load balancer may admit everyone, and are narrowed before it has a public address"},
 			diff.Edge{First: step(plan.Delete, public), Then: diff.Match{Action: plan.Update, Kind: KindListener, Effect: diff.Widens},
-				Reason: "the ranges of a load balancer are widened after it has lost its public address"})
+				Reason: "the ranges of a load balancer are widened after it has lost its public address"},
+			diff.Edge{First: clients(diff.Narrows), Then: step(plan.Create, public),
+				Reason: "the rules for an internal load balancer may admit everyone, and are deleted before it has a public address"},
+			diff.Edge{First: step(plan.Delete, public), Then: clients(diff.Widens),
+				Reason: "the rules for an internal load balancer are created after it has lost its public address"})
 	}
-	out = append(out, diff.Edge{First: diff.Match{Action: plan.Update, Kind: KindRules, Part: PartAdd}, Then: step(plan.Update, KindMembers), Soft: true,
+	out = append(out,
+		diff.Edge{First: rules(PartAdd), Then: step(plan.Delete, KindListener), Soft: true,
+			Reason: "a new port that the nodes do not admit must take no old one away"},
+		diff.Edge{First: rules(PartShut), Then: step(plan.Create, KindListener), Soft: true,
+			Reason: "a new port does not admit the clients of an old one"},
+		diff.Edge{First: step(plan.Delete, KindListener), Then: rules(PartOpen), Soft: true,
+			Reason: "a port that closes is not opened to more clients before"})
+	out = append(out, diff.Edge{First: rules(PartAdd), Then: step(plan.Update, KindMembers), Soft: true,
 		Reason: "nodes admit the traffic at a new node port before the load balancer sends it"})
 	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
+}
+
+// admitsClients reports whether desired rules of a security group limit the clients.
+func admitsClients(r stack.Resource) bool {
+	rules, _ := r.Spec.(GroupRules)
+	return rules.Clients
 }
 
 // containsAll reports whether all desired entries exist; other controllers own the rest.

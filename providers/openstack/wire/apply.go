@@ -52,6 +52,8 @@ func callTable() kit.Verbs[*Session] {
 		{Kind: model.KindRules, Action: create}:                            kit.With(createRules),
 		{Kind: model.KindRules, Action: update, Part: model.PartAdd}:       kit.With(addRules),
 		{Kind: model.KindRules, Action: update, Part: model.PartRemove}:    kit.With(removeRules),
+		{Kind: model.KindRules, Action: update, Part: model.PartOpen}:      kit.With(addRules),
+		{Kind: model.KindRules, Action: update, Part: model.PartShut}:      kit.With(removeRules),
 		{Kind: model.KindFloatingIP, Action: create}:                       kit.With(createFloating),
 		{Kind: model.KindFloatingIP, Action: update}:                       kit.With(bindFloating),
 		{Kind: model.KindFloatingIP, Action: update, Part: "keep"}:         kit.With(noteKept),
