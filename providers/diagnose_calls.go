@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/berth-lb/berth/providers/fault"
 )
@@ -15,22 +16,38 @@ type Trial struct {
 }
 
 // Trials check credentials and permissions of a cloud that evaluates permissions only when they
-// are used.
+// are used. They declare every permission of the role, in Calls or in Untried. One that is in neither
+// is not tried: an unclassified call could create something.
 type Trials struct {
 	About string // the credentials
 	Login string // what to do if they are not accepted
 	Role  string // file in docs/permissions
-	// Calls returns the trials of a permission; none: it has no call without effect.
-	Calls func(permission string) []Trial
+	// Permissions reads the permissions of the file.
+	Permissions func(role []byte) ([]string, error)
+	Calls       map[string][]Trial // by permission
+	Untried     []string           // permissions without a call that has no effect
+	// ListsOnly means that all calls are lists. Permissions that are not in Calls need no declaration.
+	ListsOnly bool
 }
 
-// Diagnose makes the trials of each permission. It stops when the credentials are not accepted.
-func (x Trials) Diagnose(ctx context.Context, permissions []string) []Diagnosis {
+// Causes of permissions that are not tried.
+const (
+	whenUsed = "the cloud judges this permission only when it is used"
+	// Undeclared is the cause of a permission that is neither in Calls nor in Untried.
+	Undeclared = "no call without effect is declared for this permission"
+)
+
+// Diagnose makes the trials of each permission of the role. It stops when the credentials are not accepted.
+func (x Trials) Diagnose(ctx context.Context, roles Roles) []Diagnosis {
+	permissions, err := x.Permissions(roles[x.Role])
+	if err != nil {
+		return []Diagnosis{Unchecked(CheckPermission, x.Role, err.Error(), "")}
+	}
 	credentials := Unchecked(CheckCredentials, x.About, "no call was answered", "See the results of BRT502.")
 	var out []Diagnosis
 	for _, name := range permissions {
-		result := Unchecked(CheckPermission, name, "the cloud judges this permission only when it is used", "Compare the role of the controller with docs/permissions/"+x.Role+".")
-		for i, trial := range x.Calls(name) {
+		result := Unchecked(CheckPermission, name, x.causeOf(name), x.compareNext())
+		for i, trial := range x.Calls[name] {
 			err := trial.Call(ctx)
 			if err != nil && fault.CauseOf(err) == fault.Unauthenticated {
 				credentials.Result, credentials.State, credentials.Cause, credentials.Next = Faulty, "not accepted", err.Error(), x.Login
@@ -49,6 +66,19 @@ func (x Trials) Diagnose(ctx context.Context, permissions []string) []Diagnosis 
 	return append([]Diagnosis{credentials}, out...)
 }
 
+// causeOf returns why a permission without a trial is not checked.
+func (x Trials) causeOf(name string) string {
+	if x.ListsOnly || slices.Contains(x.Untried, name) {
+		return whenUsed
+	}
+	return Undeclared
+}
+
+// compareNext is the next step for a permission that was not checked.
+func (x Trials) compareNext() string {
+	return "Compare the role of the controller with docs/permissions/" + x.Role + "."
+}
+
 // judgeCall returns the result of a trial.
 func (x Trials) judgeCall(name string, trial Trial, err error) Diagnosis {
 	switch {
@@ -59,5 +89,5 @@ func (x Trials) judgeCall(name string, trial Trial, err error) Diagnosis {
 	case trial.Absent && fault.Is(err, fault.NotFound):
 		return Diagnosis{Code: CheckPermission, Result: Fine, About: name, State: "not refused for a call about what does not exist"}
 	}
-	return Unchecked(CheckPermission, name, err.Error(), "Compare the role of the controller with docs/permissions/"+x.Role+".")
+	return Unchecked(CheckPermission, name, err.Error(), x.compareNext())
 }

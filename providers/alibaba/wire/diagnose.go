@@ -2,9 +2,7 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
@@ -20,51 +18,67 @@ const absentID = "berth-doctor-absent"
 // before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
 	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the role has no permission to read them", "Look at them with: aliyun quotas ListProductQuotas --ProductCode slb (and nlb)")
-	var role struct {
-		Statement []struct {
-			Action []string `json:"Action"`
-		} `json:"Statement"`
-	}
-	if err := json.Unmarshal(roles[roleFile], &role); err != nil {
-		return []providers.Diagnosis{quotas, providers.Unchecked(providers.CheckPermission, roleFile, err.Error(), "")}
-	}
-	var actions []string
-	for _, statement := range role.Statement {
-		actions = append(actions, statement.Action...)
-	}
-	trials := providers.Trials{
-		About: "Alibaba Cloud credentials", Role: roleFile, Calls: s.trialsOf,
-		Login: "Correct the key or the role of the ServiceAccount that the controller uses; see docs/providers/alibaba.md.",
-	}
-	return append(trials.Diagnose(ctx, actions), quotas)
+	return append(s.trials().Diagnose(ctx, roles), quotas)
 }
 
-// trialsOf returns the call without effect of an action: a list, or a call about a resource that does not exist.
-// The actions that create a resource by itself have none.
-func (s *Session) trialsOf(action string) []providers.Trial {
-	action = strings.Replace(action, ":", ".", 1)
-	lists := []string{actListBalancers, actListListeners, actListAddresses, actListInterfaces, actListSecurity, actListNets, actListNetListeners, actListServerGroups, actListJobs}
-	creates := []string{actCreateBalancer, actCreateNet, actCreateServerGroup, actCreateSecurity}
-	api, name, _ := strings.Cut(action, ".")
-	reads := isReadAction(name) || strings.HasPrefix(name, "Describe")
-	switch {
-	case slices.Contains(creates, action):
-		return nil
-	case slices.Contains(lists, action):
-		return []providers.Trial{{Call: func(ctx context.Context) error { return s.read(ctx, action, url.Values{}, nil) }}}
-	case reads:
-		return []providers.Trial{{Absent: true, Call: func(ctx context.Context) error { return s.read(ctx, action, absentParams(api), nil) }}}
+// trials declares the call without effect of each action: a list, or a call about a resource that does not exist.
+func (s *Session) trials() providers.Trials {
+	calls := map[string][]providers.Trial{}
+	add := func(run func(context.Context, string, url.Values, any) error, absent bool, actions []string) {
+		for _, action := range actions {
+			params := url.Values{}
+			if absent {
+				params = absentParams(action)
+			}
+			calls[permissionOf(action)] = []providers.Trial{{Absent: absent, Call: func(ctx context.Context) error { return run(ctx, action, params, nil) }}}
+		}
 	}
-	return []providers.Trial{{Absent: true, Call: func(ctx context.Context) error { return s.write(ctx, action, absentParams(api), nil) }}}
+	add(s.read, false, listActions())
+	add(s.read, true, []string{actListGroups, actGetGroup, actGetHealth, actGetList, actListDomains, actListNetServers, actGetNetHealth, actListCertificates, actGetSecurity})
+	add(s.write, true, absentActions())
+	out := providers.Trials{
+		About: "Alibaba Cloud credentials", Role: roleFile, Permissions: providers.RoleActions, Calls: calls,
+		Login: "Correct the key or the role of the ServiceAccount that the controller uses; see docs/providers/alibaba.md.",
+	}
+	// These create a resource by themselves.
+	for _, action := range []string{actCreateBalancer, actCreateNet, actCreateServerGroup, actCreateSecurity} {
+		out.Untried = append(out.Untried, permissionOf(action))
+	}
+	return out
 }
+
+// listActions returns the lists that need no resource.
+func listActions() []string {
+	return []string{actListBalancers, actListListeners, actListAddresses, actListInterfaces, actListSecurity, actListNets, actListNetListeners, actListServerGroups, actListJobs}
+}
+
+// absentActions returns the writing actions that have no effect without a resource to which they apply.
+func absentActions() []string {
+	out := []string{
+		actDeleteBalancer, actSetName, actSetCharge, actSetSize, actSetInternet, actSetDelete, actSetModify, actTag, actUntag,
+		actCreateGroup, actAddServers, actRemoveServers, actSetServers, actDeleteGroup, actStartListener, actDeleteListener,
+		actCreateDomain, actSetDomain, actDeleteDomain,
+		actDeleteNet, actProtectNet, actSetNet, actSetNetAddress, actSetNetZones, actEnableIPv6, actDisableIPv6, actJoinSecurity, actLeaveSecurity, actAttachPackage, actDetachPackage, actNetTag, actNetUntag,
+		actSetServerGroup, actDeleteServerGroup, actAddNetServers, actRemoveNetServers, actSetNetServers,
+		actCreateNetListener, actSetNetListener, actStartNetListener, actDeleteNetListener, actAddCertificates, actRemoveCertificates,
+		actDeleteSecurity, actSetSecurity, actAddRules, actRemoveRules,
+	}
+	for _, protocol := range []string{"tcp", "udp", "http", "https"} {
+		out = append(out, actCreateListener(protocol), actSetListener(protocol))
+	}
+	return out
+}
+
+// permissionOf returns the action as a role names it.
+func permissionOf(action string) string { return strings.Replace(action, ".", ":", 1) }
 
 // absentParams names a resource that does not exist by the parameters of all actions, which do not read those of others. NLB
 // has a parameter with which nothing is written in any case. Source: API of NLB, DryRun.
-func absentParams(api string) url.Values {
+func absentParams(action string) url.Values {
 	out := url.Values{
 		"ResourceType": {"instance"}, "ResourceId.1": {absentID}, "TagKey.1": {"berth"}, "Tag.1.Key": {"berth"}, "Tag.1.Value": {"berth"}, "ListenerPort": {"80"}, "ListenerProtocol": {"tcp"}, "DryRun": {"true"},
 	}
-	if api == model.APINet {
+	if strings.HasPrefix(action, model.APINet+".") {
 		out.Set("ResourceType", "loadbalancer")
 	}
 	for _, name := range []string{"LoadBalancerId", "VServerGroupId", "DomainExtensionId", "AclId", "SecurityGroupId", "ListenerId", "ServerGroupId", "BandwidthPackageId"} {

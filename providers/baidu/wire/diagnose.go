@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/berth-lb/berth/providers"
 )
@@ -19,17 +18,16 @@ const (
 // Diagnose makes a list call, and a deletion of what does not exist, for each product of the role. IAM evaluates no permission before
 // it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	var needs []string
-	for line := range strings.Lines(string(roles[roleFile])) {
-		needs = append(needs, strings.TrimSpace(line))
-	}
-	calls := s.buildTrials()
-	trials := providers.Trials{
-		About: "Baidu AI Cloud credentials", Role: roleFile, Calls: func(need string) []providers.Trial { return calls[need] },
+	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the provider does not read them", "Look at the quotas of BLB and EIP in the console.")
+	return append(s.trials().Diagnose(ctx, roles), quotas)
+}
+
+// trials declares the calls without effect of each product.
+func (s *Session) trials() providers.Trials {
+	return providers.Trials{
+		About: "Baidu AI Cloud credentials", Role: roleFile, Permissions: providers.RoleLines(func(line string) []string { return []string{line} }), Calls: s.buildTrials(),
 		Login: "Correct AccessKeyID and SecretAccessKey in the cloud configuration file.",
 	}
-	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the provider does not read them", "Look at the quotas of BLB and EIP in the console.")
-	return append(trials.Diagnose(ctx, needs), quotas)
 }
 
 // buildTrials returns the calls without effect, by the lines of the role.

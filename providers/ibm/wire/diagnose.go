@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -22,19 +21,25 @@ var grantPattern = regexp.MustCompile(`--roles (\w+) (?:.*--attributes "(\w+)=|-
 // Diagnose makes a list call, and a write about what does not exist, for each kind of resources of the role. IAM evaluates no
 // role before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	var needs []string
-	for line := range strings.Lines(string(roles[roleFile])) {
-		if m := grantPattern.FindStringSubmatch(line); m != nil {
-			needs = append(needs, m[2]+m[3]+": "+m[1])
-		}
-	}
-	calls := s.buildTrials()
-	trials := providers.Trials{
-		About: "IBM Cloud credentials", Role: roleFile, Calls: func(need string) []providers.Trial { return calls[need] },
+	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "VPC has no call that answers with quotas", "Compare the number of load balancers with \"Quotas and service limits for VPC\" in the documentation of IBM Cloud.")
+	return append(s.trials().Diagnose(ctx, roles), quotas)
+}
+
+// trials declares the calls without effect of each kind of resources.
+func (s *Session) trials() providers.Trials {
+	return providers.Trials{
+		About: "IBM Cloud credentials", Role: roleFile, Permissions: providers.RoleLines(grantsOf), Calls: s.buildTrials(),
 		Login: "Correct the API key or the trusted profile in the cloud configuration file; see docs/providers/ibm.md.",
 	}
-	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "VPC has no call that answers with quotas", "Compare the number of load balancers with \"Quotas and service limits for VPC\" in the documentation of IBM Cloud.")
-	return append(trials.Diagnose(ctx, needs), quotas)
+}
+
+// grantsOf returns the kind of resources and the role of a command; none: the line is no such command.
+func grantsOf(line string) []string {
+	m := grantPattern.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	return []string{m[2] + m[3] + ": " + m[1]}
 }
 
 // buildTrials returns the calls without effect, by kind of resources and role.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
@@ -16,26 +15,25 @@ const roleFile = "oci.txt"
 // Diagnose makes a list call for each permission that one needs, and compares the limits. Oracle Cloud judges other
 // permissions only when they are used.
 func (a *Accounts) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	calls := a.own.listCalls()
-	trials := providers.Trials{
-		About: "Oracle Cloud credentials", Role: roleFile, Calls: func(name string) []providers.Trial { return calls[name] },
-		Login: "Correct the key or the principal in the section auth of the cloud configuration file.",
-	}
-	return append(trials.Diagnose(ctx, permissionsOf(roles[roleFile])), a.own.diagnoseLimits(ctx)...)
+	return append(a.own.trials().Diagnose(ctx, roles), a.own.diagnoseLimits(ctx)...)
 }
 
-// permissionsOf reads the permissions in braces of all statements.
-func permissionsOf(policy []byte) []string {
-	var out []string
-	for line := range strings.Lines(string(policy)) {
-		_, rest, _ := strings.Cut(line, "{")
-		list, _, found := strings.Cut(rest, "}")
-		if found {
-			out = append(out, strings.Split(strings.ReplaceAll(list, " ", ""), ",")...)
-		}
+// trials declares the list calls.
+func (s *Session) trials() providers.Trials {
+	return providers.Trials{
+		About: "Oracle Cloud credentials", Role: roleFile, Permissions: providers.RoleLines(permissionsOf), Calls: s.listCalls(), ListsOnly: true,
+		Login: "Correct the key or the principal in the section auth of the cloud configuration file.",
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+}
+
+// permissionsOf returns the permissions in the braces of a statement.
+func permissionsOf(line string) []string {
+	_, rest, _ := strings.Cut(line, "{")
+	list, _, found := strings.Cut(rest, "}")
+	if !found {
+		return nil
+	}
+	return strings.Split(strings.ReplaceAll(list, " ", ""), ",")
 }
 
 // listCalls returns the list calls that one permission allows, in the compartment of load balancers. That

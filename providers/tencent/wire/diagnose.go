@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
@@ -21,24 +20,17 @@ const (
 // Diagnose makes a call without effect for each action of the role that has one, and compares the quotas. CAM evaluates no action
 // before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	var role struct {
-		Statement []struct {
-			Action []string `json:"action"`
-		} `json:"statement"`
+	return append(s.trials().Diagnose(ctx, roles), s.diagnoseQuotas(ctx)...)
+}
+
+// trials declares the call without effect of each action. One action creates a load balancer by itself, and those of tags are applied
+// to any resource.
+func (s *Session) trials() providers.Trials {
+	return providers.Trials{
+		About: "Tencent Cloud credentials", Role: roleFile, Permissions: providers.RoleActions, Calls: s.buildTrials(),
+		Untried: []string{apiCLB + ":" + actCreateBalancer, "tag:AddResourceTag", "tag:DescribeResourceTagsByResourceIds", "tag:GetTags"},
+		Login:   "Correct the keys in the cloud configuration file or the environment; see docs/providers/tencent.md.",
 	}
-	if err := json.Unmarshal(roles[roleFile], &role); err != nil {
-		return []providers.Diagnosis{providers.Unchecked(providers.CheckPermission, roleFile, err.Error(), "")}
-	}
-	var actions []string
-	for _, statement := range role.Statement {
-		actions = append(actions, statement.Action...)
-	}
-	calls := s.buildTrials()
-	trials := providers.Trials{
-		About: "Tencent Cloud credentials", Role: roleFile, Calls: func(action string) []providers.Trial { return calls[action] },
-		Login: "Correct the keys in the cloud configuration file or the environment; see docs/providers/tencent.md.",
-	}
-	return append(trials.Diagnose(ctx, actions), s.diagnoseQuotas(ctx)...)
 }
 
 // buildTrials returns the call without effect of each action that has one: a list, or a call about a load balancer that does not exist.

@@ -14,3 +14,6 @@ func TestRoleIsWhole(t *testing.T) {
 	}
 	permissions.Tencent().Grants(t, "../../..", actions...)
 }
+
+// TestTrials: berth doctor has a trial of every action of the role, or declares that it has none.
+func TestTrials(t *testing.T) { permissions.Tencent().Declares(t, "../../..", new(Session).trials()) }
