@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,26 +143,28 @@ func (s *Session) diagnoseAction(ctx context.Context, action, decision string, e
 
 // dryRuns are calls by action that are only judged. AWS has them for EC2 alone.
 func (s *Session) dryRuns() map[string]func(context.Context) error {
-	dry := awssdk.Bool(true)
-	group := &ec2.CreateSecurityGroupInput{DryRun: dry, GroupName: awssdk.String("berth-doctor"), Description: awssdk.String("dry run"), VpcId: awssdk.String(s.config.VPC)}
+	group := &ec2.CreateSecurityGroupInput{GroupName: awssdk.String("berth-doctor"), Description: awssdk.String("dry run"), VpcId: awssdk.String(s.config.VPC)}
 	if s.config.Cluster.ID != "" {
 		group.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeSecurityGroup,
 			Tags: []ec2types.Tag{{Key: awssdk.String(s.config.Cluster.Key()), Value: awssdk.String("owned")}}}}
 	}
 	return map[string]func(context.Context) error{
 		"ec2:CreateSecurityGroup":       dryRun(s.ec2.CreateSecurityGroup, group),
-		"ec2:DescribeAccountAttributes": dryRun(s.ec2.DescribeAccountAttributes, &ec2.DescribeAccountAttributesInput{DryRun: dry}),
-		"ec2:DescribeAddresses":         dryRun(s.ec2.DescribeAddresses, &ec2.DescribeAddressesInput{DryRun: dry}),
-		"ec2:DescribeAvailabilityZones": dryRun(s.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{DryRun: dry}),
-		"ec2:DescribeInstances":         dryRun(s.ec2.DescribeInstances, &ec2.DescribeInstancesInput{DryRun: dry}),
-		"ec2:DescribeInternetGateways":  dryRun(s.ec2.DescribeInternetGateways, &ec2.DescribeInternetGatewaysInput{DryRun: dry}),
-		"ec2:DescribeRouteTables":       dryRun(s.ec2.DescribeRouteTables, &ec2.DescribeRouteTablesInput{DryRun: dry}),
-		"ec2:DescribeSecurityGroups":    dryRun(s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{DryRun: dry}),
-		"ec2:DescribeSubnets":           dryRun(s.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{DryRun: dry}),
+		"ec2:DescribeAccountAttributes": dryRun(s.ec2.DescribeAccountAttributes, &ec2.DescribeAccountAttributesInput{}),
+		"ec2:DescribeAddresses":         dryRun(s.ec2.DescribeAddresses, &ec2.DescribeAddressesInput{}),
+		"ec2:DescribeAvailabilityZones": dryRun(s.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{}),
+		"ec2:DescribeInstances":         dryRun(s.ec2.DescribeInstances, &ec2.DescribeInstancesInput{}),
+		"ec2:DescribeInternetGateways":  dryRun(s.ec2.DescribeInternetGateways, &ec2.DescribeInternetGatewaysInput{}),
+		"ec2:DescribeRouteTables":       dryRun(s.ec2.DescribeRouteTables, &ec2.DescribeRouteTablesInput{}),
+		"ec2:DescribeSecurityGroups":    dryRun(s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{}),
+		"ec2:DescribeSubnets":           dryRun(s.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{}),
 	}
 }
 
+// dryRun returns a call that EC2 judges and does not carry out. It sets the flag itself, so that no call can lack it; the
+// inputs of other APIs have none, and panic.
 func dryRun[I, O, P any](op operation[I, O, P], in *I) func(context.Context) error {
+	reflect.ValueOf(in).Elem().FieldByName("DryRun").Set(reflect.ValueOf(awssdk.Bool(true)))
 	return func(ctx context.Context) error {
 		_, err := op(ctx, in)
 		return err
