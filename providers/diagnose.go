@@ -80,3 +80,14 @@ func WithinQuota(name string, used, most int) Diagnosis {
 	}
 	return d
 }
+
+// WithinDefault returns the result for a quota of which only the documented default is known. The quota of the
+// account may have been raised, so that even a full one is no error.
+func WithinDefault(name string, used, most int) Diagnosis {
+	d := WithinQuota(name, used, most)
+	d.State = fmt.Sprintf("%d in use, the default quota is %d", used, most)
+	if d.Result != Fine {
+		d.Result, d.Cause = Doubtful, "the default quota is exhausted or nearly exhausted, and the cloud does not report the quota of the account"
+	}
+	return d
+}

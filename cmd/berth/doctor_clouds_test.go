@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -69,22 +71,44 @@ func (p *examined) startOpenStack(limits openstack.Limits) func(*testing.T) erro
 	}
 }
 
-func (p *examined) startAlibaba(t *testing.T) error {
-	cloud := virtual.Fresh(t, alibaba.New, alibaba.Options{Seed: alibaba.SeedOptions{Nodes: 2}})
-	p.control, p.setRole = &cloud.Control, roleSetter(alibaba.ParsePolicy, cloud.SetPolicy)
-	return cloud.WriteFiles(p.dir, virtual.StartLoopback(t, cloud))
+func (p *examined) startAlibaba(limits alibaba.Limits) func(*testing.T) error {
+	return func(t *testing.T) error {
+		cloud := virtual.Fresh(t, alibaba.New, alibaba.Options{Seed: alibaba.SeedOptions{Nodes: 2}, Limits: limits})
+		p.control, p.setRole = &cloud.Control, roleSetter(alibaba.ParsePolicy, cloud.SetPolicy)
+		return cloud.WriteFiles(p.dir, virtual.StartLoopback(t, cloud))
+	}
 }
 
-func (p *examined) startBaidu(t *testing.T) error {
-	cloud := virtual.Fresh(t, baidu.New, baidu.Options{Seed: baidu.SeedOptions{Nodes: 2}})
-	p.control, p.setRole = &cloud.Control, roleSetter(baidu.ParsePolicy, cloud.SetPolicy)
-	return cloud.WriteFiles(p.dir, virtual.StartLoopback(t, cloud))
+// startBaidu starts an account with load balancers of others.
+func (p *examined) startBaidu(others int, limits baidu.Limits) func(*testing.T) error {
+	return func(t *testing.T) error {
+		cloud := virtual.Fresh(t, baidu.New, baidu.Options{Seed: baidu.SeedOptions{Nodes: 2}, Limits: limits})
+		for n := range others {
+			cloud.AddBalancer([]string{"blb", "appblb"}[n%2], fmt.Sprintf("other-%d", n), nil)
+		}
+		p.control, p.setRole = &cloud.Control, roleSetter(baidu.ParsePolicy, cloud.SetPolicy)
+		return cloud.WriteFiles(p.dir, virtual.StartLoopback(t, cloud))
+	}
 }
 
-func (p *examined) startIBM(t *testing.T) error {
-	cloud := virtual.Fresh(t, ibm.New, ibm.Options{Seed: ibm.SeedOptions{Nodes: 2}})
-	p.control, p.setRole = &cloud.Control, cloud.SetPolicies
-	return cloud.WriteFiles(p.dir, virtual.StartLoopback(t, cloud))
+// startIBM starts an account with load balancers of others.
+func (p *examined) startIBM(others int) func(*testing.T) error {
+	return func(t *testing.T) error {
+		cloud := virtual.Fresh(t, ibm.New, ibm.Options{Seed: ibm.SeedOptions{Nodes: 2}})
+		p.control, p.setRole = &cloud.Control, cloud.SetPolicies
+		url := virtual.StartLoopback(t, cloud)
+		for n := range others {
+			body := fmt.Sprintf(`{"name": "other-%d", "is_public": true, "subnets": [{"id": %q}]}`, n, cloud.Seed.Subnets[0].ID)
+			answer, err := http.Post(url+"/v1/load_balancers?version=2026-08-18&generation=2", "application/json", strings.NewReader(body)) //nolint:noctx // of a test
+			if err != nil {
+				return err
+			}
+			if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusCreated {
+				return fmt.Errorf("load balancer %d: status %d, %w", n, answer.StatusCode, err)
+			}
+		}
+		return cloud.WriteFiles(p.dir, url)
+	}
 }
 
 func (p *examined) startTencent(limits tencent.Limits) func(*testing.T) error {

@@ -19,8 +19,11 @@ import (
 	"github.com/berth-lb/berth/test/golden"
 	"github.com/berth-lb/berth/test/harness"
 	"github.com/berth-lb/berth/test/sim"
+	"github.com/berth-lb/berth/test/sim/alibaba"
 	"github.com/berth-lb/berth/test/sim/azure"
 	"github.com/berth-lb/berth/test/sim/azure/network"
+	"github.com/berth-lb/berth/test/sim/baidu"
+	"github.com/berth-lb/berth/test/sim/ibm"
 	"github.com/berth-lb/berth/test/sim/oci"
 	"github.com/berth-lb/berth/test/sim/openstack"
 	"github.com/berth-lb/berth/test/sim/tencent"
@@ -47,9 +50,11 @@ func newExamined(t *testing.T, provider string) *examined {
 	}
 	start := map[string]func(*testing.T) error{
 		"aws": p.startAWS, "azure": p.startAzure(azure.Options{}), "gce": p.startGCE, "oci": p.startOCI(oci.Limits{}), "openstack": p.startOpenStack(openstack.Limits{}),
-		"alibaba": p.startAlibaba, "baidu": p.startBaidu, "ibm": p.startIBM, "tencent": p.startTencent(tencent.Limits{}),
+		"alibaba": p.startAlibaba(alibaba.Limits{}), "baidu": p.startBaidu(0, baidu.Limits{}), "ibm": p.startIBM(0), "tencent": p.startTencent(tencent.Limits{}),
 		"azure with a limit": p.startAzure(azure.Options{Network: network.Options{Limits: network.Limits{LoadBalancers: 1}}}), "oci with a limit": p.startOCI(oci.Limits{NetworkLoadBalancers: 1}),
 		"openstack with a limit": p.startOpenStack(openstack.Limits{LoadBalancers: 1}), "tencent with a limit": p.startTencent(tencent.Limits{LoadBalancers: 1}),
+		"alibaba with a limit": p.startAlibaba(alibaba.Limits{LoadBalancers: 1}), "ibm with a limit": p.startIBM(ibm.DefaultLoadBalancers - 1),
+		"baidu with a limit": p.startBaidu(60, baidu.Limits{Addresses: 1}),
 	}
 	if err := errors.Join(start[provider](t), harness.Identify(p.provider, p.dir)); err != nil {
 		t.Fatal(err)
@@ -116,8 +121,8 @@ func faultsOf(c offline.Checkup) []string {
 	return out
 }
 
-// TestDoctorOfHealthySetups: nothing is wrong with a simulated cloud as it is, whichever it is, and
-// credentials and permissions were really checked.
+// TestDoctorOfHealthySetups: nothing is wrong with a simulated cloud as it is, whichever it is,
+// credentials and permissions were really checked, and each permission of the role is classified.
 func TestDoctorOfHealthySetups(t *testing.T) {
 	for _, provider := range []string{"alibaba", "aws", "azure", "baidu", "gce", "ibm", "oci", "openstack", "tencent"} {
 		t.Run(provider, func(t *testing.T) {
@@ -125,9 +130,14 @@ func TestDoctorOfHealthySetups(t *testing.T) {
 			if faults := faultsOf(found); got.code != plan.ExitNothing || len(faults) > 0 {
 				t.Errorf("exit code %d, %q\n%s", got.code, faults, got.out)
 			}
-			for _, code := range []string{providers.CheckCredentials, providers.CheckPermission, "BRT504"} {
+			for _, code := range []string{providers.CheckCredentials, providers.CheckPermission, providers.CheckQuota, "BRT504"} {
 				if !slices.ContainsFunc(found.Results, func(d providers.Diagnosis) bool { return d.Code == code && d.Result == providers.Fine }) {
 					t.Errorf("%s was not found to be as it should be:\n%s", code, got.out)
+				}
+			}
+			for _, d := range found.Results {
+				if d.Cause == providers.Undeclared {
+					t.Errorf("%s: %s. Declare a call without effect, or that there is none", d.About, d.Cause)
 				}
 			}
 		})
@@ -210,6 +220,7 @@ func TestDoctorOfNearlyFullQuotas(t *testing.T) {
 	for cloud, want := range map[string][]string{
 		"openstack": {"BRT503: loadbalancer"}, "azure": {"BRT503: StandardSkuLoadBalancers"}, "oci": {"BRT503: max-nlb-flexible-count"},
 		"tencent": {"BRT503: TOTAL_INTERNAL_CLB_QUOTA", "BRT503: TOTAL_OPEN_CLB_QUOTA"},
+		"alibaba": {"BRT503: slb_quota_instances_num"}, "baidu": {"BRT503: BLB instances", "BRT503: eipInstanceQuota"}, "ibm": {"BRT503: application load balancers"},
 	} {
 		t.Run(cloud, func(t *testing.T) {
 			got, found := newExamined(t, cloud+" with a limit").examine(t)

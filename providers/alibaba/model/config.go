@@ -39,6 +39,7 @@ const (
 	APINetwork  = "vpc"
 	APIToken    = "sts"
 	APINet      = "nlb"
+	APIQuota    = "quotas" // read by berth doctor alone
 )
 
 // Settings that annotations depend on, and the value of an enabled feature gate.
@@ -96,6 +97,7 @@ type configFile struct {
 		MachineAddress  string `json:"ecsEndpoint"`
 		NetworkAddress  string `json:"vpcEndpoint"`
 		TokenAddress    string `json:"stsEndpoint"`
+		QuotaAddress    string `json:"quotasEndpoint"`
 		TokenFile       string `json:"tokenFile"`
 	} `json:"Global"`
 }
@@ -119,7 +121,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 		Region: g.Region, ClusterID: g.ClusterID, VPC: g.VPC, VSwitches: vswitchesOf(g.VSwitches), ResourceGroup: strings.TrimSpace(g.ResourceGroup),
 		PodBackends: g.BackendType == ServerENI, NoPublic: g.DisablePublic, TypeKey: gateOf(g.FeatureGates, "LoadBalancerTypeAnnotation", false),
 		DualStack: gateOf(g.FeatureGates, "IPv6DualStack", false) && gateOf(g.FeatureGates, "EndpointSlice", true),
-		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress, APIToken: g.TokenAddress, APINet: g.NetAddress}, TokenFile: g.TokenFile,
+		Endpoints: map[string]string{APIBalancer: g.BalancerAddress, APIMachine: g.MachineAddress, APINetwork: g.NetworkAddress, APIToken: g.TokenAddress, APINet: g.NetAddress, APIQuota: g.QuotaAddress}, TokenFile: g.TokenFile,
 	}
 	if c.ClusterID == "" {
 		c.ClusterID = defaultCluster

@@ -18,7 +18,7 @@ import (
 
 // apiVersions returns the versions of the APIs, by the names of their hosts.
 func apiVersions() map[string]string {
-	return map[string]string{model.APIBalancer: "2014-05-15", model.APIMachine: "2014-05-26", model.APINetwork: "2016-04-28", model.APINet: "2022-04-30"}
+	return map[string]string{model.APIBalancer: "2014-05-15", model.APIMachine: "2014-05-26", model.APINetwork: "2016-04-28", model.APINet: "2022-04-30", model.APIQuota: "2020-05-10"}
 }
 
 // maxAnswer bounds an answer, in bytes.

@@ -14,11 +14,10 @@ const roleFile = "alibaba.json"
 // absentID is no identifier of any resource.
 const absentID = "berth-doctor-absent"
 
-// Diagnose makes a call without effect for each action of the role that has one. RAM evaluates no action
-// before it is used.
+// Diagnose makes a call without effect for each action of the role that has one, and compares the quotas. RAM evaluates
+// no action before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the role has no permission to read them", "Look at them with: aliyun quotas ListProductQuotas --ProductCode slb (and nlb)")
-	return append(s.trials().Diagnose(ctx, roles), quotas)
+	return append(s.trials().Diagnose(ctx, roles), s.diagnoseQuotas(ctx)...)
 }
 
 // trials declares the call without effect of each action: a list, or a call about a resource that does not exist.

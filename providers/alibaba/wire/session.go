@@ -131,12 +131,15 @@ func endpointsOf(c model.Config) map[string]string {
 		scheme = "http://"
 	}
 	out := map[string]string{}
-	for _, api := range []string{model.APIBalancer, model.APIMachine, model.APINetwork, model.APIToken, model.APINet} {
+	for _, api := range []string{model.APIBalancer, model.APIMachine, model.APINetwork, model.APIToken, model.APINet, model.APIQuota} {
 		if given := c.Endpoints[api]; given != "" {
 			out[api] = strings.TrimSuffix(given, "/")
 			continue
 		}
 		host := api + "-vpc." + c.Region + ".aliyuncs.com"
+		if api == model.APIQuota {
+			host = api + ".aliyuncs.com" // one for all regions
+		}
 		given := os.Getenv(strings.ToUpper(api) + "_ENDPOINT")
 		if api == model.APIToken {
 			given = cmp.Or(given, os.Getenv(envSTS))

@@ -29,6 +29,8 @@ type request struct {
 const (
 	apiBLB = "blb"
 	apiEIP = "eip"
+	// apiQuota is read by berth doctor alone.
+	apiQuota = "quota-center"
 )
 
 // newRequest returns a call. Parameters are pairs of names and values.

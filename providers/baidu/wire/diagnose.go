@@ -15,11 +15,10 @@ const (
 	absentAddress  = "192.0.2.1"
 )
 
-// Diagnose makes a list call, and a deletion of what does not exist, for each product of the role. IAM evaluates no permission before
-// it is used.
+// Diagnose makes a list call, and a deletion of what does not exist, for each product of the role, and compares the quotas. IAM
+// evaluates no permission before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "the provider does not read them", "Look at the quotas of BLB and EIP in the console.")
-	return append(s.trials().Diagnose(ctx, roles), quotas)
+	return append(s.trials().Diagnose(ctx, roles), s.diagnoseBalancerQuota(ctx), s.diagnoseAddressQuota(ctx))
 }
 
 // trials declares the calls without effect of each product.

@@ -98,6 +98,9 @@ func (s *Session) base(api string) string {
 	if s.config.APIEndpoint != "" {
 		return strings.TrimSuffix(s.config.APIEndpoint, "/")
 	}
+	if api == apiQuota {
+		return "https://" + api + ".baidubce.com" // one for all regions
+	}
 	return "https://" + api + "." + s.config.Region + ".baidubce.com"
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/ibm/model"
 )
 
 const roleFile = "ibm.txt"
@@ -18,11 +19,10 @@ const absentID = "r000-00000000-0000-4000-8000-000000000000"
 // grantPattern finds the role and the kind of resources in a command of the role.
 var grantPattern = regexp.MustCompile(`--roles (\w+) (?:.*--attributes "(\w+)=|--resource-type (resource-group))`)
 
-// Diagnose makes a list call, and a write about what does not exist, for each kind of resources of the role. IAM evaluates no
-// role before it is used.
+// Diagnose makes a list call, and a write about what does not exist, for each kind of resources of the role, and compares the
+// quotas. IAM evaluates no role before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	quotas := providers.Unchecked(providers.CheckQuota, "quotas", "VPC has no call that answers with quotas", "Compare the number of load balancers with \"Quotas and service limits for VPC\" in the documentation of IBM Cloud.")
-	return append(s.trials().Diagnose(ctx, roles), quotas)
+	return append(s.trials().Diagnose(ctx, roles), s.diagnoseQuotas(ctx)...)
 }
 
 // trials declares the calls without effect of each kind of resources.
@@ -79,4 +79,27 @@ func (s *Session) tryGroup(ctx context.Context) error {
 		return fault.New(fault.Denied, "no resource group is visible to the API key")
 	}
 	return nil
+}
+
+// defaultBalancers is the number of load balancers of each family that a new account may have in a region.
+// Source: ibm-cloud-docs/vpc, quotas.md.
+const defaultBalancers = 50
+
+// diagnoseQuotas compares the number of load balancers of each family with the default quota. VPC has no call that answers
+// with the quotas of the account.
+func (s *Session) diagnoseQuotas(ctx context.Context) []providers.Diagnosis {
+	found, err := listAll[balancerDoc](ctx, s, "load_balancers")
+	if err != nil {
+		return []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "load balancers", err.Error(), "See the results of BRT502.")}
+	}
+	network := 0
+	for _, d := range found {
+		if balancerSpec(d).Kind != model.ALB {
+			network++
+		}
+	}
+	return []providers.Diagnosis{
+		providers.WithinDefault("application load balancers", len(found)-network, defaultBalancers),
+		providers.WithinDefault("network load balancers", network, defaultBalancers),
+	}
 }

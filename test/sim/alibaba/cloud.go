@@ -20,11 +20,13 @@ const (
 	apiVPC = "vpc"
 	apiSTS = "sts"
 	apiNLB = "nlb"
+
+	apiQuotas = "quotas"
 )
 
 // apiOf returns the API of a version; empty: there is none.
 func apiOf(version string) string {
-	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC, "2015-04-01": apiSTS, "2022-04-30": apiNLB}[version]
+	return map[string]string{"2014-05-15": apiSLB, "2014-05-26": apiECS, "2016-04-28": apiVPC, "2015-04-01": apiSTS, "2022-04-30": apiNLB, "2020-05-10": apiQuotas}[version]
 }
 
 // Options configures the cloud. The zero value is an account in cn-hangzhou with the default seed

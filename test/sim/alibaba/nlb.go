@@ -194,7 +194,7 @@ func createNet(v *visit) (any, error) {
 	if v.again() {
 		return nil, nil
 	}
-	if n := len(v.State.All(nets, nil)); n >= max(mostNets, v.cloud.opt.Limits.LoadBalancers) {
+	if n := len(v.State.All(nets, nil)); n >= v.mostNets() {
 		return nil, rest.Refuse(http.StatusBadRequest, "QuotaExceeded.LoadBalancer", "The quota of %d load balancers is exceeded.", n)
 	}
 	zones, err := v.zonesOf()

@@ -62,6 +62,7 @@ func allRoutes() []route {
 		routeOf(apiVPC, "DescribeVpcAttribute", getVPC),
 		routeOf(apiVPC, "DescribeVSwitches", listVSwitches),
 		routeOf(apiECS, "DescribeNetworkInterfaces", listInterfaces),
+		routeOf(apiQuotas, "ListProductQuotas", listQuotas),
 		{API: apiSTS, Name: "AssumeRoleWithOIDC", Method: http.MethodPost, Path: "/" + apiSTS + "/AssumeRoleWithOIDC", Status: http.StatusOK, Run: assumeRole},
 	}
 	out = append(out, netRoutes()...)

@@ -210,7 +210,8 @@ func (s Seed) ConfWithoutKey(url string) []byte {
   ecsEndpoint: %s
   vpcEndpoint: %s
   stsEndpoint: %s
-`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, url, url, url, url, url)
+  quotasEndpoint: %s
+`, s.Region, s.ClusterID, s.VPC, list[:len(list)-1], s.gates, url, url, url, url, url, url)
 }
 
 // WriteFiles writes seed.json, nodes.yaml and cloud.conf into a folder, which it creates if it does

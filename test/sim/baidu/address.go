@@ -2,6 +2,7 @@ package baidu
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/rest"
@@ -29,6 +30,9 @@ func createAddress(v *visit) (any, error) {
 		if err := v.checkName(v.Body.Text("name")); err != nil {
 			return nil, err
 		}
+		if most := v.cloud.opt.Limits.Addresses; len(v.State.All(addresses, nil)) >= most {
+			return nil, rest.Refuse(http.StatusRequestEntityTooLarge, "ExceedLimit", "The quota of %d EIPs is exceeded.", most)
+		}
 		address := v.State.address(180)
 		v.State.Put(addresses, rest.Object{
 			"id": address, "eip": address, "eipId": v.State.id("ip-"), "name": v.Body.Text("name"), "status": creating, "instanceType": "", "instanceId": "", "bandwidthInMbps": bandwidth,
@@ -37,6 +41,25 @@ func createAddress(v *visit) (any, error) {
 		v.begin(addresses, address, creating)
 		return rest.Object{"eip": address}, nil
 	})
+}
+
+// listQuotas answers the quota of EIPs of the region. Numbers are texts.
+// Source: https://cloud.baidu.com/doc/QUOTA_CENTER/s/Bks05q9pb.
+func listQuotas(v *visit) (any, error) {
+	query := v.HTTP.URL.Query()
+	for _, name := range []string{"serviceType", "region"} {
+		if query.Get(name) == "" {
+			return nil, refuseValue(name, "is missing")
+		}
+	}
+	items := []any{}
+	if name := query.Get("name"); query.Get("serviceType") == "EIP" && query.Get("region") == v.cloud.opt.Region && (name == "" || name == "eipInstanceQuota") {
+		items = append(items, rest.Object{
+			"productType": "EIP", "serviceType": "EIP", "type": "QUOTA", "region": v.cloud.opt.Region, "name": "eipInstanceQuota", "description": "",
+			"value": strconv.Itoa(v.cloud.opt.Limits.Addresses), "used": strconv.Itoa(len(v.State.All(addresses, nil))),
+		})
+	}
+	return rest.Object{"marker": "", "isTruncated": false, "maxKeys": 1000, "result": items}, nil
 }
 
 // free returns an address that nothing is bound to.

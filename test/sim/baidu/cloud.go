@@ -15,6 +15,8 @@ import (
 const (
 	apiBLB = "blb"
 	apiEIP = "eip"
+
+	apiQuota = "quota-center"
 )
 
 // Options configures the cloud. The zero value is an account in the region bj with the default seed
@@ -35,14 +37,19 @@ type Options struct {
 // Limits are quotas. Source: https://cloud.baidu.com/doc/BLB/s/Ajwvxno34.
 type Limits struct {
 	LoadBalancers int // of the account; default 60
+	Addresses     int // of the region; default 130, or as many as load balancers
 	Listeners     int // of a load balancer; default 50
 	Servers       int // of a group; default 50
 	Name          int // characters of a name; default 65
 	Page          int // objects of a page; default 1000
 }
 
+// mostAddresses is the quota of EIPs of a company. Source: https://cloud.baidu.com/doc/EIP/s/Pjwvz2pno-en.
+const mostAddresses = 130
+
 func (l Limits) withDefaults() Limits {
 	sim.Default(&l.LoadBalancers, 60)
+	sim.Default(&l.Addresses, max(mostAddresses, l.LoadBalancers))
 	sim.Default(&l.Listeners, 50)
 	sim.Default(&l.Servers, 50)
 	sim.Default(&l.Name, 65)

@@ -100,6 +100,7 @@ func addressRoutes() []route {
 		writeRoute(apiEIP, "UnBindEip", http.MethodPut, one+actionMark+"unbind", unbindAddress),
 		writeRoute(apiEIP, "ResizeEip", http.MethodPut, one+actionMark+"resize", resizeAddress),
 		writeRoute(apiEIP, "DeleteEip", http.MethodDelete, one, deleteAddress),
+		readRoute(apiQuota, "QuotaCenterQuery", "/v1/quota_center", listQuotas),
 	}
 }
 
