@@ -38,7 +38,7 @@ func (j judge) Judge(c models.Call) (name string, differences []string) {
 
 // apiVersions returns the APIs by their versions.
 func apiVersions() map[string]string {
-	return map[string]string{"2014-05-15": "slb", "2014-05-26": "ecs", "2016-04-28": "vpc", "2022-04-30": "nlb"}
+	return map[string]string{"2014-05-15": "slb", "2014-05-26": "ecs", "2016-04-28": "vpc", "2022-04-30": "nlb", "2020-05-10": "quotas"}
 }
 
 // commonParams are parameters of every action, which are part of the signature.

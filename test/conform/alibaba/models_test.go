@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"github.com/berth-lb/berth/docs/permissions"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/alibaba"
 	"github.com/berth-lb/berth/service/reconcile"
@@ -41,11 +42,14 @@ func (r *recorded) Control() *sim.Control { return &r.Cloud.Control }
 
 func (r *recorded) Forwards() []account.Forward { return nil }
 
-// TestModels serves and changes Services of both kinds. Requests and answers must fit the models, and every action
-// of the documented role must occur.
+// quotaAction is an action of berth doctor alone.
+const quotaAction = "quotas.ListProductQuotas"
+
+// TestModels serves and changes Services of both kinds, and checks the setup as berth doctor does. Requests and answers must
+// fit the models, and every action of the documented role must occur.
 func TestModels(t *testing.T) {
 	wanted := roleActions(t)
-	all, err := models.Load(t.Context(), "sdk", wanted...)
+	all, err := models.Load(t.Context(), "sdk", append(slices.Clone(wanted), quotaAction)...)
 	if err != nil || len(all) < 50 {
 		t.Fatalf("%d models, %v", len(all), err)
 	}
@@ -61,9 +65,19 @@ func TestModels(t *testing.T) {
 			c.Service.Name, c.Service.UID = c.Name, account.UID(n)
 			changeAll(w, c)
 		}
-		w.Sim.record.Check(t, knownGaps())
-		if d := cmp.Diff(wanted, w.Sim.record.Calls()); d != "" {
+		served := w.Sim.record.Calls()
+		if d := cmp.Diff(wanted, served); d != "" {
 			t.Errorf("actions (-of the role +made):\n%s", d)
+		}
+		roles, err := permissions.Of("alibaba")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Open(t).Diagnose(t.Context(), roles) // its calls are compared as well
+		w.Sim.record.Check(t, knownGaps())
+		alone := slices.DeleteFunc(w.Sim.record.Calls(), func(name string) bool { return slices.Contains(served, name) })
+		if d := cmp.Diff([]string{quotaAction}, alone); d != "" {
+			t.Errorf("actions of berth doctor alone (-want +got):\n%s", d)
 		}
 	})
 }

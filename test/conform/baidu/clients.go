@@ -13,6 +13,7 @@ import (
 	"github.com/baidubce/bce-sdk-go/services/appblb"
 	"github.com/baidubce/bce-sdk-go/services/blb"
 	"github.com/baidubce/bce-sdk-go/services/eip"
+	"github.com/baidubce/bce-sdk-go/services/quotacenter"
 )
 
 // model is what the SDK knows of one call.
@@ -47,8 +48,12 @@ func modelsOf() (map[string][]model, error) {
 	if err != nil {
 		return nil, err
 	}
+	quotas, err := quotacenter.NewClient("id", "secret", server.URL)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string][]model{}
-	for _, client := range []any{load, plain, addresses} {
+	for _, client := range []any{load, plain, addresses, quotas} {
 		v := reflect.ValueOf(client)
 		for i := range v.NumMethod() {
 			if _, promoted := reflect.TypeFor[*bce.BceClient]().MethodByName(v.Type().Method(i).Name); promoted {

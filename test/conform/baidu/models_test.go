@@ -10,6 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/berth-lb/berth/docs/permissions"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/baidu"
 	"github.com/berth-lb/berth/service"
@@ -43,8 +44,8 @@ func (r *recorded) Control() *sim.Control { return &r.Cloud.Control }
 
 func (r *recorded) Forwards() []account.Forward { return nil }
 
-// TestModels serves and changes Services of all kinds. Requests and answers must fit the models, and
-// every operation of the simulator must occur.
+// TestModels serves and changes Services of all kinds, and checks the setup as berth doctor does. Requests and answers
+// must fit the models, and every operation of the simulator must occur.
 func TestModels(t *testing.T) {
 	all, err := modelsOf()
 	if err != nil {
@@ -67,20 +68,36 @@ func TestModels(t *testing.T) {
 			w.Slices = []*discoveryv1.EndpointSlice{account.PodSlice(svc, w.Machines, "172.16.0.11", "172.16.0.12", "172.16.0.13")}
 			changeAll(w, svc)
 		}
-		w.Sim.record.Check(t, knownGaps())
-		made := map[string]bool{}
-		for _, e := range w.Control().Journal.Entries() {
-			made[e.Service+"."+e.Operation] = true
+		served := operationsOf(w)
+		roles, err := permissions.Of("baidu")
+		if err != nil {
+			t.Fatal(err)
 		}
+		w.Open(t).Diagnose(t.Context(), roles) // its calls are compared as well
+		w.Sim.record.Check(t, knownGaps())
+		all := operationsOf(w)
 		want := slices.DeleteFunc(simbaidu.Operations(), func(name string) bool {
 			// No normal load balancer is created or deleted, and the protocol of a group is deleted with it.
 			return name == "blb.CreateLoadBalancer" || name == "blb.DeleteLoadBalancer" || name == "blb.DeleteAppIpGroupBackendPolicy"
 		})
 		slices.Sort(want)
-		if d := cmp.Diff(want, slices.Sorted(maps.Keys(made))); d != "" {
+		if d := cmp.Diff(want, all); d != "" {
 			t.Errorf("operations (-simulated +made):\n%s", d)
 		}
+		alone := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(served, name) })
+		if d := cmp.Diff([]string{"quota-center.QuotaCenterQuery"}, alone); d != "" {
+			t.Errorf("operations of berth doctor alone (-want +got):\n%s", d)
+		}
 	})
+}
+
+// operationsOf returns the operations that were called until now, sorted.
+func operationsOf(w *account.World[*recorded]) []string {
+	made := map[string]bool{}
+	for _, e := range w.Control().Journal.Entries() {
+		made[e.Service+"."+e.Operation] = true
+	}
+	return slices.Sorted(maps.Keys(made))
 }
 
 // Prefixes of keys.

@@ -33,6 +33,7 @@ func modelsOf() map[string]model {
 		"DELETE load_balancers/*/listeners/*":  {},
 		"GET load_balancers/*/pools/*/members": {nil, members},
 		"PUT load_balancers/*/pools/*/members": {reflect.TypeFor[vpcv1.ReplaceLoadBalancerPoolMembersOptions](), members},
+		"GET vpcs":                             {nil, reflect.TypeFor[vpcv1.VPCCollection]()},
 		"GET subnets":                          {nil, reflect.TypeFor[vpcv1.SubnetCollection]()},
 		"GET security_groups":                  {nil, reflect.TypeFor[vpcv1.SecurityGroupCollection]()},
 		"PUT security_groups/*/targets/*":      {},

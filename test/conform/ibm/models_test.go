@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/berth-lb/berth/docs/permissions"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/ibm"
 	"github.com/berth-lb/berth/test/account"
@@ -87,7 +88,8 @@ func shapeOf(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// TestModels serves and changes Services of all kinds. Requests and answers must fit the models.
+// TestModels serves and changes Services of all kinds, and checks the setup as berth doctor does. Requests and answers must
+// fit the models.
 func TestModels(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		cloud := account.Cloud[simibm.Options, *recorded]{Entry: providers.EntryOf(ibm.Cloud()), Prefix: prefix, Start: startRecorded}
@@ -118,7 +120,17 @@ func TestModels(t *testing.T) {
 			w.Serve(svc)
 			w.Release(svc)
 		}
+		served := w.Sim.record.Calls()
+		roles, err := permissions.Of("ibm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Open(t).Diagnose(t.Context(), roles) // its calls are compared as well
 		w.Sim.record.Check(t, knownGaps())
+		alone := slices.DeleteFunc(w.Sim.record.Calls(), func(name string) bool { return slices.Contains(served, name) })
+		if d := cmp.Diff([]string{"GET vpcs"}, alone); d != "" {
+			t.Errorf("calls of berth doctor alone (-want +got):\n%s", d)
+		}
 		if d := cmp.Diff(slices.Sorted(maps.Keys(modelsOf())), w.Sim.record.Calls()); d != "" {
 			t.Errorf("calls (-with a model +made):\n%s", d)
 		}

@@ -6,6 +6,7 @@ package main
 import (
 	_ "github.com/alibabacloud-go/nlb-20220430/v3/client"
 	_ "github.com/aliyun/alibaba-cloud-sdk-go/services/ecs"
+	_ "github.com/aliyun/alibaba-cloud-sdk-go/services/quotas"
 	_ "github.com/aliyun/alibaba-cloud-sdk-go/services/slb"
 	_ "github.com/aliyun/alibaba-cloud-sdk-go/services/vpc"
 )
