@@ -120,7 +120,8 @@ func TestFaults(t *testing.T) {
 			c.Classes = append(c.Classes, "alibabacloud.com/nlb")
 			c.Workloads[1].Pod = newPod("registry-vpc.cn-hangzhou.aliyuncs.com/acs/cloud-controller-manager-amd64:v2.9.1", "--controllers=node,nlb")
 		}, "BRT404 DaemonSet kube-system/ccm...alibabacloud.com/nlb"},
-		"another installation": {func(c *Cluster) { c.Workloads = append(c.Workloads, berth("--default-class=true")) }, "BRT404 Deployment b/other...the release lb"},
+		"hidden controller of TKE": {func(c *Cluster) { c.Settings = []string{"tke-service-controller-config"} }, "BRT404 ConfigMap kube-system/tke-service-controller-config...Services without a class"},
+		"another installation":     {func(c *Cluster) { c.Workloads = append(c.Workloads, berth("--default-class=true")) }, "BRT404 Deployment b/other...the release lb"},
 		"same class": {func(c *Cluster) {
 			c.Workloads = append(c.Workloads, berth("--default-class=false", "--load-balancer-class", "berth-lb.io/berth"))
 		}, "BRT404 Deployment b/other...berth-lb.io/berth"},
@@ -144,6 +145,15 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestHiddenClass: a hidden controller does not disturb an installation that serves a class of its own.
+func TestHiddenClass(t *testing.T) {
+	c := newHealthy(t)
+	c.Settings, c.DefaultClass = []string{"tke-service-controller-config"}, false
+	if got := listFaults(Diagnose(c)); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	Proxy     Part = "configuration of kube-proxy"
 	Webhooks  Part = "webhook configurations"
 	Secrets   Part = "Secret of the webhook"
+	Settings  Part = "ConfigMaps of other controllers"
 )
 
 // Cluster is the input of the checks.
@@ -39,6 +40,7 @@ type Cluster struct {
 	Proxy     string // configuration of kube-proxy; empty: there is none
 	Webhooks  []Webhook
 	Secret    map[string][]byte // of the webhook
+	Settings  []string          // ConfigMaps of kube-system that hidden controllers read
 	Unread    map[Part]error
 }
 
@@ -119,7 +121,7 @@ func ReleaseOf(labels map[string]string) string {
 // Absent returns the input for a cluster that cannot be read at all.
 func Absent(err error) Cluster {
 	out := Cluster{Unread: map[Part]error{}}
-	for _, p := range []Part{Server, Workloads, Leases, Nodes, Proxy, Webhooks, Secrets} {
+	for _, p := range []Part{Server, Workloads, Leases, Nodes, Proxy, Webhooks, Secrets, Settings} {
 		out.Unread[p] = err
 	}
 	return out

@@ -111,6 +111,29 @@ func otherPrograms() []otherProgram {
 	}
 }
 
+// HiddenController is a controller that a managed cluster runs outside of the cluster, so that it has no workload.
+type HiddenController struct {
+	Settings string // ConfigMap in kube-system that it reads and writes its version to
+	program  string
+}
+
+// HiddenControllers lists the ones that leave a mark. They serve Services without a class.
+// Source: Tencent Cloud, "Service Controller" of TKE, ConfigMap tke-service-controller-config.
+func HiddenControllers() []HiddenController {
+	return []HiddenController{{"tke-service-controller-config", "the service controller of TKE"}}
+}
+
+// warnOfHidden reports hidden controllers that serve the same Services. Whether one still runs is not visible.
+func (c Cluster) warnOfHidden() []providers.Diagnosis {
+	var out []providers.Diagnosis
+	for _, h := range HiddenControllers() {
+		if slices.Contains(c.Settings, h.Settings) && c.servesClass("") {
+			out = append(out, newWarning("ConfigMap kube-system/"+h.Settings, h.program+" serves "+classText(""), "so does the controller, and both write the same load balancers. The managed cluster hides the program"))
+		}
+	}
+	return out
+}
+
 // stockService reports whether a cloud-controller-manager runs its service controller.
 func stockService(w Workload) (string, bool) {
 	list, set := w.flag("controllers")
@@ -177,6 +200,7 @@ func checkOthers(c Cluster) []providers.Diagnosis {
 			}
 		}
 	}
+	out = append(out, c.warnOfHidden()...)
 	for _, h := range c.Webhooks {
 		if h.Release == "" && slices.Contains(h.Mutates, "services") {
 			out = append(out, newWarning("webhook "+h.Name, "it changes new Services", "another program can set their class, so that the controller leaves them alone"))

@@ -42,7 +42,7 @@ func readSetup(ctx context.Context, client kubernetes.Interface, t Target, x Exa
 		read func(context.Context) error
 	}{
 		{doctor.Server, r.readServer}, {doctor.Workloads, r.readWorkloads}, {doctor.Leases, r.readLease}, {doctor.Nodes, r.readNodes},
-		{doctor.Proxy, r.readProxy}, {doctor.Webhooks, r.readWebhooks}, {doctor.Secrets, r.readSecret},
+		{doctor.Proxy, r.readProxy}, {doctor.Webhooks, r.readWebhooks}, {doctor.Secrets, r.readSecret}, {doctor.Settings, r.readSettings},
 	} {
 		if err := part.read(ctx); err != nil {
 			r.found.Unread[part.name] = err
@@ -123,6 +123,20 @@ func (r *setupReader) readProxy(ctx context.Context) error {
 		r.found.Proxy = found.Data["config.conf"]
 	}
 	return err
+}
+
+// readSettings looks for the ConfigMaps of controllers that a managed cluster hides.
+func (r *setupReader) readSettings(ctx context.Context) error {
+	for _, h := range doctor.HiddenControllers() {
+		_, err := r.client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, h.Settings, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			r.found.Settings = append(r.found.Settings, h.Settings)
+		case !apierrors.IsNotFound(err):
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *setupReader) readWebhooks(ctx context.Context) error {

@@ -35,6 +35,7 @@ func newInstalled(now time.Time) *fake.Clientset {
 	return fake.NewClientset(newDeployment(), static, managed,
 		&coordinationv1.Lease{ObjectMeta: meta("lb", "lb"), Spec: coordinationv1.LeaseSpec{HolderIdentity: new("a"), RenewTime: new(metav1.NewMicroTime(now))}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-proxy"}, Data: map[string]string{"config.conf": "nodePortAddresses: [127.0.0.0/8]"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "tke-service-controller-config"}, Data: map[string]string{"VERSION": "v2.4.2"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}},
 		&admissionv1.ValidatingWebhookConfiguration{ObjectMeta: meta("", "ours"), Webhooks: []admissionv1.ValidatingWebhook{{Name: "warn", ClientConfig: client}}},
 		&admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}, Webhooks: []admissionv1.MutatingWebhook{{Name: "mservice", Rules: rules}}},
@@ -57,7 +58,7 @@ func TestReadSetup(t *testing.T) {
 			got = append(got, d.Code+" "+d.About)
 		}
 	}
-	for _, want := range []string{"BRT403 Deployment lb/lb-berth", "BRT404 Pod kube-system/ccm-cp", "BRT404 webhook mservice", "BRT405 Nodes n1", "BRT406 kube-proxy", "BRT407 webhook warn"} {
+	for _, want := range []string{"BRT403 Deployment lb/lb-berth", "BRT404 Pod kube-system/ccm-cp", "BRT404 webhook mservice", "BRT404 ConfigMap kube-system/tke-service-controller-config", "BRT405 Nodes n1", "BRT406 kube-proxy", "BRT407 webhook warn"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not among %q", want, got)
 		}
