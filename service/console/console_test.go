@@ -71,7 +71,21 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type groupSpec struct{ Name string }
 
 // remembering is a replica that leads.
-type remembering struct{ owners []stack.Owner }
+type remembering struct {
+	owners []stack.Owner
+	health map[string][]view.Member // by the name of the Service; missing: it was not read
+}
+
+// healthTime is when health was read.
+func healthTime() time.Time { return time.Date(2025, 12, 31, 23, 0, 0, 0, time.UTC) }
+
+func (m remembering) LastHealth(o stack.Owner) ([]view.Member, time.Time) {
+	found, known := m.health[o.Name]
+	if !known {
+		return nil, time.Time{}
+	}
+	return found, healthTime()
+}
 
 func (m remembering) Remembered(o stack.Owner) *stack.Stack {
 	group := stack.Resource{Key: stack.Key{Kind: "group", Name: "bank-ledger"}, ID: "of-ledger", Ownership: stack.Shared, Proof: stack.Name, Spec: groupSpec{Name: "bank"}}
@@ -92,6 +106,7 @@ type site struct {
 	page    http.Handler
 	leads   bool
 
+	health   map[string][]view.Member
 	services []*corev1.Service
 	judged   []string // the names of the Services whose state was computed
 }
@@ -129,6 +144,7 @@ func newSite(t *testing.T) *site {
 		},
 		Memory: func() Memory {
 			if s.leads {
+				memory.health = s.health
 				return memory
 			}
 			return nil
@@ -192,6 +208,47 @@ func TestRights(t *testing.T) {
 			}
 			if hides := slices.Contains([]string{"own Service", "shared with another"}, name); hides != strings.Contains(w.Body.String(), view.Unnamed) {
 				t.Errorf("the other Service: %s", w.Body)
+			}
+		})
+	}
+}
+
+// TestHealth: the page shows the health that the controller has read and when, or why there is none. No request changes
+// the answer to another one.
+func TestHealth(t *testing.T) {
+	group := stack.Key{Kind: "group", Name: "80"}
+	read := []view.Member{{Of: group, Member: "10.0.0.1", Healthy: true, State: "healthy"}, {Of: group, Member: "10.0.0.2", State: "unhealthy", Why: "timeout"}}
+	for name, c := range map[string]struct {
+		leads   bool
+		health  map[string][]view.Member
+		members int
+		unseen  string
+		note    string
+	}{
+		"not read":       {true, nil, 0, unreadHealth, ""},
+		"read":           {true, map[string][]view.Member{"web": read}, 2, "", "2025-12-31T23:00:00Z"},
+		"no member":      {true, map[string][]view.Member{"web": {}}, 0, "", "2025-12-31T23:00:00Z"},
+		"of another one": {true, map[string][]view.Member{"ledger": read}, 0, unreadHealth, ""},
+		"not leading":    {false, map[string][]view.Member{"web": read}, 0, standby, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.leads, s.health = c.leads, c.health
+			for range 2 {
+				var got view.Service
+				if err := json.Unmarshal(s.ask(http.MethodGet, web, "token-of-clerk").Body.Bytes(), &got); err != nil {
+					t.Fatal(err)
+				}
+				members := 0
+				for _, b := range got.Balancers {
+					members += len(b.AllMembers())
+				}
+				if members != c.members || got.Unseen != c.unseen {
+					t.Errorf("%d members, want %d; unseen %q, want %q", members, c.members, got.Unseen, c.unseen)
+				}
+				if told := strings.Contains(strings.Join(got.Detail.Notes, " "), "2025-12-31T23:00:00Z"); told != (c.note != "") {
+					t.Errorf("notes %q", got.Detail.Notes)
+				}
 			}
 		})
 	}

@@ -28,6 +28,8 @@ type Memory interface {
 	FlowsOf(owner stack.Owner, have *stack.Stack) []traffic.Flow
 	// Others returns the other Services that use a shared resource.
 	Others(of stack.Owner, res stack.Resource) []stack.Owner
+	// LastHealth returns the health of members as last read, and when; the zero time: it was not read.
+	LastHealth(owner stack.Owner) ([]view.Member, time.Time)
 }
 
 // Sources are where a page takes its documents from.
@@ -165,6 +167,9 @@ func (r *reader) visible(ctx context.Context) (view.Fleet, func(string) bool, er
 const (
 	unplanned = "the page of the controller shows no plans, because these read the cloud: use berth ui"
 	standby   = "this replica does not lead, so it does not know the resources in the cloud: read again, or use berth ui"
+	// The controller reads the health of members for readiness gates alone.
+	unreadHealth = "the controller has not read their health, which it does only while a pod waits at a readiness gate of the load balancer: use berth ui"
+	agedHealth   = "The health of members is that of %s, when a pod last waited at a readiness gate of the load balancer. berth ui reads it now."
 )
 
 // Planned refuses: a plan reads the cloud.
@@ -192,8 +197,36 @@ func (r *reader) Service(ctx context.Context, namespace, name string) (view.Serv
 	}
 	out := fleet.Services[i]
 	detail := r.page.detailOf(out, listable)
+	r.page.addHealth(&out, &detail)
 	out.Detail = &detail
 	return out, nil
+}
+
+// addHealth adds the health of members as the controller has last read it, or the reason why none is shown. The page
+// causes no read of the cloud.
+func (p *Page) addHealth(s *view.Service, detail *view.Detail) {
+	memory := p.sources.Memory()
+	switch {
+	case s.Verdict == view.LeftAlone:
+		return
+	case memory == nil:
+		s.Unseen = standby
+		return
+	}
+	members, at := memory.LastHealth(s.Owner)
+	if at.IsZero() {
+		s.Unseen = unreadHealth
+		return
+	}
+	s.Balancers = nil // a new list, as the cached Service is shared by requests
+	for _, m := range members {
+		i := slices.IndexFunc(s.Balancers, func(b view.Branch) bool { return b.Key == m.Of })
+		if i < 0 {
+			i, s.Balancers = len(s.Balancers), append(s.Balancers, view.Branch{Key: m.Of, Label: m.Of.String()})
+		}
+		s.Balancers[i].Take(m)
+	}
+	detail.Notes = append(detail.Notes, fmt.Sprintf(agedHealth, at.UTC().Format(time.RFC3339)))
 }
 
 // detailOf returns what the caches of this replica know of a Service.

@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
@@ -36,4 +41,60 @@ func NameOf(res stack.Resource) string {
 		}
 	}
 	return cmp.Or(res.Key.Name, res.ID)
+}
+
+// lastHealth caches the health of members as it was last read, for callers that may not read the cloud. It is safe for
+// concurrent use.
+type lastHealth struct {
+	lock  sync.Mutex
+	known map[stack.Owner]map[stack.Key]groupHealth
+}
+
+// groupHealth is the health of the members of one resource at the time of a read.
+type groupHealth struct {
+	at      time.Time
+	members []providers.MemberHealth
+}
+
+// record replaces the members of some resources.
+func (l *lastHealth) record(o stack.Owner, of []stack.Key, found []providers.MemberHealth, at time.Time) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.known == nil {
+		l.known = map[stack.Owner]map[stack.Key]groupHealth{}
+	}
+	if l.known[o] == nil {
+		l.known[o] = map[stack.Key]groupHealth{}
+	}
+	for _, key := range of {
+		group := groupHealth{at: at}
+		for _, m := range found {
+			if m.Of == key {
+				group.members = append(group.members, m)
+			}
+		}
+		l.known[o][key] = group
+	}
+}
+
+func (l *lastHealth) drop(o stack.Owner) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	delete(l.known, o)
+}
+
+// LastHealth returns the health of members as it was last read for the readiness gates of pods, and the time of the oldest of
+// these reads; the zero time: it was not read. It reads nothing.
+func (r *Reconciler) LastHealth(o stack.Owner) (members []providers.MemberHealth, at time.Time) {
+	r.health.lock.Lock()
+	defer r.health.lock.Unlock()
+	groups := r.health.known[o]
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b stack.Key) int { return strings.Compare(a.String(), b.String()) }) {
+		group := groups[key]
+		members = append(members, group.members...)
+		if at.IsZero() || group.at.Before(at) {
+			at = group.at
+		}
+	}
+	return members, at
 }

@@ -31,7 +31,11 @@ func (r *Reconciler) MembersOf(ctx context.Context, res Result, of []stack.Key) 
 			some.Put(found)
 		}
 	}
-	return r.cloud.Health(ctx, some)
+	found, err := r.cloud.Health(ctx, some)
+	if err == nil {
+		r.health.record(some.Owner, of, found, r.options.Now())
+	}
+	return found, err
 }
 
 // left returns the stack after the run; nil: it is unknown.

@@ -65,6 +65,7 @@ type Reconciler struct {
 	observed  *observed.Store
 	refused   *refusedReplacements
 	nodes     *nodeports.Interner
+	health    lastHealth
 	started   time.Time // in whole seconds, like creation times of the API server
 }
 
@@ -132,6 +133,7 @@ func (r *Reconciler) AllKnown() { r.ledger.SetReady() }
 func (r *Reconciler) Forget(o stack.Owner) {
 	r.snapshots.Drop(o)
 	r.refused.drop(o)
+	r.health.drop(o)
 	r.ledger.Forget(o)
 }
 

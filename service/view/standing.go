@@ -93,6 +93,9 @@ func (s Standing) Unreported() string {
 	return fmt.Sprintf("no controller of this program has reported on the Service; its class is %q", s.Class)
 }
 
+// Member is the health of one member of a load balancer.
+type Member = providers.MemberHealth
+
 // Branch is one thing in the cloud on the way from a load balancer to its members.
 type Branch struct {
 	Key     stack.Key                `json:"key"`
