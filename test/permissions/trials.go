@@ -10,8 +10,7 @@ import (
 )
 
 // Declares fails for each permission of the written role that the trials neither try nor declare as untried,
-// and for each declared one that the role does not have. A trial that only a role with more permissions would reach
-// is no trial. Root is the folder of the repository.
+// and for each declared one that the role does not have. Root is the folder of the repository.
 func (c Cloud) Declares(t *testing.T, root string, trials providers.Trials) {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(root, "docs", "permissions", c.File))
