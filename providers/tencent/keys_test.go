@@ -31,7 +31,7 @@ func keyCases(seed simtencent.Seed) []account.KeyCase {
 		{kube + "qcloud-loadbalancer-internal-subnetid", subnet, nil}, {opened + "type", "private", append([]string{opened + "type", "public"}, private[2:]...)}, {opened + "type-internal-subnet-id", subnet, private}, {opened + "name", "shop", nil},
 		{kube + "qcloud-loadbalancer-internet-charge-type", "BANDWIDTH_POSTPAID_BY_HOUR", nil}, {kube + "qcloud-loadbalancer-internet-max-bandwidth-out", "20", nil},
 		{extensive, `{"Vip":"1.1.1.1"}`, nil}, {extensive, `{"AddressIPVersion":"IPV6"}`, nil}, {extensive, fullChain(subnet), []string{direct, "true"}},
-		{cloud + "cross-vpc-id", "vpc-mjekzyps", nil},
+		{cloud + "cross-vpc-id", "vpc-mjekzyps", nil}, {cloud + "cross-region-id", away, []string{cloud + "cross-vpc-id", "vpc-mjekzyps"}},
 		{cloud + "snat-pro-info", `{"snatIps":[{"subnetId":"` + subnet + `"}]}`, nil},
 		{protocols, `{"80":{"protocol":["HTTP"],"hosts":{"a.example.com":{}}}}`, nil}, {protocols, `{"80":{"protocol":["TCP_SSL"],"tls":"one"}}`, nil}, {protocols, `{"443":{"protocol":["HTTPS"],"tls":"one","hosts":{"a.example.com":{}}}}`, nil},
 		{protocols, `{"443":{"protocol":["HTTPS"],"hosts":{"a.example.com":{"tls":"one"}}}}`, []string{protocols, `{"443":{"protocol":["HTTPS"],"hosts":{"a.example.com":{"tls":"other"}}}}`}},
@@ -107,7 +107,6 @@ func everyKey(t *testing.T) account.EveryKey[simtencent.Options] {
 		Slices: func(svc *corev1.Service) []*discoveryv1.EndpointSlice { return podSlices(svc, nodes) },
 		Refused: []account.KeyCase{
 			{opened + "kind", "classic", nil}, {kube + "loadbalance-type", "yunapi_clb", nil}, {corev1.AnnotationLoadBalancerSourceRangesKey, "10.0.0.0/8", nil},
-			{cloud + "cross-region-id", "ap-chongqing", nil},
 		},
 	}
 }
@@ -124,7 +123,7 @@ func TestExplained(t *testing.T) {
 func TestKeysAlone(t *testing.T) {
 	onTencent().KeysAlone(t, withUsers(6), keyCases(onTencent().Start(t, withUsers(6)).Cloud.Seed), common.Alone{
 		Kinds:  map[string]func(*corev1.Service){model.CLB: nil},
-		Values: map[string][]string{opened + "kind": {"classic"}, kube + "loadbalance-type": {"yunapi_clb"}, cloud + "cross-region-id": {"ap-chongqing"}},
+		Values: map[string][]string{opened + "kind": {"classic"}, kube + "loadbalance-type": {"yunapi_clb"}},
 		Except: map[string]string{cloud + "mode": "TestEveryKeyWorks"}, // the Service is left to another controller
 	})
 }

@@ -1,6 +1,8 @@
 package tencent_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +21,9 @@ import (
 // simulated is a simulated account and the notes of its cluster.
 type simulated struct {
 	*simtest.Running
-	notes providers.Notes
-	share float64 // of the documented rates; 0: the default
+	notes   providers.Notes
+	share   float64  // of the documented rates; 0: the default
+	regions []string // of the configuration, beside that of the cluster
 }
 
 type world = account.World[simulated]
@@ -42,7 +45,17 @@ func onTencent() account.Cloud[simtencent.Options, simulated] {
 	}
 }
 
-func (s simulated) Config(testing.TB) []byte { return s.Cloud.Seed.CloudConf(s.URL) }
+func (s simulated) Config(t testing.TB) []byte {
+	text := s.Cloud.Seed.CloudConf(s.URL)
+	if s.regions == nil {
+		return text
+	}
+	others, err := json.Marshal(s.regions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]byte(`{"regions":`+string(others)+","), bytes.TrimPrefix(text, []byte("{"))...)
+}
 
 func (s simulated) Env() providers.Env {
 	env := account.Env()

@@ -96,10 +96,10 @@ var (
 		Doc:   "Addresses from which a new load balancer reaches targets outside of its VPC.",
 		Forms: annotations.PlainForms(annotations.JSONOf("a JSON object with snatIps, each with a subnetId", checkSnat), annotations.IgnoredAfterCreation, "none", sourceSample),
 	}
-	crossKey   = annotations.Identifier(cloud+"cross-vpc-id", groupPlace, annotations.ThingNetwork, "vpc-", "Network of the load balancer, in the region of the cluster. Nodes and pods are targets by their addresses.", "vpc-mjekzyps", annotations.Refused, "the network of the cluster", sourceCross)
+	crossKey   = annotations.Identifier(cloud+"cross-vpc-id", groupPlace, annotations.ThingNetwork, "vpc-", "Network of the load balancer, in the region of the cluster or in that of "+cloud+"cross-region-id. Nodes and pods are targets by their addresses.", "vpc-mjekzyps", annotations.Refused, "the network of the cluster", sourceCross)
 	regionsKey = &annotations.Key[string]{
-		Name: cloud + "cross-region-id", Names: annotations.NamesNothing(), Group: groupPlace, Example: "ap-guangzhou", Doc: "Region of the load balancer. Only the region of the cluster is served.",
-		Forms: annotations.PlainForms(annotations.String(), annotations.Refused, "the region of the cluster", sourceCross),
+		Name: cloud + "cross-region-id", Names: annotations.NamesNothing(), Group: groupPlace, Example: "ap-guangzhou", Doc: "Region of the load balancer. Nodes and pods are targets by their addresses, over a Cloud Connect Network.",
+		Forms: annotations.PlainForms(annotations.Custom("region", "the id of a region, such as ap-guangzhou", parseRegion), annotations.Refused, "the region of the cluster", sourceCross),
 	}
 )
 

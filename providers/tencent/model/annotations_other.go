@@ -38,6 +38,7 @@ func outputKeys() []annotations.Declaration {
 	return []annotations.Declaration{
 		hintKey,
 		annotations.Reported(outIPv6, groupOutput, "IPv6 address of a load balancer of NAT64.", "2402:4e00::1", sourceDoc),
+		annotations.Reported(outRegion, groupOutput, "Region of a load balancer that is in another region than the cluster, written by Berth.", "ap-chongqing", sourceCross),
 		annotations.Reported(cloud+"client-token", groupOutput, "Idempotency token of the official controller. Here the token follows from the UID, so that a copied manifest gets a load balancer of its own.", "ed7a31f0-24cd-4aea-ab10-e00d63994dd8", "tke-workshop/tke-workshop.github.io:src/content/docs/networking/service/02-loadbalancer-service.md"),
 		annotations.Reported(cloud+"sync-begin-time", groupOutput, "Start of the last run of the official controller.", "2026-01-04T16:24:42+08:00", sourceSample),
 		annotations.Reported(cloud+"sync-end-time", groupOutput, "End of the last run of the official controller.", "2026-01-04T16:24:44+08:00", sourceSample),

@@ -24,7 +24,7 @@ type builder struct {
 	lb       stack.Key // the load balancer of the listeners
 	existing bool      // it is not the Service's own
 	version  string    // of its addresses
-	crosses  bool      // it is in another network than the nodes
+	crosses  bool      // it is in another network or region than the nodes
 	// segments are the settings of single listeners by a TkeServiceConfig, and bandwidth is its bandwidth.
 	segments  map[string]*segment
 	bandwidth int
@@ -62,15 +62,14 @@ func (b *builder) check() {
 			b.problems.Refuse(l.name, value, "is not served yet: "+l.reason, "no such annotation")
 		}
 	}
-	if region := regionsKey.Get(b.in.Values); region != "" && region != b.in.Config.Region {
-		b.problems = append(b.problems, regionsKey.Refusal(b.in.Values, "is not the region of the cluster: load balancers of other regions are not used", cmp.Or(b.in.Config.Region, "no such annotation")))
-	}
 	b.checkRanges()
 }
 
-// isCrossing reports whether a load balancer is in another network than the nodes. Targets are bound by
+// isCrossing reports whether a load balancer is in another network or region than the nodes. Targets are bound by
 // their addresses then. Source: https://cloud.tencent.com/document/product/457/59094.
-func isCrossing(c Config, vpc string) bool { return c.VPC != "" && vpc != "" && vpc != c.VPC }
+func isCrossing(c Config, b Balancer) bool {
+	return b.Region != "" || c.VPC != "" && b.VPC != "" && b.VPC != c.VPC
+}
 
 // checkRanges judges ranges of clients, which a load balancer of this cloud does not know.
 func (b *builder) checkRanges() {
@@ -103,6 +102,9 @@ func (b *builder) balancer() {
 	spec, r, ok := b.found()
 	live := ok && r.Proof != stack.None
 	id := existedKey.Get(b.in.Values)
+	if id != "" {
+		id = IDIn(regionOf(b.in), id)
+	}
 	if id != "" && (!live || id != r.ID) {
 		b.useExisting(id, r, live)
 		return
@@ -125,7 +127,7 @@ func (b *builder) balancer() {
 		want, _ := b.out.Get(OwnKey())
 		spec, _ = want.Spec.(Balancer)
 	}
-	b.version, b.crosses = spec.IPVersion, isCrossing(b.in.Config, spec.VPC)
+	b.version, b.crosses = spec.IPVersion, isCrossing(b.in.Config, spec)
 }
 
 // refuseLeft refuses a Service that has lost the annotation of the existing load balancer on which it
@@ -156,12 +158,18 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 	r, ok := b.have.Get(ExistingKey(id))
 	spec, _ := r.Spec.(Balancer)
 	mark := MarkOf(spec.Tags, b.in.Config.ClusterID, b.in.Owner.UID)
+	for _, other := range b.have.Of(KindBalancer) {
+		if other.Ownership == stack.External && other.ID != id && !live {
+			b.problems = append(b.problems, existedKey.Refusal(v, "cannot change while the Service has listeners on "+other.ID+"; change the type of the Service to ClusterIP first, which deletes them", other.ID))
+			return
+		}
+	}
 	switch {
 	case live:
 		b.problems = append(b.problems, existedKey.Refusal(v, immutable, own.ID+", which is the Service's own"))
 		return
 	case !ok:
-		b.problems = append(b.problems, existedKey.Refusal(v, "is not found in the region, or not visible with these credentials", "the id of an existing load balancer"))
+		b.problems = append(b.problems, existedKey.Refusal(v, strings.TrimSuffix("is not found in the region "+regionOf(b.in), " ")+", or not visible with these credentials", "the id of an existing load balancer"))
 		return
 	case mark == Foreign && spec.Tags[TagCluster] != b.in.Config.ClusterID && spec.Tags[TagCluster] != "":
 		b.problems = append(b.problems, existedKey.Refusal(v, "is used by the cluster "+spec.Tags[TagCluster], "a load balancer without the tag "+TagCluster+" of another cluster"))
@@ -169,22 +177,24 @@ func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 	case mark == Foreign:
 		b.problems = append(b.problems, existedKey.Refusal(v, "was created for "+cmp.Or(b.in.ServiceOf(spec.Tags[TagService]), "another Service")+": its tags are "+tagsText(spec.Tags), "a load balancer that you created"))
 		return
-	case spec.VPC != "" && spec.VPC != crossKey.Or(v, cmp.Or(b.in.Config.VPC, spec.VPC)):
+	case spec.VPC != "" && spec.VPC != crossKey.Or(v, b.networkOr(spec.VPC)):
 		b.problems = append(b.problems, existedKey.Refusal(v, "is in the network "+spec.VPC, "a load balancer of the network of the cluster, or "+crossKey.Name+": "+spec.VPC))
 		return
-	}
-	for _, other := range b.have.Of(KindBalancer) {
-		if other.Ownership == stack.External && other.ID != id {
-			b.problems = append(b.problems, existedKey.Refusal(v, "cannot change while the Service has listeners on "+other.ID+"; change the type of the Service to ClusterIP first, which deletes them", other.ID))
-			return
-		}
 	}
 	b.warnUnused(groupsKey.Name, passKey.Name, subnetKey.Name, extensiveKey.Name, snatKey.Name)
 	if b.bandwidth > 0 {
 		b.warnConfig("has internetMaxBandwidthOut, which has no effect on an existing load balancer")
 	}
-	b.lb, b.existing, b.version, b.crosses = ExistingKey(id), true, spec.IPVersion, isCrossing(b.in.Config, spec.VPC)
+	b.lb, b.existing, b.version, b.crosses = ExistingKey(id), true, spec.IPVersion, isCrossing(b.in.Config, spec)
 	b.out.Put(stack.Resource{Key: b.lb, ID: id, Ownership: stack.External, Spec: spec})
+}
+
+// networkOr returns the network of the cluster. It is in no other region, where every network is as good.
+func (b *builder) networkOr(otherwise string) string {
+	if regionOf(b.in) != "" {
+		return otherwise
+	}
+	return cmp.Or(b.in.Config.VPC, otherwise)
 }
 
 // warnUnused reports keys that have no effect on an existing load balancer.
@@ -210,7 +220,7 @@ func (b *builder) asked() Balancer {
 	charge, _ := network["InternetChargeType"].(string)
 	bandwidth, _ := network["InternetMaxBandwidthOut"].(float64)
 	want := Balancer{
-		Name: nameKey.Or(v, DefaultName(c.ClusterID, b.in.Owner)), Type: Open, VPC: crossKey.Or(v, c.VPC), IPVersion: cmp.Or(take("AddressIPVersion"), ipv4),
+		Name: nameKey.Or(v, DefaultName(c.ClusterID, b.in.Owner)), Type: Open, Region: regionOf(b.in), VPC: crossKey.Or(v, b.networkOr("")), IPVersion: cmp.Or(take("AddressIPVersion"), ipv4),
 		Subnet: cmp.Or(subnetOf(b.in), take("SubnetId")), Groups: groupsKey.Get(v), Tags: b.tags(extra["Tags"]),
 	}
 	delete(extra, "Tags")
@@ -234,7 +244,7 @@ func (b *builder) asked() Balancer {
 		}
 		extra["SnatPro"], extra["SnatIps"] = true, snatDocs(snat)
 	}
-	if isCrossing(c, want.VPC) {
+	if isCrossing(c, want) {
 		if extra == nil {
 			extra = map[string]any{}
 		}
@@ -284,6 +294,8 @@ func (b *builder) tags(given any) map[string]string {
 func (b *builder) create() {
 	want := b.asked()
 	switch {
+	case want.VPC == "" && want.Region != "":
+		b.problems = append(b.problems, regionsKey.Refusal(b.in.Values, "has no network for a new load balancer: that of the cluster is in the region "+b.in.Config.Region, crossKey.Name+" with a network of the region, or "+existedKey.Name))
 	case want.VPC == "":
 		b.problems.Refuse("cloud config", "vpc_id", "is empty, so a load balancer would be in the default network of the account", "the id of the network of the cluster")
 	case want.IPVersion != ipv4 && want.IPVersion != nat64 && want.IPVersion != fullChain:
@@ -305,6 +317,8 @@ func (b *builder) keepLive(found Balancer) {
 		b.problems = append(b.problems, subnetKey.Refusal(v, immutable, cmp.Or(found.Subnet, "no such annotation: the load balancer is public")))
 	case want.Type == Internal && want.Subnet != found.Subnet && found.Subnet != "":
 		b.problems = append(b.problems, subnetKey.Refusal(v, immutable, found.Subnet))
+	case want.Region != found.Region:
+		b.problems = append(b.problems, regionsKey.Refusal(v, immutable, cmp.Or(found.Region, b.in.Config.Region)))
 	case want.VPC != found.VPC && want.VPC != "" && found.VPC != "":
 		b.problems = append(b.problems, crossKey.Refusal(v, immutable, found.VPC))
 	}

@@ -20,7 +20,7 @@ const (
 func onlyWithPods(in Input) bool { return nodeports.LocalOnly(in.Service) && bindKey.Get(in.Values) }
 
 // nodeMembers returns the nodes as targets of a port, by their addresses if the load balancer is in another
-// network.
+// network or region.
 // Source: https://cloud.tencent.com/document/product/457/45492.
 func nodeMembers(in Input, p nodeports.ServicePort, crosses bool) []Member {
 	local, pods := onlyWithPods(in), map[string]int{}

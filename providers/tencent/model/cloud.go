@@ -14,7 +14,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 			MatchFound:   MatchFound,
 			Rules:        Rules(),
 			Flows:        Flows,
-			Outputs:      providers.Outputs{Annotations: []string{outID, outIPv6}},
+			Outputs:      providers.Outputs{Annotations: []string{outID, outIPv6, outRegion}},
 			EachRead:     true,
 		},
 		Annotations: Annotations(),

@@ -20,6 +20,9 @@ type Config struct {
 	SecretKey string `json:"secret_key"`
 	// ClusterID is in the tags of load balancers; Berth's own key.
 	ClusterID string `json:"cluster_id"`
+	// Regions are other regions in which Services may have load balancers: they are searched for those of deleted
+	// Services as well, and checked. Berth's own key.
+	Regions []string `json:"regions"`
 	// Endpoint is the address of the API in place of the public one; Berth's own key.
 	Endpoint string `json:"endpoint"`
 }
@@ -42,7 +45,7 @@ func ReadConfig(r io.Reader) (Config, annotations.Problems, error) {
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, nil, fmt.Errorf("cloud config: %w", err)
 	}
-	known := []string{"region", "vpc_id", "secret_id", "secret_key", "cluster_route_table", "cluster_id", "endpoint"}
+	known := []string{"region", "vpc_id", "secret_id", "secret_key", "cluster_route_table", "cluster_id", "regions", "endpoint"}
 	var out annotations.Problems
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, key) {

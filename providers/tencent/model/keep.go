@@ -33,7 +33,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 func followTargets(in Input, have *stack.Stack, listener stack.Resource, found []Member) []Member {
 	lb, _ := have.Get(listener.In)
 	balancer, _ := lb.Spec.(Balancer)
-	crosses := isCrossing(in.Config, balancer.VPC)
+	crosses := isCrossing(in.Config, balancer)
 	isNode := func(m Member) bool { return m.Instance != "" }
 	if crosses {
 		isNode = func(m Member) bool {

@@ -31,6 +31,7 @@ type Balancer struct {
 	Name         string
 	Type         string // OPEN or INTERNAL
 	IPVersion    string // IPV4, IPV6 (NAT64) or IPv6FullChain
+	Region       string // empty: that of the cluster
 	VPC, Subnet  string
 	ChargeType   string // of the traffic, if it is public
 	Bandwidth    int    // Mbit/s, if it is public
@@ -43,7 +44,6 @@ type Balancer struct {
 	Addresses []string `stack:"evidence"`
 	Address6  string   `stack:"evidence"` // of NAT64
 	Domain    string   `stack:"evidence"`
-	Protected bool     `stack:"evidence"` // against deletion
 }
 
 // Protocols of listeners.
@@ -106,7 +106,8 @@ type Claim struct {
 // OwnKey is the key of the Service's own load balancer.
 func OwnKey() stack.Key { return stack.Key{Kind: KindBalancer} }
 
-// ExistingKey returns the key of an existing load balancer. Services that share it have one key.
+// ExistingKey returns the key of an existing load balancer, by its identifier with the region. Services that share it
+// have one key.
 func ExistingKey(id string) stack.Key { return stack.Key{Kind: KindBalancer, Name: id} }
 
 // ClaimKey is the key of the note.

@@ -32,8 +32,8 @@ func Rules() diff.Rules {
 		Lock: lockBalancer,
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
-				// Build refuses a change of the type and the subnet. The others count at creation only.
-				Ignore: []string{"Name", "Type", "IPVersion", "VPC", "Subnet", "ChargeType", "Tags", "Addresses", "Address6", "Domain", "Protected"},
+				// Build refuses a change of the type, the subnet, the network and the region. The others count at creation only.
+				Ignore: []string{"Name", "Type", "IPVersion", "Region", "VPC", "Subnet", "ChargeType", "Tags", "Addresses", "Address6", "Domain"},
 				Sticky: []string{"Bandwidth", "PassToTarget", "Groups"},
 				Parts:  map[string]string{"Bandwidth": PartAttributes, "PassToTarget": PartAttributes, "Groups": PartGroups},
 				Clash:  diff.Doubled, Pending: diff.Settle, Role: diff.EntryPoint, Single: true,

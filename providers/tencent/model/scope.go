@@ -13,6 +13,8 @@ const (
 	ByID = "id"
 	// ByHint is the id that a controller has written on the Service.
 	ByHint = "hint"
+	// ByRegion is another region in which the Service may have its load balancer.
+	ByRegion = "region"
 )
 
 // OwnedScope returns where anything that the Service may own can be found.
@@ -22,22 +24,33 @@ func OwnedScope(id Identity) providers.Scope {
 		return s
 	}
 	s.Own = []providers.Lookup{{Kind: KindBalancer, By: ByTag, Value: id.Owner.UID}}
-	if lb := id.Places[existedKey.Name]; lb != "" {
-		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: lb})
+	for _, region := range regionsOf(id) {
+		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByRegion, Value: region})
 	}
-	if lb := id.Places[outID]; lb != "" && lb != id.Places[existedKey.Name] {
-		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByHint, Value: lb})
+	existing := ""
+	if lb := id.Places[existedKey.Name]; lb != "" {
+		existing = IDIn(awayIn(id.Config, id.Places[regionsKey.Name]), lb)
+		s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByID, Value: existing})
+	}
+	if lb := id.Places[outID]; lb != "" {
+		if hint := IDIn(awayIn(id.Config, id.Places[outRegion]), lb); hint != existing {
+			s.Own = append(s.Own, providers.Lookup{Kind: KindBalancer, By: ByHint, Value: hint})
+		}
 	}
 	return s
 }
 
 // OnDelete are the annotations that say where something of a Service is.
-func OnDelete() []string { return []string{existedKey.Name, modeKey.Name, outID} }
+func OnDelete() []string {
+	return []string{existedKey.Name, modeKey.Name, regionsKey.Name, outID, outRegion}
+}
 
 // Scope returns what to look up for a Service that is served.
 func Scope(in Input) (providers.Scope, error) {
 	id := in.Identity
-	id.Places = map[string]string{existedKey.Name: existedKey.Get(in.Values), outID: in.Service.Annotations[outID]}
+	id.Places = map[string]string{
+		existedKey.Name: existedKey.Get(in.Values), regionsKey.Name: regionsKey.Get(in.Values), outID: in.Service.Annotations[outID], outRegion: in.Service.Annotations[outRegion],
+	}
 	s := OwnedScope(id)
 	s.Nodes = in.Backends.Nodes
 	return s, nil

@@ -15,7 +15,8 @@ func Addresses(_ Input, have *stack.Stack) status.Result {
 		if lb.Proof == stack.None && lb.Ownership != stack.External {
 			continue
 		}
-		out := status.Result{Annotations: map[string]string{outID: lb.ID, outIPv6: spec.Address6}}
+		region, id := SplitID(lb.ID)
+		out := status.Result{Annotations: map[string]string{outID: id, outIPv6: spec.Address6, outRegion: region}}
 		for _, address := range spec.Addresses {
 			out.Ingress = append(out.Ingress, status.IP(address, corev1.LoadBalancerIPModeVIP))
 		}

@@ -60,11 +60,11 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 		IDs []string `json:"LoadBalancerIds"`
 	}
 	var task string
-	// The token follows from the Service alone: a process that has lost the answer gets the same
-	// load balancer, even if the annotations have changed since.
-	err := s.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), nil, func(token string) (err error) {
+	// The token follows from the Service and the region alone: a process that has lost the answer gets
+	// the same load balancer, even if other annotations have changed since.
+	err := s.tokens.Send(c.Step.ID.Owner, c.Step.ID.String(), []byte(spec.Region), func(token string) (err error) {
 		p["ClientToken"] = token
-		task, err = s.write(c.Ctx, actCreateBalancer, p, &made)
+		task, err = s.write(c.Ctx, spec.Region, actCreateBalancer, p, &made)
 		return err
 	})
 	if err != nil {
@@ -75,7 +75,8 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 			return kit.Failed(err)
 		}
 	}
-	id := made.IDs[0]
+	id := model.IDIn(spec.Region, made.IDs[0])
+	s.regions.place(c.Step.ID.Owner.UID, id)
 	if _, err := s.created.Wait(c.Ctx, id); err != nil {
 		return kit.Failed(&fault.Fault{Meaning: fault.Ambiguous, Text: "stopped before the load balancer " + id + " was created", Err: err})
 	}
@@ -163,12 +164,13 @@ func deleteBalancer(c *change) plan.Outcome {
 			return kit.Deleted(err)
 		}
 	}
+	region, plain := model.SplitID(id)
 	err = s.locks.Change(c.Ctx, id,
 		func() error {
 			if err := s.awaitEarlier(c.Ctx, id); err != nil {
 				return err
 			}
-			_, err := s.write(c.Ctx, actDeleteBalancer, params{"LoadBalancerIds": []string{id}}, nil)
+			_, err := s.write(c.Ctx, region, actDeleteBalancer, params{"LoadBalancerIds": []string{plain}}, nil)
 			return err
 		},
 		func(refusal error) error {
@@ -194,7 +196,7 @@ func (s *Session) allTargets(ctx context.Context, balancer string) ([]params, er
 	var got struct {
 		Listeners *[]boundDoc `json:"Listeners"`
 	}
-	if err := s.read(ctx, actListTargets, params{"LoadBalancerId": balancer}, &got); err != nil {
+	if err := s.readOf(ctx, balancer, actListTargets, params{}, &got); err != nil {
 		return nil, err
 	}
 	if got.Listeners == nil {

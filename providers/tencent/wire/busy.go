@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/tencent/model"
 )
 
 // States of tasks and load balancers.
@@ -42,14 +43,15 @@ func (s *Session) changeAnd(ctx context.Context, balancer, action string, p para
 	if balancer == "" {
 		return fault.New(fault.Internal, "%s: the load balancer is not known", action)
 	}
-	p["LoadBalancerId"] = balancer
+	region, id := model.SplitID(balancer)
+	p[fieldBalancer] = id
 	var task string
 	return s.locks.Change(ctx, balancer,
 		func() (err error) {
 			if err := s.awaitEarlier(ctx, balancer); err != nil {
 				return err
 			}
-			task, err = s.write(ctx, action, p, out)
+			task, err = s.write(ctx, region, action, p, out)
 			return err
 		},
 		func(refusal error) error {
@@ -125,7 +127,8 @@ type taskDoc struct {
 
 func (s *Session) task(ctx context.Context, id string) (taskDoc, error) {
 	var got taskDoc
-	err := s.read(ctx, actTask, params{"TaskId": id}, &got)
+	region, plain := model.SplitID(id)
+	err := s.read(ctx, region, actTask, params{"TaskId": plain}, &got)
 	return got, err
 }
 
@@ -152,17 +155,19 @@ func (s *Session) presence(ctx context.Context, ids []string) (map[string]string
 func (s *Session) statesOf(ctx context.Context, ids []string, otherwise string, stateOf func(balancerDoc) string) (map[string]string, error) {
 	out := map[string]string{}
 	var failed error
-	for some := range slices.Chunk(ids, mostIDs) {
-		found, err := s.balancersByID(ctx, some)
-		if err != nil {
-			failed = err
-			continue
-		}
-		for _, id := range some {
-			out[id] = otherwise
-		}
-		for _, d := range found {
-			out[d.ID] = stateOf(d)
+	for region, of := range byRegion(ids) {
+		for some := range slices.Chunk(of, mostIDs) {
+			found, err := s.balancersByID(ctx, region, some)
+			if err != nil {
+				failed = err
+				continue
+			}
+			for _, id := range some {
+				out[model.IDIn(region, id)] = otherwise
+			}
+			for _, d := range found {
+				out[d.ID] = stateOf(d)
+			}
 		}
 	}
 	return out, failed

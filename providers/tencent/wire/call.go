@@ -12,6 +12,7 @@ import (
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/meter"
+	"github.com/berth-lb/berth/providers/tencent/model"
 )
 
 // The CLB API.
@@ -25,6 +26,9 @@ type answer struct {
 	*tchttp.BaseResponse
 	Response json.RawMessage `json:"Response"`
 }
+
+// fieldBalancer is the parameter of a call about a load balancer.
+const fieldBalancer = "LoadBalancerId"
 
 // params are the parameters of a call.
 type params = map[string]any
@@ -62,22 +66,31 @@ func refusedOf(err error) (*tcerr.TencentCloudSDKError, bool) {
 	return refusal, true
 }
 
-// read makes a reading call. Errors are faults.
-func (s *Session) read(ctx context.Context, action string, p params, out any) error {
-	return s.limits.Read(ctx, errorTable(), action, func(ctx context.Context) error {
-		_, err := sendCall(ctx, s.client, action, p, out)
+// read makes a reading call in a region. Errors are faults.
+func (s *Session) read(ctx context.Context, region, action string, p params, out any) error {
+	at := s.regions.in(region)
+	return at.limits.Read(ctx, errorTable(), action, func(ctx context.Context) error {
+		_, err := sendCall(ctx, at.client, action, p, out)
 		return err
 	})
 }
 
-// write makes a writing call and returns its task. Errors are faults; Ambiguous if the call may have
+// readOf makes a reading call about a load balancer, in its region.
+func (s *Session) readOf(ctx context.Context, balancer, action string, p params, out any) error {
+	region, id := model.SplitID(balancer)
+	p[fieldBalancer] = id
+	return s.read(ctx, region, action, p, out)
+}
+
+// write makes a writing call in a region and returns its task. Errors are faults; Ambiguous if the call may have
 // taken effect without an answer.
-func (s *Session) write(ctx context.Context, action string, p params, out any) (task string, err error) {
-	err = s.limits.Write(ctx, errorTable(), action, func(ctx context.Context) (err error) {
-		task, err = sendCall(ctx, s.client, action, p, out)
+func (s *Session) write(ctx context.Context, region, action string, p params, out any) (task string, err error) {
+	at := s.regions.in(region)
+	err = at.limits.Write(ctx, errorTable(), action, func(ctx context.Context) (err error) {
+		task, err = sendCall(ctx, at.client, action, p, out)
 		return err
 	})
-	return task, err
+	return model.IDIn(region, task), err
 }
 
 // meterLanguage says how requests and refusals are counted. Refusals have status 200.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
+	"github.com/berth-lb/berth/providers/tencent/model"
 )
 
 const roleFile = "tencent.json"
@@ -20,7 +21,11 @@ const (
 // Diagnose makes a call without effect for each action of the role that has one, and compares the quotas. CAM evaluates no action
 // before it is used.
 func (s *Session) Diagnose(ctx context.Context, roles providers.Roles) []providers.Diagnosis {
-	return append(s.trials().Diagnose(ctx, roles), s.diagnoseQuotas(ctx)...)
+	out := s.trials().Diagnose(ctx, roles)
+	for _, region := range append([]string{""}, s.config.OtherRegions()...) {
+		out = append(out, s.diagnoseQuotas(ctx, region)...)
+	}
+	return out
 }
 
 // trials declares the call without effect of each action. One action creates a load balancer by itself, and those of tags are applied
@@ -41,12 +46,12 @@ func (s *Session) buildTrials() map[string][]providers.Trial {
 	out := map[string][]providers.Trial{}
 	add := func(action string, reads, absent bool, p params) {
 		if absent && action != actTask && action != actDeleteBalancer {
-			p = mergeParams(p, params{"LoadBalancerId": absentBalancer})
+			p = mergeParams(p, params{fieldBalancer: absentBalancer})
 		}
-		call := func(ctx context.Context) error { return s.read(ctx, action, p, nil) }
+		call := func(ctx context.Context) error { return s.read(ctx, "", action, p, nil) }
 		if !reads {
 			call = func(ctx context.Context) error {
-				_, err := s.write(ctx, action, p, nil)
+				_, err := s.write(ctx, "", action, p, nil)
 				return err
 			}
 		}
@@ -86,9 +91,10 @@ func mergeParams(a, b params) params {
 // actQuota is needed by the check of quotas alone.
 const actQuota = "DescribeQuota"
 
-// diagnoseQuotas compares the quotas of load balancers with what is used.
+// diagnoseQuotas compares the quotas of load balancers of a region with what is used.
 // Source: CLB API 2018-03-17, DescribeQuota.
-func (s *Session) diagnoseQuotas(ctx context.Context) []providers.Diagnosis {
+func (s *Session) diagnoseQuotas(ctx context.Context, region string) []providers.Diagnosis {
+	about := strings.TrimSuffix("quotas in "+region, " in ")
 	var answer struct {
 		Quotas []struct {
 			ID      string `json:"QuotaId"`
@@ -96,18 +102,18 @@ func (s *Session) diagnoseQuotas(ctx context.Context) []providers.Diagnosis {
 			Limit   int    `json:"QuotaLimit"`
 		} `json:"QuotaSet"`
 	}
-	if err := s.read(ctx, actQuota, params{}, &answer); err != nil {
-		return []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "quotas", err.Error(), "Allow clb:DescribeQuota to these credentials, and run the command again.")}
+	if err := s.read(ctx, region, actQuota, params{}, &answer); err != nil {
+		return []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, about, err.Error(), "Allow clb:DescribeQuota to these credentials, and run the command again.")}
 	}
 	var out []providers.Diagnosis
 	for _, q := range answer.Quotas {
 		// Quotas of what one load balancer can have come without a number in use.
 		if q.Current != nil && strings.HasPrefix(q.ID, "TOTAL_") && strings.HasSuffix(q.ID, "_CLB_QUOTA") {
-			out = append(out, providers.WithinQuota(q.ID, *q.Current, q.Limit))
+			out = append(out, providers.WithinQuota(model.IDIn(region, q.ID), *q.Current, q.Limit))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, providers.Unchecked(providers.CheckQuota, "quotas", "the answer has no quota of load balancers", "Look at the quotas of CLB in the console."))
+		out = append(out, providers.Unchecked(providers.CheckQuota, about, "the answer has no quota of load balancers", "Look at the quotas of CLB in the console."))
 	}
 	return out
 }

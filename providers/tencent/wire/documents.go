@@ -28,13 +28,14 @@ type balancerDoc struct {
 	Address6     string   `json:"AddressIPv6"`
 	Groups       []string `json:"SecureGroups"`
 	PassToTarget bool     `json:"LoadBalancerPassToTarget"`
-	Flags        []string `json:"AttributeFlags"`
 	Created      string   `json:"CreateTime"`
 	Network      struct {
 		ChargeType string `json:"InternetChargeType"`
 		Bandwidth  int    `json:"InternetMaxBandwidthOut"`
 	} `json:"NetworkAttributes"`
 	Tags []tagDoc `json:"Tags"`
+
+	region string // empty: that of the cluster
 }
 
 type tagDoc struct {
@@ -57,8 +58,8 @@ func (d balancerDoc) tags() map[string]string {
 
 func (d balancerDoc) spec() model.Balancer {
 	out := model.Balancer{
-		Name: d.Name, Type: d.Type, VPC: d.VPC, Subnet: d.Subnet, ChargeType: d.Network.ChargeType, Bandwidth: d.Network.Bandwidth, PassToTarget: strconv.FormatBool(d.PassToTarget),
-		Groups: d.Groups, Tags: d.tags(), Addresses: d.Addresses, Domain: cmp.Or(d.Domain, d.OldDomain), Protected: slices.Contains(d.Flags, "DeleteProtect"), IPVersion: "IPV4",
+		Name: d.Name, Type: d.Type, Region: d.region, VPC: d.VPC, Subnet: d.Subnet, ChargeType: d.Network.ChargeType, Bandwidth: d.Network.Bandwidth, PassToTarget: strconv.FormatBool(d.PassToTarget),
+		Groups: d.Groups, Tags: d.tags(), Addresses: d.Addresses, Domain: cmp.Or(d.Domain, d.OldDomain), IPVersion: "IPV4",
 	}
 	switch {
 	case strings.EqualFold(d.IPv6Mode, "IPv6FullChain"):

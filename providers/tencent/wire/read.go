@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -14,31 +15,37 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// listBalancers is the name of the list of load balancers, in errors.
-const listBalancers = "list of load balancers"
-
-// Read returns the observed state of many Services at once: one list of load balancers for all of
+// Read returns the observed state of many Services at once: one list of load balancers of each region for all of
 // them, and the parts of each load balancer that a Service uses.
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	batch := kit.NewReadBatch()
-	var balancers []balancerDoc
-	asks := make([]map[string]bool, len(scopes))
-	needed := false
+	balancers := map[string][]balancerDoc{} // by region
+	asks, places := make([]map[string]bool, len(scopes)), make([][]string, len(scopes))
+	var lists []kit.List
 	for i, scope := range scopes {
-		asks[i] = map[string]bool{listBalancers: len(scope.Own) > 0}
-		needed = needed || len(scope.Own) > 0
+		asks[i], places[i] = map[string]bool{}, s.regions.of(scope)
+		for _, region := range places[i] {
+			asks[i][listName(region)] = true
+			if _, listed := balancers[region]; listed {
+				continue
+			}
+			balancers[region] = nil
+			lists = append(lists, kit.List{Name: listName(region), Run: func() error {
+				all, err := s.allBalancers(ctx, region)
+				batch.Keep(func() { balancers[region] = all })
+				return err
+			}})
+		}
 	}
-	if needed {
-		batch.Lists(kit.List{Name: listBalancers, Run: func() (err error) {
-			balancers, err = s.allBalancers(ctx)
-			return err
-		}})
-	}
+	batch.Lists(lists...)
 	finders := make([]*finder, len(scopes))
 	var details []kit.Detail
 	for i, scope := range scopes {
 		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}}
-		finders[i].find(ctx, balancers)
+		for _, region := range places[i] {
+			finders[i].lists = append(finders[i].lists, balancers[region])
+		}
+		finders[i].find(ctx)
 		details = append(details, finders[i].details(ctx)...)
 	}
 	batch.Details(details)
@@ -66,52 +73,23 @@ type page struct {
 	Balancers []balancerDoc `json:"LoadBalancerSet"`
 }
 
-// allBalancers returns the load balancers of the region.
-func (s *Session) allBalancers(ctx context.Context) ([]balancerDoc, error) {
-	var out []balancerDoc
-	for {
-		var got page
-		if err := s.read(ctx, actListBalancers, params{"Offset": len(out), "Limit": pageSize}, &got); err != nil {
-			return nil, err
-		}
-		if got.Total == nil { // an answer without a list is no empty list
-			return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListBalancers)
-		}
-		out = append(out, got.Balancers...)
-		if len(got.Balancers) == 0 || len(out) >= *got.Total {
-			return out, nil
-		}
-	}
-}
-
-// balancersByID returns the load balancers of some ids that exist.
-func (s *Session) balancersByID(ctx context.Context, ids []string) ([]balancerDoc, error) {
-	var out []balancerDoc
-	for part := range slices.Chunk(ids, mostIDs) {
-		var got page
-		if err := s.read(ctx, actListBalancers, params{"LoadBalancerIds": part, "Limit": pageSize}, &got); err != nil {
-			return nil, err
-		}
-		if got.Total == nil {
-			return nil, fault.New(fault.Unavailable, "the answer of %s has no list", actListBalancers)
-		}
-		out = append(out, got.Balancers...)
-	}
-	return out, nil
-}
-
 // finder assembles what was found of one Service.
 type finder struct {
 	session *Session
 	scope   providers.Scope
+	lists   [][]balancerDoc // of the regions of the Service
 	out     *stack.Stack
 	things  []string // ids of the load balancers that were looked at
 	parts   []in
 	err     error
 }
 
-// find selects the Service's load balancers of a list.
-func (f *finder) find(ctx context.Context, all []balancerDoc) {
+// find selects the Service's load balancers of the lists.
+func (f *finder) find(ctx context.Context) {
+	all := slices.Concat(f.lists...)
+	if len(f.lists) == 1 {
+		all = f.lists[0] // shared with other Services
+	}
 	cluster, uid := f.session.config.ClusterID, f.scope.Owner.UID
 	for _, l := range f.scope.Own {
 		switch l.By {
@@ -164,6 +142,7 @@ func (f *finder) marked(d balancerDoc) kit.Marked {
 
 func (f *finder) take(d balancerDoc, mark model.Mark) {
 	f.things = append(f.things, d.ID)
+	f.session.regions.place(f.scope.Owner.UID, d.ID)
 	r := stack.Resource{Key: model.OwnKey(), ID: d.ID, Proof: stack.Tag, State: stateOf(d), Spec: d.spec()}
 	if mark == model.Kept {
 		r.Ownership = stack.External
@@ -263,7 +242,7 @@ func (s *Session) partsOf(ctx context.Context, of in) ([]stack.Resource, error) 
 	var got struct {
 		Listeners *[]listenerDoc `json:"Listeners"`
 	}
-	if err := s.read(ctx, actListListeners, params{"LoadBalancerId": of.balancer.ID}, &got); err != nil {
+	if err := s.readOf(ctx, of.balancer.ID, actListListeners, params{}, &got); err != nil {
 		return nil, err
 	}
 	if got.Listeners == nil {
@@ -293,7 +272,7 @@ func (s *Session) boundTo(ctx context.Context, balancer string, ids []string) (m
 		var got struct {
 			Listeners *[]boundDoc `json:"Listeners"`
 		}
-		if err := s.read(ctx, actListTargets, params{"LoadBalancerId": balancer, "ListenerIds": part}, &got); err != nil {
+		if err := s.readOf(ctx, balancer, actListTargets, params{"ListenerIds": part}, &got); err != nil {
 			return nil, err
 		}
 		if got.Listeners == nil {
@@ -344,11 +323,16 @@ func (s *Session) notedByOther(id string, o stack.Owner) string {
 	return ""
 }
 
-// Orphans implements providers.Sweeper. The tags tell the cluster and the Service's UID.
+// Orphans implements providers.Sweeper. The tags tell the cluster and the Service's UID. Other regions than that of the
+// cluster are searched if the configuration names them, or a Service that the session has read.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
-	all, err := s.allBalancers(ctx)
-	if err != nil {
-		return nil, err
+	var all []balancerDoc
+	for _, region := range s.regions.names(append(s.config.OtherRegions(), "")...) {
+		some, err := s.allBalancers(ctx, region)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", listName(region), err)
+		}
+		all = append(all, some...)
 	}
 	var scopes []providers.Scope
 	for _, d := range all {
@@ -358,7 +342,9 @@ func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.St
 		if uid == "" || lives || model.MarkOf(tags, s.config.ClusterID, uid) != model.Ours {
 			continue
 		}
-		scopes = append(scopes, model.OwnedScope(model.Identity{Owner: stack.Owner{Name: d.Name, UID: uid}, Config: s.config}))
+		scope := model.OwnedScope(model.Identity{Owner: stack.Owner{Name: d.Name, UID: uid}, Config: s.config})
+		scope.Own = append(scope.Own, providers.Lookup{Kind: model.KindBalancer, By: model.ByRegion, Value: d.region})
+		scopes = append(scopes, scope)
 	}
 	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,10 @@ import (
 	"github.com/berth-lb/berth/providers/tencent/model"
 )
 
-// Session is an open connection to one account in one region. It is safe for concurrent use.
+// Session is an open connection to one account. Most of its calls are about the region of the cluster. It is safe for concurrent use.
 type Session struct {
 	config  model.Config
-	client  *common.Client
-	limits  *kit.Limits
+	regions *regions
 	now     func() time.Time
 	notes   providers.Notes
 	locks   *kit.Locks
@@ -97,9 +97,12 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 	if err != nil {
 		return nil, c, err
 	}
-	s.client = common.NewCommonClient(credential, c.Region, settings).WithRequestClient(strings.TrimSpace("berth " + env.UserAgent))
-	s.client.WithHttpTransport(meter.New(bounded{kit.Transport()}, env.Calls, meterLanguage()))
-	s.limits = kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})
+	transport := meter.New(bounded{kit.Transport()}, env.Calls, meterLanguage())
+	s.regions = newRegions(func(name string) region {
+		client := common.NewCommonClient(credential, cmp.Or(name, c.Region), settings).WithRequestClient(strings.TrimSpace("berth " + env.UserAgent))
+		client.WithHttpTransport(transport)
+		return region{client, kit.NewLimits(kit.LimitOptions{Buckets: rateBuckets(), Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited})}
+	})
 	s.tokens = kit.NewTokens(tokenAge, s.now, func(err error) bool { return codeOf(err) == codeTokenUsed })
 	s.tasks = kit.NewSettling(s.taskStates, func(state string) bool { return state == taskRunning }).OneByOne().Usually(usualTask)
 	s.created = kit.NewSettling(s.creations, func(state string) bool { return state == statePending }).Usually(usualCreation)
@@ -174,7 +177,7 @@ const (
 	actSetTargetWeights = "BatchModifyTargetWeight"
 )
 
-// Documented rates of each action, and of deletions.
+// Documented rates of each action in a region, and of deletions.
 // Sources: tencentcloudstack/terraform-provider-tencentcloud:tencentcloud/ratelimit/config.go; CLB API
 // 2018-03-17, DeleteLoadBalancer.
 const (

@@ -123,6 +123,7 @@ func serviceCases(c *simtencent.Cloud) []props.Case {
 		props.Service("pods", map[string]string{cloud + "direct-access": "true"}),
 		props.Service("weighted", map[string]string{kube + "local-svc-only-bind-node-with-pod": "true", cloud + "local-svc-weighted-balance": "true"}, props.Local),
 		props.Service("existing", map[string]string{kube + "tke-existed-lbid": c.Seed.Users}),
+		props.Service("away", map[string]string{cloud + "cross-region-id": "ap-chongqing", cloud + "cross-vpc-id": "vpc-mjekzyps"}),
 	}
 }
 

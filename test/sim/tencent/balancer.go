@@ -31,7 +31,7 @@ func listBalancers(v *visit) (any, error) {
 	found := v.State.All(balancers, func(lb rest.Object) bool {
 		made, _ := time.Parse(timeFormat, lb.Text("CreateTime"))
 		switch {
-		case lb.Text("Region") != v.HTTP.Header.Get("X-TC-Region"), len(ids) > 0 && !slices.Contains(ids, lb.Text("id")):
+		case lb.Text("Region") != v.region(), len(ids) > 0 && !slices.Contains(ids, lb.Text("id")):
 			return false
 		case len(ids) == 0 && v.Time.Sub(made) < v.cloud.opt.TagLag:
 			return false
@@ -89,7 +89,7 @@ func createBalancer(v *visit) (any, error) {
 		"id": id, owner: id, "LoadBalancerName": v.Body.Text("LoadBalancerName"), "LoadBalancerType": kind, "Forward": 1, "Status": 0, "LoadBalancerVips": []any{},
 		"Domain": "", "LoadBalancerDomain": "", "VpcId": v.Body.Text("VpcId"), "SubnetId": v.Body.Text("SubnetId"), "AddressIPVersion": "ipv4", "IPv6Mode": "", "AddressIPv6": "",
 		"ChargeType": "POSTPAID_BY_HOUR", "SecureGroups": []any{}, "LoadBalancerPassToTarget": v.Body.Truth("LoadBalancerPassToTarget"), "AttributeFlags": []any{}, "Isolation": 0,
-		"SnatPro": v.Body.Truth("SnatPro"), "SnatIps": listOf(v.Body, "SnatIps"), "Tags": listOf(v.Body, "Tags"), "SlaType": v.Body.Text("SlaType"), "Region": v.HTTP.Header.Get("X-TC-Region"),
+		"SnatPro": v.Body.Truth("SnatPro"), "SnatIps": listOf(v.Body, "SnatIps"), "Tags": listOf(v.Body, "Tags"), "SlaType": v.Body.Text("SlaType"), "Region": v.region(),
 		"NetworkAttributes": rest.Object{}, "CreateTime": v.Time.UTC().Format(timeFormat), "Zones": v.Body.List("Zones"),
 	}
 	if lb.Text("LoadBalancerName") == "" || len(v.State.Having(balancers, "LoadBalancerName", lb.Text("LoadBalancerName"))) > 0 {
@@ -125,8 +125,10 @@ func (v *visit) checkNew(kind string) error {
 	switch {
 	case kind != "OPEN" && kind != "INTERNAL":
 		return refuseValue("LoadBalancerType", "%q is not OPEN or INTERNAL", kind)
-	case len(v.State.Having(balancers, "LoadBalancerType", kind)) >= v.cloud.opt.Limits.LoadBalancers:
+	case v.count(kind) >= v.cloud.opt.Limits.LoadBalancers:
 		return refuseCall("LimitExceeded", "The quota of %d load balancers of type %s is exceeded.", v.cloud.opt.Limits.LoadBalancers, kind)
+	case v.Body.Text("VpcId") == v.cloud.Seed.VPC && v.region() != v.cloud.Seed.Region:
+		return refuseCall("InvalidParameterValue", "The VPC %s is not found.", v.Body.Text("VpcId"))
 	case kind == "INTERNAL" && (v.Body.Text("SubnetId") == "" || v.Body.Text("VpcId") == ""):
 		return refuseCall("MissingParameter", "SubnetId and VpcId are required for an internal load balancer.")
 	case kind == "OPEN" && v.Body.Text("SubnetId") != "" && version != "IPv6FullChain":
@@ -202,14 +204,15 @@ func deleteBalancers(v *visit) (any, error) {
 		}
 	}
 	for range ids {
-		v.State.deleted = append(v.State.deleted, v.Time)
+		v.State.deleted[v.region()] = append(slices.Clone(v.State.deleted[v.region()]), v.Time)
 	}
 	return v.begin(ids[0], "deleted", nil), nil
 }
 
 // guard refuses a deletion that may be a mistake.
 func (v *visit) guard(lb rest.Object) error {
-	v.State.deleted = slices.DeleteFunc(v.State.deleted, func(at time.Time) bool { return v.Time.Sub(at) >= guardWindow })
+	deleted := slices.DeleteFunc(slices.Clone(v.State.deleted[v.region()]), func(at time.Time) bool { return v.Time.Sub(at) >= guardWindow })
+	v.State.deleted[v.region()] = deleted
 	bound := 0
 	for _, c := range []string{listeners, rules} {
 		for _, o := range v.State.Having(c, owner, lb.Text("id")) {
@@ -222,8 +225,8 @@ func (v *visit) guard(lb rest.Object) error {
 		return refuseCall("OperationDenied", "The deletion protection of the load balancer %s is on.", lb.Text("id"))
 	case lb.Text("ChargeType") == "PREPAID":
 		return refuseCall("UnsupportedOperation", "The load balancer %s is prepaid.", lb.Text("id"))
-	case len(v.State.deleted) >= v.cloud.opt.Limits.Deletions:
-		return refuseCall("FailedOperation.FrequencyCheckRisk", "%d load balancers were deleted within 5 minutes.", len(v.State.deleted))
+	case len(deleted) >= v.cloud.opt.Limits.Deletions:
+		return refuseCall("FailedOperation.FrequencyCheckRisk", "%d load balancers were deleted within 5 minutes.", len(deleted))
 	case bound >= guardTargets && !force:
 		return refuseCall("FailedOperation.TargetNumCheckRisk", "%d targets are bound to the load balancer %s.", bound, lb.Text("id"))
 	case bound > 0 && numberOf(lb, "traffic", 0) > guardTraffic && !force:
@@ -254,7 +257,7 @@ func setAttributes(v *visit, lb rest.Object) (rest.Object, error) {
 // setGroups replaces the security groups of a load balancer.
 func setGroups(v *visit, lb rest.Object) (rest.Object, error) {
 	for _, id := range v.Body.Texts("SecurityGroups") {
-		if _, ok := v.State.Get(groups, id); !ok {
+		if _, ok := v.State.Get(groups, id); !ok || lb.Text("Region") != v.cloud.Seed.Region {
 			return nil, refuseCall("InvalidParameterValue", "The security group %s is not found.", id)
 		}
 	}

@@ -56,7 +56,7 @@ func Operations() []string { return rest.Operations(allRoutes()) }
 // balancer returns a load balancer by its id.
 func (v *visit) balancer(id string) (rest.Object, error) {
 	lb, ok := v.State.Get(balancers, id)
-	if !ok || lb.Text("Region") != v.HTTP.Header.Get("X-TC-Region") {
+	if !ok || lb.Text("Region") != v.region() {
 		return nil, refuseCall("InvalidParameter.LBIdNotFound", "The load balancer %s is not found.", id)
 	}
 	return lb, nil
@@ -114,13 +114,18 @@ func getTask(v *visit) (any, error) {
 	return v.answer(rest.Object{"Status": 0, "LoadBalancerIds": []any{t.balancer}}), nil
 }
 
+// count returns the number of load balancers of a network type in the region of the call.
+func (v *visit) count(kind string) int {
+	return len(v.State.All(balancers, func(lb rest.Object) bool { return lb.Text("LoadBalancerType") == kind && lb.Text("Region") == v.region() }))
+}
+
 // getQuotas answers the quotas of the region. Those of what one load balancer can have come without a number in use.
 // Source: CLB API 2018-03-17, DescribeQuota.
 func getQuotas(v *visit) (any, error) {
 	most := v.cloud.opt.Limits
 	items := []any{rest.Object{"QuotaId": "TOTAL_LISTENER_QUOTA", "QuotaCurrent": nil, "QuotaLimit": most.Listeners}}
 	for id, kind := range map[string]string{"TOTAL_OPEN_CLB_QUOTA": "OPEN", "TOTAL_INTERNAL_CLB_QUOTA": "INTERNAL"} {
-		items = append(items, rest.Object{"QuotaId": id, "QuotaCurrent": len(v.State.Having(balancers, "LoadBalancerType", kind)), "QuotaLimit": most.LoadBalancers})
+		items = append(items, rest.Object{"QuotaId": id, "QuotaCurrent": v.count(kind), "QuotaLimit": most.LoadBalancers})
 	}
 	return v.answer(rest.Object{"QuotaSet": items}), nil
 }

@@ -34,7 +34,7 @@ type state struct {
 	made    int // objects created so far, for identifiers
 	calls   int // answered so far
 	tasks   map[string]task
-	deleted []time.Time // of load balancers, lately
+	deleted map[string][]time.Time // of load balancers, lately, by region
 }
 
 // task is one write on its way.
@@ -46,10 +46,10 @@ type task struct {
 	ends     string // what becomes of the load balancer then: created, deleted or nothing
 }
 
-func newState() *state { return &state{Tables: rest.Tables{}, tasks: map[string]task{}} }
+func newState() *state { return &state{Tables: rest.Tables{}, tasks: map[string]task{}, deleted: map[string][]time.Time{}} }
 
 func (s *state) Clone() *state {
-	return &state{Tables: s.Tables.Clone(), made: s.made, calls: s.calls, tasks: maps.Clone(s.tasks), deleted: slices.Clone(s.deleted)}
+	return &state{Tables: s.Tables.Clone(), made: s.made, calls: s.calls, tasks: maps.Clone(s.tasks), deleted: maps.Clone(s.deleted)}
 }
 
 // Settle ends the tasks that are due.

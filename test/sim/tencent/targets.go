@@ -129,13 +129,13 @@ func registerTargets(v *visit, lb rest.Object) (rest.Object, error) {
 	})
 }
 
-// checkTarget refuses a target that a load balancer cannot have. In another network than the machines it reaches addresses
-// alone, and only with SnatPro. Source: https://cloud.tencent.com/document/product/457/59094.
+// checkTarget refuses a target that a load balancer cannot have. In another network or region than the machines it reaches
+// addresses alone, and only with SnatPro. Source: https://cloud.tencent.com/document/product/457/59094.
 func (v *visit) checkTarget(lb, t rest.Object) error {
 	id, address := t.Text("InstanceId"), t.Text("EniIp")
 	port, weight := numberOf(t, "Port", 0), numberOf(t, "Weight", 10)
 	_, known := v.State.Get(instances, id)
-	crosses := lb.Text("VpcId") != v.cloud.Seed.VPC
+	crosses := lb.Text("VpcId") != v.cloud.Seed.VPC || lb.Text("Region") != v.cloud.Seed.Region
 	switch {
 	case (id == "") == (address == ""):
 		return refuseCall("InvalidParameter", "A target has exactly one of InstanceId and EniIp.")

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,14 +52,24 @@ func (v *visit) Envelope(r *rest.Error) rest.Answer {
 
 // Admit implements rest.Caller: calls name a region and are signed.
 func (v *visit) Admit() error {
-	if v.Service != apiSTS && v.HTTP.Header.Get("X-TC-Region") == "" {
+	switch {
+	case v.Service == apiSTS:
+	case v.region() == "":
 		return refuseCall("MissingParameter", "The request is missing a required parameter Region.")
+	case v.region() != v.cloud.opt.Region && !slices.Contains(otherRegions(), v.region()):
+		return refuseCall("UnsupportedRegion", "The region %s is not supported.", v.region())
 	}
 	if err := v.verify(); err != nil {
 		return err
 	}
 	return v.authorize()
 }
+
+// region returns the region of the call.
+func (v *visit) region() string { return v.HTTP.Header.Get("X-TC-Region") }
+
+// otherRegions are the regions in which the account has networks and no machines.
+func otherRegions() []string { return []string{"ap-chongqing", "ap-shanghai"} }
 
 // The keys of the account.
 const (
