@@ -35,6 +35,16 @@ func BackendsOf(svc *corev1.Service, nodes NodeSet, epslices []*discoveryv1.Endp
 	}
 }
 
+// BackendsIn computes the backends in slices that belong to no Service: all ports of the slices, and all endpoints, ready
+// or not.
+func BackendsIn(epslices []*discoveryv1.EndpointSlice) Backends {
+	if len(epslices) == 0 {
+		return Backends{}
+	}
+	families := []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+	return Backends{Families: families, Endpoints: EndpointsOf(families, portsIn(epslices), epslices, KeepUnready)}
+}
+
 // Digest returns a short hash of everything that changes a load balancer: equal
 // digests, equal stacks. Pending nodes and skipped slices are left out, because they
 // are only reported to the user.

@@ -159,6 +159,23 @@ func portIn(s *discoveryv1.EndpointSlice, port ServicePort) (int32, bool) {
 	return 0, false
 }
 
+// portsIn returns the ports that slices have, by name and protocol.
+func portsIn(epslices []*discoveryv1.EndpointSlice) []ServicePort {
+	var out []ServicePort
+	for _, s := range epslices {
+		for _, p := range s.Ports {
+			one := ServicePort{Name: orElse(p.Name, ""), Protocol: orElse(p.Protocol, corev1.ProtocolTCP)}
+			if !slices.ContainsFunc(out, func(o ServicePort) bool { return o.Name == one.Name && o.Protocol == one.Protocol }) {
+				out = append(out, one)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ServicePort) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Protocol, b.Protocol))
+	})
+	return out
+}
+
 // servingEndpoints returns the serving endpoints of a slice, or all. Of an endpoint's addresses
 // only the first counts, and a condition that is not set means ready, serving and not
 // terminating. Source: k8s.io/api/discovery/v1.

@@ -43,6 +43,9 @@ const (
 	Secret    ObjectKind = "Secret"
 	ConfigMap ObjectKind = "ConfigMap"
 	Service   ObjectKind = "Service"
+	// Endpoints are the EndpointSlices of a name, whether a Service has it or not, or the Endpoints of the
+	// name if there are none.
+	Endpoints ObjectKind = "Endpoints"
 )
 
 // Reference names an object of Kubernetes that a Service refers to.
@@ -61,7 +64,7 @@ type Object struct {
 	// Service is one that another Service refers to, with its EndpointSlices if the cloud
 	// needs endpoints; nil: unknown.
 	Service *corev1.Service
-	Slices  []*discoveryv1.EndpointSlice
+	Slices  []*discoveryv1.EndpointSlice // of a Service, or of Endpoints; nil: unknown
 	// Spec is that of an object of another API; nil: unknown.
 	Spec map[string]any
 	// Why explains to the user why the object is unknown; empty if it is known.
@@ -70,7 +73,7 @@ type Object struct {
 
 // String returns no contents.
 func (o Object) String() string {
-	if o.Data == nil && o.Service == nil && o.Spec == nil {
+	if o.Data == nil && o.Service == nil && o.Spec == nil && o.Slices == nil {
 		return "(" + o.Why + ")"
 	}
 	return "(contents)"
@@ -82,10 +85,11 @@ func (o Object) GoString() string { return o.String() }
 // MarshalText returns no contents.
 func (o Object) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Backends returns the backends of a Service, without the nodes; empty if it is unknown.
+// Backends returns the backends of a Service or of Endpoints, without the nodes; empty if they are unknown. The ports of
+// Endpoints are their own.
 func (o Object) Backends() nodeports.Backends {
 	if o.Service == nil {
-		return nodeports.Backends{}
+		return nodeports.BackendsIn(o.Slices)
 	}
 	return nodeports.BackendsOf(o.Service, nodeports.NodeSet{}, o.Slices, nodeports.FallbackOf(o.Service))
 }

@@ -27,7 +27,7 @@ func (c *Controller) serviceChanged(old, now *corev1.Service) {
 	}
 	key := now.Namespace + "/" + now.Name
 	if old.UID != now.UID || !equality.Semantic.DeepEqual(old.Spec, now.Spec) {
-		c.objects.changed(referenceTo(key), byUser)
+		c.objects.changed(referenceTo(providers.Service, key), byUser)
 	}
 	answered := c.writes.newest(key, old)
 	if isOlderVersion(now.ResourceVersion, answered.ResourceVersion) {
@@ -153,13 +153,32 @@ func (c *Controller) endpointsChanged(key string) {
 	if c.seen.get(key) != nil {
 		c.queue.Add(key, byEndpoints)
 	}
-	c.objects.changed(referenceTo(key), byEndpoints)
+	for _, kind := range []providers.ObjectKind{providers.Service, providers.Endpoints} {
+		c.objects.changed(referenceTo(kind, key), byEndpoints)
+	}
 }
 
-// referenceTo returns the reference of another Service to the one of a key.
-func referenceTo(key string) providers.Reference {
+// referenceTo returns the reference of another Service to the object of a key.
+func referenceTo(kind providers.ObjectKind, key string) providers.Reference {
 	namespace, name, _ := strings.Cut(key, "/")
-	return providers.Reference{Kind: providers.Service, Namespace: namespace, Name: name}
+	return providers.Reference{Kind: kind, Namespace: namespace, Name: name}
+}
+
+// completeObject returns an object that a Service refers to with what is cached: a Service, and EndpointSlices. Of Endpoints
+// the EndpointSlices count, as far as there are some.
+func (c *Controller) completeObject(ref providers.Reference, watched providers.Object) providers.Object {
+	switch ref.Kind {
+	case providers.Service:
+		return c.referredTo(ref)
+	case providers.Endpoints:
+		if found := c.endpoints.Named(ref.Namespace, ref.Name); len(found) > 0 {
+			return providers.Object{Slices: found}
+		}
+		if watched.Slices != nil {
+			watched.Slices = c.endpoints.Admitted(ref.Namespace, watched.Slices)
+		}
+	}
+	return watched
 }
 
 // referredTo returns a Service that another one refers to, as far as it is known.
@@ -186,6 +205,6 @@ func (c *Controller) namespaceChanged(namespace string) {
 func (c *Controller) serviceSeen(obj any) {
 	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 		c.queue.Add(key, byUser)
-		c.objects.changed(referenceTo(key), byUser)
+		c.objects.changed(referenceTo(providers.Service, key), byUser)
 	}
 }

@@ -98,7 +98,7 @@ func New(client kubernetes.Interface, factory informers.SharedInformerFactory, r
 		return nil, err
 	}
 	if r.WantsObjects() {
-		c.objects = newObjectView(client, o.Custom, c.referredTo, c.queue.Add)
+		c.objects = newObjectView(client, o.Custom, c.completeObject, c.queue.Add)
 	}
 	return c, nil
 }

@@ -9,12 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -33,10 +31,11 @@ const objectPatience = 10 * time.Second
 // else is read, and the right to named objects is enough. Services and their endpoints are
 // cached anyway. A nil view is empty.
 type objectView struct {
-	client   kubernetes.Interface
-	custom   dynamic.Interface // for objects of other APIs
-	wake     func(key string, why kit.Urgency)
-	services func(ref providers.Reference) providers.Object
+	client kubernetes.Interface
+	custom dynamic.Interface // for objects of other APIs
+	wake   func(key string, why kit.Urgency)
+	// cached completes an object with what is cached anyway: a Service, or EndpointSlices.
+	cached func(ref providers.Reference, watched providers.Object) providers.Object
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // watches live as long as the loop, not as a visit
@@ -55,8 +54,8 @@ type watchedObject struct {
 	known   chan struct{} // closed after the first answer
 }
 
-func newObjectView(client kubernetes.Interface, custom dynamic.Interface, services func(providers.Reference) providers.Object, wake func(string, kit.Urgency)) *objectView {
-	return &objectView{client: client, custom: custom, services: services, wake: wake, watched: map[providers.Reference]*watchedObject{}}
+func newObjectView(client kubernetes.Interface, custom dynamic.Interface, cached func(providers.Reference, providers.Object) providers.Object, wake func(string, kit.Urgency)) *objectView {
+	return &objectView{client: client, custom: custom, cached: cached, wake: wake, watched: map[providers.Reference]*watchedObject{}}
 }
 
 // begin sets the context of watches.
@@ -96,14 +95,14 @@ func (v *objectView) objectsOf(ctx context.Context, key string, refers []provide
 	defer done()
 	for ref, w := range watched {
 		if w.informer == nil {
-			out[ref] = v.services(ref)
+			out[ref] = v.cached(ref, providers.Object{})
 			continue
 		}
 		select {
 		case <-w.known:
 		case <-patience.Done():
 		}
-		out[ref] = w.object(ref)
+		out[ref] = v.cached(ref, w.object(ref))
 	}
 	return out
 }
@@ -183,8 +182,11 @@ func (v *objectView) selectByName(w *watchedObject, ref providers.Reference) (st
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(v.client, 0, informers.WithNamespace(ref.Namespace), informers.WithTweakListOptions(byName))
 	w.factory, w.informer = factory, factory.Core().V1().Secrets().Informer()
-	if ref.Kind == providers.ConfigMap {
+	switch ref.Kind {
+	case providers.ConfigMap:
 		w.informer = factory.Core().V1().ConfigMaps().Informer()
+	case providers.Endpoints:
+		w.informer = factory.Core().V1().Endpoints().Informer()
 	}
 	return factory.StartWithContext
 }
@@ -239,6 +241,9 @@ func (w *watchedObject) object(ref providers.Reference) providers.Object {
 	if custom, ok := found.(*unstructured.Unstructured); ok {
 		return customObject(custom)
 	}
+	if ref.Kind == providers.Endpoints {
+		return providers.Object{Slices: slicesOf(found)}
+	}
 	return providers.Object{Data: objectData(found)}
 }
 
@@ -270,6 +275,8 @@ func readObject(ctx context.Context, client kubernetes.Interface, ref providers.
 	switch ref.Kind {
 	case providers.Service:
 		return readService(ctx, client, ref)
+	case providers.Endpoints:
+		return readEndpoints(ctx, client, ref)
 	case providers.ConfigMap:
 		found, err = client.CoreV1().ConfigMaps(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	case providers.Secret:
@@ -283,15 +290,8 @@ func readService(ctx context.Context, client kubernetes.Interface, ref providers
 	if out.Service, err = client.CoreV1().Services(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
 		return out, err
 	}
-	of := labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: ref.Name}).String()
-	list, err := client.DiscoveryV1().EndpointSlices(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: of})
-	if err != nil {
-		return out, err
-	}
-	for i := range list.Items {
-		out.Slices = append(out.Slices, &list.Items[i])
-	}
-	return out, nil
+	out.Slices, err = readSlices(ctx, client, ref)
+	return out, err
 }
 
 // isAway returns the reason for an object that does not exist.

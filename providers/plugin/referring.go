@@ -20,10 +20,12 @@ func (f *follower) wakeReferring(o *opened, key string) {
 		return
 	}
 	namespace, name, _ := strings.Cut(key, "/")
-	ref := providers.Reference{Kind: providers.Service, Namespace: namespace, Name: name}
+	refers := func(ref providers.Reference) bool {
+		return (ref.Kind == providers.Service || ref.Kind == providers.Endpoints) && ref.Namespace == namespace && ref.Name == name
+	}
 	all, _ := f.view.services.Services(namespace).List(labels.Everything()) // a lister of a running informer does not fail
 	for _, svc := range all {
-		if isServed(svc) && slices.Contains(o.ListReferences(reconcile.Job{Service: svc}), ref) {
+		if isServed(svc) && slices.ContainsFunc(o.ListReferences(reconcile.Job{Service: svc}), refers) {
 			f.wake(svc.Namespace + "/" + svc.Name)
 		}
 	}

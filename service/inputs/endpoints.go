@@ -103,9 +103,31 @@ func (e *Endpoints) Of(svc *corev1.Service) ([]*discoveryv1.EndpointSlice, []net
 	return e.pods.own(svc.Namespace, e.pods.await(svc.Namespace, e.slicesOf(svc)))
 }
 
+// Named returns the slices of a name, whether a Service has it or not, as Of does.
+func (e *Endpoints) Named(namespace, name string) []*discoveryv1.EndpointSlice {
+	if e == nil {
+		return nil
+	}
+	return e.Admitted(namespace, e.named(namespace, name))
+}
+
+// Admitted returns slices of a namespace without addresses that may not be used. The result is never nil.
+func (e *Endpoints) Admitted(namespace string, all []*discoveryv1.EndpointSlice) []*discoveryv1.EndpointSlice {
+	if e == nil {
+		return []*discoveryv1.EndpointSlice{}
+	}
+	out, _ := e.pods.own(namespace, e.pods.await(namespace, all))
+	return append([]*discoveryv1.EndpointSlice{}, out...)
+}
+
 // slicesOf lists the slices of a Service as they are.
 func (e *Endpoints) slicesOf(svc *corev1.Service) []*discoveryv1.EndpointSlice {
-	found, err := e.slices.ByIndex(byService, svc.Namespace+"/"+svc.Name)
+	return e.named(svc.Namespace, svc.Name)
+}
+
+// named lists the slices of a name as they are.
+func (e *Endpoints) named(namespace, name string) []*discoveryv1.EndpointSlice {
+	found, err := e.slices.ByIndex(byService, namespace+"/"+name)
 	if err != nil {
 		klog.Background().Error(err, "endpoints") // the index exists, see WatchEndpoints
 		return nil

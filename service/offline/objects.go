@@ -24,9 +24,13 @@ func (p *planning) refer(ctx context.Context) {
 		objects := map[providers.Reference]providers.Object{}
 		var asked []providers.Reference
 		for _, ref := range p.reconciler.ListReferences(*t.job) {
-			if ref.Kind == providers.Service {
+			switch known := p.slices[ref.Namespace+"/"+ref.Name]; {
+			case ref.Kind == providers.Service:
 				objects[ref] = p.referredTo(ref)
-			} else {
+			case ref.Kind == providers.Endpoints && p.pods != nil && len(known) > 0:
+				kept, _ := p.pods(ref.Namespace, known)
+				objects[ref] = providers.Object{Slices: kept}
+			default:
 				asked = append(asked, ref)
 			}
 		}

@@ -145,13 +145,16 @@ func (r *Reconciler) keepExisting(p Parsed) Parsed {
 	return p
 }
 
-// withCurrentPods returns the objects of the last valid request with today's pods of Services.
+// withCurrentPods returns the objects of the last valid request with today's pods of Services, and today's Endpoints.
 // The rest of them stays as it was; a deleted Service has no pods.
 func withCurrentPods(good, now map[providers.Reference]providers.Object) map[providers.Reference]providers.Object {
 	out := maps.Clone(good)
 	for _, ref := range referencedServices(good) {
 		object := good[ref]
 		object.Slices = now[ref].Slices
+		if object.Service == nil {
+			object = now[ref]
+		}
 		out[ref] = object
 	}
 	return out
@@ -275,11 +278,11 @@ func (r *Reconciler) ListReferences(job Job) []providers.Reference {
 	return out
 }
 
-// referencedServices returns the Services among objects, in order.
+// referencedServices returns the Services and Endpoints among objects, in order.
 func referencedServices(objects map[providers.Reference]providers.Object) []providers.Reference {
 	var out []providers.Reference
 	for ref, object := range objects {
-		if object.Service != nil {
+		if object.Service != nil || ref.Kind == providers.Endpoints {
 			out = append(out, ref)
 		}
 	}
