@@ -119,7 +119,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   "azure" (list (list "azure.workloadIdentityClientId" .Values.azure.workloadIdentityClientId) (list "azure.workloadIdentityTenantId" .Values.azure.workloadIdentityTenantId) (list "azure.multipleLoadBalancers" .Values.azure.multipleLoadBalancers) (list "azure.namespaceSelectors" .Values.azure.namespaceSelectors) (list "azure.podPools" .Values.azure.podPools))
   "gce" (list (list "gce.serviceAccount" .Values.gce.serviceAccount))
   "oci" (list (list "oci.tlsSecrets" .Values.oci.tlsSecrets) (list "oci.certificateMaps" .Values.oci.certificateMaps) (list "oci.workloadServiceAccounts" .Values.oci.workloadServiceAccounts))
-  "tencent" (list (list "tencent.tlsSecrets" .Values.tencent.tlsSecrets) (list "tencent.serviceConfigs" .Values.tencent.serviceConfigs)) -}}
+  "tencent" (list (list "tencent.tlsSecrets" .Values.tencent.tlsSecrets) (list "tencent.serviceConfigs" .Values.tencent.serviceConfigs) (list "tencent.endpoints" .Values.tencent.endpoints)) -}}
 {{- range $cloud, $values := $foreign -}}
 {{- range $values -}}
 {{- if and (ne $cloud $.Values.provider) (last .) -}}
