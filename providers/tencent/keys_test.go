@@ -43,6 +43,7 @@ func keyCases(seed simtencent.Seed) []account.KeyCase {
 		{direct, "true", nil}, {bindLocal, "true", nil}, {cloud + "local-svc-weighted-balance", "true", []string{bindLocal, "true"}},
 		{cloud + "lb-rs-weight", `{"groups":[{"key":{"proto":"TCP","port":80},"statefulSets":[{"name":"pod","weights":[{"weight":0,"podIndexes":[1]}]}]}]}`, []string{direct, "true"}},
 		{cloud + "enable-grace-shutdown", "true", []string{direct, "true"}}, {cloud + "enable-grace-shutdown-tkex", "true", []string{direct, "true"}},
+		{sourceEndpoints, `{"name":"api"}`, []string{direct, "true"}},
 		{existed, seed.Users, nil}, {cloud + "mode", "skip", nil},
 	}
 }
@@ -67,6 +68,7 @@ func namedObjects(seed simtencent.Seed) map[providers.Reference]providers.Object
 	} {
 		out[configReference(name)] = providers.Object{Spec: map[string]any{"loadBalancer": settings}}
 	}
+	out[endpointsReference("api")] = providers.Object{Slices: []*discoveryv1.EndpointSlice{account.PodSlice(props.Service("api", nil).Service, []nodeports.Node{{}}, "172.16.0.31")}}
 	return out
 }
 

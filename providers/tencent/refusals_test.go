@@ -34,6 +34,7 @@ func TestRefused(t *testing.T) {
 		"a region that is no region":      {withKey(cloud+"cross-region-id", "Chongqing 1"), nil, "is not the id of a region"},
 		"an object of the controller":     {withKey(cloud+"tke-service-config", "shop-auto-service-config"), nil, "ends in -auto-service-config"},
 		"target groups":                   {withKey(cloud+"target-groups", `[{"protocol":"TCP","port":80}]`), nil, "is not served yet"},
+		"endpoints without a name":        {onTencent().Keys(direct, "true", sourceEndpoints, "{}"), nil, "has no name"},
 		"a protocol that is unknown":      {withKey(protocols, `{"80":{"protocol":["TLS"]}}`), nil, `has the protocol "TLS"`},
 		"protocols that are broken":       {withKey(protocols, `{80}`), nil, "is not a JSON object of ports"},
 		"TLS without a Secret":            {withKey(protocols, `{"80":{"protocol":["TCP_SSL"]}}`), nil, "TCP_SSL without tls"},

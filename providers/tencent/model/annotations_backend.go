@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -58,8 +59,27 @@ var (
 	}, annotations.Need{directKey.Is(true)})
 )
 
+// sourceKey is the key of targets that are not the Service's own pods.
+var sourceKey = annotations.Needing(&annotations.Key[Source]{
+	Name: cloud + "loadbalancer-source-endpoints", Names: annotations.NamesNothing(), Group: groupBackends, Example: `{"name":"kubernetes-intranet-loadbalancer"}`,
+	Doc:   "Takes the targets from EndpointSlices or Endpoints of another name in the namespace, by the names of the ports.",
+	Forms: annotations.PlainForms(annotations.JSONOf("a JSON object with the name of a Service or of Endpoints", checkSource), annotations.InPlace, "the pods of the Service", sourceSample),
+}, annotations.Need{directKey.Is(true)})
+
 func backendKeys() []annotations.Declaration {
-	return []annotations.Declaration{directKey, labelKey, bindKey, balanceKey, graceKey, unreadyKey, podWeightKey}
+	return []annotations.Declaration{directKey, sourceKey, labelKey, bindKey, balanceKey, graceKey, unreadyKey, podWeightKey}
+}
+
+// Source names the EndpointSlices or Endpoints that targets come from.
+type Source struct {
+	Name string `json:"name"`
+}
+
+func checkSource(s Source) error {
+	if s.Name == "" {
+		return errors.New("has no name")
+	}
+	return nil
 }
 
 // Selector selects nodes by their labels.

@@ -13,9 +13,8 @@ type later struct {
 func laterTable() []later {
 	nothing := annotations.NamesNothing()
 	return []later{
-		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "registered nodes are not targets yet", sourceSample, nothing},
-		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "target groups are not used yet", "https://cloud.tencent.com/document/product/457/122522", nothing},
-		{cloud + "loadbalancer-source-endpoints", groupBackends, "Takes targets from the endpoints of another Service.", `{"name":"kubernetes-intranet-loadbalancer"}`, "endpoints of other Services are not read yet", sourceSample, nothing},
+		{cloud + "hybrid-type", groupBackends, "Makes registered nodes targets by their addresses.", "CCN", "no published source says what distinguishes registered nodes from super nodes, which have no instance either; with " + directKey.Name + " pods are targets by their addresses", sourceSample, nothing},
+		{cloud + "target-groups", groupBackends, "Binds target groups to listeners.", `[{"protocol":"TCP","port":80}]`, "the calls and marks of target groups of version 2 are not published in full, and a listener cannot return from a group to targets of its own; without the key targets are bound to the listener", "https://cloud.tencent.com/document/product/457/122522", nothing},
 	}
 }
 

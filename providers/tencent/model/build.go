@@ -62,6 +62,7 @@ func (b *builder) check() {
 			b.problems.Refuse(l.name, value, "is not served yet: "+l.reason, "no such annotation")
 		}
 	}
+	b.checkSource()
 	b.checkRanges()
 }
 

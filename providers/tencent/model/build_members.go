@@ -50,20 +50,24 @@ func nodeMembers(in Input, p nodeports.ServicePort, crosses bool) []Member {
 	return slices.CompactFunc(out, sameTarget)
 }
 
-// podMembers returns the pods as targets of a listener.
-func podMembers(in Input, p nodeports.ServicePort, protocol string, family corev1.IPFamily) []Member {
+// podMembers returns the pods as targets of a listener; false: they are not known.
+func podMembers(in Input, p nodeports.ServicePort, protocol string, family corev1.IPFamily) ([]Member, bool) {
+	found, known := endpointsFor(in, p, family)
 	var out []Member
-	for _, e := range in.Backends.Endpoints.For(family, p.Name) {
+	for _, e := range found {
 		out = append(out, Member{Address: e.Addr.String(), Port: e.Port, Weight: weightOf(in, protocol, p.Port, e)})
 	}
 	slices.SortFunc(out, CompareMembers)
-	return slices.CompactFunc(out, sameTarget)
+	return slices.CompactFunc(out, sameTarget), known
 }
 
 // members returns the targets of a listener. Weights that no key asks for stay as they are.
 func (b *builder) members(p nodeports.ServicePort, protocol string, found []Member) []Member {
 	if directKey.Get(b.in.Values) {
-		out := podMembers(b.in, p, protocol, familyOf(b.version))
+		out, known := podMembers(b.in, p, protocol, familyOf(b.version))
+		if !known {
+			return found // reported by checkSource
+		}
 		if weighsPods(b.in) {
 			return out
 		}

@@ -101,13 +101,16 @@ func HasPods(have *stack.Stack) bool {
 // certificateID is the key of a Secret that has the id of a certificate.
 const certificateID = "qcloud_cert_id"
 
-// Refers returns the Secrets and the TkeServiceConfig that a Service names.
+// Refers returns the Secrets, the TkeServiceConfig and the Endpoints that a Service names.
 func Refers(in Input) []providers.Reference {
 	var out []providers.Reference
 	for _, name := range secretNames(protocolKey.Get(in.Values)) {
 		out = append(out, secretRef(in, name))
 	}
 	if ref, named := configRef(in); named {
+		out = append(out, ref)
+	}
+	if ref, named := sourceRef(in); named {
 		out = append(out, ref)
 	}
 	return out

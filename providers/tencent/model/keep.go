@@ -84,8 +84,8 @@ func followPods(in Input, balancer Balancer, listener stack.Resource, found []Me
 		return found
 	}
 	p, known := providers.FollowPort(in.Backends.Ports, spec.Port, transportOf(spec.Protocol))
-	pods := podMembers(in, p, spec.Protocol, familyOf(balancer.IPVersion))
-	if len(pods) == 0 && !(known && directKey.Get(in.Values)) {
+	pods, readable := podMembers(in, p, spec.Protocol, familyOf(balancer.IPVersion))
+	if !readable || len(pods) == 0 && !(known && directKey.Get(in.Values)) {
 		return found
 	}
 	if !known {
