@@ -28,6 +28,19 @@ func Fields(spec Spec) []Field {
 	return out
 }
 
+// Value returns the value of the named field of a spec; false: it has none.
+func Value(spec Spec, field string) (any, bool) {
+	v := reflect.ValueOf(spec)
+	if !v.IsValid() || v.Kind() != reflect.Struct {
+		return nil, false
+	}
+	f := v.FieldByName(field)
+	if !f.IsValid() || !f.CanInterface() {
+		return nil, false
+	}
+	return f.Interface(), true
+}
+
 // With returns a copy of the spec in which the named field has the value.
 // Unknown fields and values of another type leave the spec as it is.
 func With(spec Spec, field string, value any) Spec {

@@ -71,6 +71,7 @@ type Reconciler struct {
 
 // New makes a reconciler on an open cloud.
 func New(cloud providers.Bound, o Options) *Reconciler {
+	cloud.Rules = cloud.Rules.WithOrders()
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -20,7 +20,7 @@ import (
 func Compare(want, have *stack.Stack, rules Rules, l ledger.View) plan.Plan {
 	c := comparison{
 		rules: rules, ledger: l, owner: ownerOf(want, have), want: indexStack(want), have: indexStack(have),
-		incomplete: incompleteOf(want), fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replaced: map[stack.Key]bool{}, blocked: map[plan.StepID]plan.Verdict{},
+		incomplete: incompleteOf(want), fresh: map[stack.Key]bool{}, makers: map[stack.Key]int{}, replacing: replacing{replaced: map[stack.Key]bool{}}, blocked: map[plan.StepID]plan.Verdict{},
 	}
 	c.parentsFirst()
 	c.toReplace()
@@ -66,9 +66,7 @@ type comparison struct {
 	// until they are sorted.
 	awaited map[stack.Key]int
 	ordering
-	// replaced are observed resources that a new one replaces under the same key:
-	// references to the key must be written again.
-	replaced map[stack.Key]bool
+	replacing
 }
 
 // ordering is what the order of the steps follows from.
@@ -115,46 +113,6 @@ func ownerOf(want, have *stack.Stack) stack.Owner {
 	return stack.Owner{}
 }
 
-// toReplace finds the resources that cannot be changed in place, before
-// anything is planned, because resources that refer to them depend on it. One
-// replacement can cause the next: a resource that cannot change a reference in place
-// is replaced together with the resource that it refers to.
-func (c *comparison) toReplace() {
-	for again := true; again; {
-		again = false
-		for _, k := range c.parents {
-			w, rule := c.want.byKey[k], c.rules.Kinds[k.Kind]
-			found, exists := c.have.byKey[k]
-			if !exists || c.replaced[k] || w.Ownership == stack.External || rule.Within.Inherent || c.isForeign(w) {
-				continue
-			}
-			if c.replaced[w.In] || forcesReplacement(c.changes(w, found, rule)) || found.State == stack.Failed && rule.Failed == Remake {
-				c.replaced[k] = true
-				again = true
-			}
-		}
-	}
-}
-
-// changes lists the fields that must be written: different ones, and references to a
-// resource which is replaced, since the reference is the same but its identifier is
-// not.
-func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
-	diffs := rule.differences(w.Spec, found.Spec)
-	old := map[string]any{}
-	for _, f := range stack.Fields(found.Spec) {
-		old[f.Name] = f.Value
-	}
-	for _, f := range stack.Fields(w.Spec) {
-		known := slices.ContainsFunc(diffs, func(ch plan.Change) bool { return ch.Field == f.Name })
-		leads := slices.ContainsFunc(stack.Refs(f.Value), func(r stack.Ref) bool { return c.replaced[r.To] })
-		if leads && !known && !slices.Contains(rule.Ignore, f.Name) {
-			diffs = append(diffs, plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: slices.Contains(rule.Immutable, f.Name)})
-		}
-	}
-	return diffs
-}
-
 // wanted plans all desired resources: parents before their parts, so that it is known
 // for each part if its parent is new.
 func (c *comparison) wanted() {
@@ -186,7 +144,11 @@ func (c *comparison) wantedOne(w stack.Resource) {
 	case c.replaced[w.Key]:
 		c.replace(w, found, rule)
 	default:
-		c.update(w, found, rule, c.changes(w, found, rule))
+		diffs, known := c.diffs[w.Key]
+		if !known {
+			diffs = c.changes(w, found, rule)
+		}
+		c.update(w, found, rule, diffs)
 	}
 }
 

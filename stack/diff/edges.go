@@ -13,24 +13,27 @@ const each = 8
 
 // edges adds the orders of the rule table.
 func (c *comparison) edges() {
-	orders := c.rules.Orders()
+	orders := c.rules.orders
+	if orders == nil {
+		orders = c.rules.Orders()
+	}
 	for _, soft := range []bool{false, true} {
-		for _, e := range orders {
-			if e.Soft == soft {
-				c.edge(e)
+		for i := range orders {
+			if orders[i].Soft == soft {
+				c.edge(&orders[i])
 			}
 		}
 	}
 }
 
-func (c *comparison) edge(e Edge) {
+func (c *comparison) edge(e *Edge) {
 	first, then := group{}, []int{}
 	leads := make([]bool, len(c.steps))
-	for i, s := range c.steps {
+	for i := range c.steps {
 		if leads[i] = c.leads(e, i); leads[i] {
 			first.steps = append(first.steps, i)
 		}
-		if !c.isAwaited(i) && c.matches(e.Then, s) {
+		if !c.isAwaited(i) && c.matches(e.Then, &c.steps[i]) {
 			then = append(then, i)
 		}
 	}
@@ -80,7 +83,7 @@ func (c *comparison) putBehind(i int, g *group) {
 // related returns the first steps of an edge that a step must follow: all or, if the
 // edge is limited to one object, the steps whose resource is In the other or the other
 // In it, that have the same parent, or of which one refers to the parent of the other.
-func (c *comparison) related(e Edge, first *group) func(int) []*group {
+func (c *comparison) related(e *Edge, first *group) func(int) []*group {
 	if !e.Same && !e.routed {
 		return func(int) []*group { return []*group{first} }
 	}

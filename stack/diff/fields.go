@@ -14,22 +14,23 @@ import (
 
 // differences lists the fields of two specs that are not equal by the rule.
 func (r Rule) differences(want, found stack.Spec) []plan.Change {
-	old := map[string]any{}
-	for _, f := range stack.Fields(found) {
-		old[f.Name] = f.Value
+	if len(r.Equal) == 0 && reflect.DeepEqual(want, found) {
+		return nil
 	}
+	observed := stack.Fields(found)
 	var out []plan.Change
-	for _, f := range stack.Fields(want) {
-		if slices.Contains(r.Ignore, f.Name) || r.same(f.Name, f.Value, old[f.Name]) {
+	for i, f := range stack.Fields(want) {
+		old := valueAt(observed, i, f.Name)
+		if slices.Contains(r.Ignore, f.Name) || r.same(f.Name, f.Value, old) {
 			continue
 		}
 		forces := slices.Contains(r.Immutable, f.Name) && !slices.Contains(r.Fixed, f.Name)
-		ch := plan.Change{Field: f.Name, From: old[f.Name], To: f.Value, Forces: forces}
+		ch := plan.Change{Field: f.Name, From: old, To: f.Value, Forces: forces}
 		if slices.Contains(r.Subset, f.Name) {
 			ch.From = narrowMap(ch.From, ch.To)
 		}
 		if _, set := r.Sets[f.Name]; set {
-			ch.Added, ch.Removed = stack.Differ(f.Value, old[f.Name])
+			ch.Added, ch.Removed = stack.Differ(f.Value, old)
 			if len(ch.Added)+len(ch.Removed) == 0 {
 				continue // only the order differs
 			}
@@ -37,6 +38,20 @@ func (r Rule) differences(want, found stack.Spec) []plan.Change {
 		out = append(out, ch)
 	}
 	return out
+}
+
+// valueAt returns the value of the field with the name, which is mostly at the place; nil: there
+// is none.
+func valueAt(fields []stack.Field, at int, name string) any {
+	if at < len(fields) && fields[at].Name == name {
+		return fields[at].Value
+	}
+	for _, f := range fields {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return nil
 }
 
 func (r Rule) same(field string, want, found any) bool {

@@ -24,8 +24,8 @@ func (c *comparison) gateSwitch() {
 	inTheWay := c.neededByWrites()
 	ready := c.notReady()
 	complete := &plan.Barrier{}
-	for _, s := range c.steps {
-		if c.completes(s) {
+	for i := range c.steps {
+		if s := &c.steps[i]; c.completes(s) {
 			complete.Steps = append(complete.Steps, s.ID)
 		}
 	}
@@ -95,8 +95,8 @@ func (c *comparison) servedElsewhere(kind stack.Kind) bool {
 // wait for deletions.
 func (c *comparison) neededByWrites() []bool {
 	var first []int
-	for i, s := range c.steps {
-		if c.completes(s) {
+	for i := range c.steps {
+		if c.completes(&c.steps[i]) {
 			first = append(first, i)
 		}
 	}
@@ -104,9 +104,9 @@ func (c *comparison) neededByWrites() []bool {
 }
 
 // completes reports whether the step creates or changes something that traffic may need.
-func (c *comparison) completes(s plan.Step) bool {
+func (c *comparison) completes(s *plan.Step) bool {
 	rule := c.rules.Kinds[s.ID.Key.Kind]
-	return isWrite(s) && !(rule.Role.Is(Admits) && rule.has(OnlyNarrows, s))
+	return isWrite(*s) && !(rule.Role.Is(Admits) && rule.has(OnlyNarrows, s))
 }
 
 // order fills in what every step needs.
@@ -312,12 +312,12 @@ func setPart(part string) (field, sign string, ok bool) {
 }
 
 // matches reports whether the match selects the step.
-func (c *comparison) matches(m Match, s plan.Step) bool {
+func (c *comparison) matches(m Match, s *plan.Step) bool {
 	return (m.Action == "" || m.Action == s.ID.Action) &&
 		(m.Kind == "" || m.Kind == s.ID.Key.Kind) &&
 		(m.Name == "" || m.Name == s.ID.Key.Name) &&
 		strings.HasPrefix(s.ID.Part, m.Part) &&
-		c.rules.Kinds[s.ID.Key.Kind].has(m.Effect, s) &&
+		(m.Effect == 0 || c.rules.Kinds[s.ID.Key.Kind].has(m.Effect, s)) &&
 		(m.Where == nil || m.Where(s.Target))
 }
 

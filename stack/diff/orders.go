@@ -29,6 +29,13 @@ func (r Rules) Orders() []Edge {
 	return slices.Concat(r.Edges, d.out)
 }
 
+// WithOrders returns the rules with their orders, so that these are derived once and not for
+// each plan. Kinds and Edges must not be changed afterwards.
+func (r Rules) WithOrders() Rules {
+	r.orders = r.Orders()
+	return r
+}
+
 // derivation collects orders that follow from what rules say of kinds.
 type derivation struct {
 	rules Rules

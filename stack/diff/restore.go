@@ -222,7 +222,7 @@ func (c *comparison) completeLast() {
 // cutsOff reports whether a step completes a new resource and takes from an old one.
 func (c *comparison) cutsOff(s plan.Step) bool {
 	rule := c.rules.Kinds[s.ID.Key.Kind]
-	return rule.Role.Is(Completes) && isWrite(s) && rule.has(Narrows, s)
+	return rule.Role.Is(Completes) && isWrite(s) && rule.has(Narrows, &s)
 }
 
 // canUndo reports whether a new resource can be deleted once it exists: every new one that refers to
@@ -282,7 +282,7 @@ func (c *comparison) pairsWhere(selected func(plan.Pair) bool) []plan.Pair {
 // uses, or traffic that is admitted for it.
 func (c *comparison) takesFromOld(s plan.Step, used map[stack.Key]bool) bool {
 	rule := c.rules.Kinds[s.ID.Key.Kind]
-	return s.ID.Action == plan.Delete && used[s.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, s)
+	return s.ID.Action == plan.Delete && used[s.ID.Key] || rule.Role.Is(Admits) && rule.has(Narrows, &s)
 }
 
 // completing returns the steps by which a resource that another step creates is complete, as far
@@ -291,7 +291,7 @@ func (c *comparison) completing(graph *plan.Graph, create int) []int {
 	var out []int
 	for i, s := range c.steps {
 		rule := c.rules.Kinds[s.ID.Key.Kind]
-		if rule.Role.Is(Completes) && isWrite(s) && rule.has(Widens, s) && graph.Before([]int{i})[create] {
+		if rule.Role.Is(Completes) && isWrite(s) && rule.has(Widens, &s) && graph.Before([]int{i})[create] {
 			out = append(out, i)
 		}
 	}

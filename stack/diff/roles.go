@@ -49,7 +49,7 @@ const (
 )
 
 // has reports whether a step on a resource of the rule's kind has the effect.
-func (r Rule) has(e Effect, s plan.Step) bool {
+func (r Rule) has(e Effect, s *plan.Step) bool {
 	switch e {
 	case Widens:
 		return s.ID.Action == plan.Create || s.ID.Action == plan.Update && slices.ContainsFunc(s.Changes, widensBy)

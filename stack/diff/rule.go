@@ -158,6 +158,8 @@ type Rules struct {
 	// Today returns the found stack with the backends of today, for one plan. Nil: what is
 	// to be deleted keeps the backends that it has.
 	Today func() *stack.Stack
+	// orders are what [Rules.Orders] returns; nil: they are derived for each plan.
+	orders []Edge
 }
 
 func (r Rules) over() bool { return r.Over != nil && r.Over() }

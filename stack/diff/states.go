@@ -88,15 +88,15 @@ func (c *comparison) needSettled(s *plan.Step, k stack.Key) {
 
 // leads reports whether the step is one of the first ones of an edge. A change that the
 // cloud has to complete counts as the creation and as any change of the resource.
-func (c *comparison) leads(e Edge, i int) bool {
-	s := c.steps[i]
+func (c *comparison) leads(e *Edge, i int) bool {
 	if !c.isAwaited(i) {
-		return c.matches(e.First, s)
+		return c.matches(e.First, &c.steps[i])
 	}
+	s := c.steps[i]
 	s.ID.Part = ""
 	made := s
 	made.ID.Action = plan.Create
-	return c.matches(e.First, s) || c.matches(e.First, made)
+	return c.matches(e.First, &s) || c.matches(e.First, &made)
 }
 
 // withoutIdle leaves out steps that are blocked by a busy resource, if no step waits for

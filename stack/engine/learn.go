@@ -83,10 +83,8 @@ func applyUpdate(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource 
 			now.Spec = stack.With(now.Spec, ch.Field, changeSet(now.Spec, ch, o.Refused))
 			continue
 		}
-		for _, f := range stack.Fields(after) {
-			if f.Name == ch.Field {
-				now.Spec = stack.With(now.Spec, ch.Field, f.Value)
-			}
+		if value, ok := stack.Value(after, ch.Field); ok {
+			now.Spec = stack.With(now.Spec, ch.Field, value)
 		}
 	}
 	return now
@@ -95,12 +93,8 @@ func applyUpdate(have *stack.Stack, s plan.Step, o plan.Outcome) stack.Resource 
 // changeSet returns a set field after members were added and removed, in the order of
 // the desired set for its members, so that equal sets stay equal.
 func changeSet(spec stack.Spec, ch plan.Change, refused []plan.Refusal) any {
-	var current reflect.Value
-	for _, f := range stack.Fields(spec) {
-		if f.Name == ch.Field {
-			current = reflect.ValueOf(f.Value)
-		}
-	}
+	value, _ := stack.Value(spec, ch.Field)
+	current := reflect.ValueOf(value)
 	if !current.IsValid() || current.Kind() != reflect.Slice {
 		return ch.To
 	}
