@@ -95,32 +95,47 @@ func Of(owner stack.Owner, flows []Flow) []Flow {
 // Merge returns the flows in order, one per identifier: where several have the same one,
 // clients and backends of all of them. Flows without clients are left out.
 func Merge(flows []Flow) []Flow {
-	flows = slices.Clone(flows)
-	slices.SortStableFunc(flows, func(a, b Flow) int { return a.ID().Compare(b.ID()) })
+	order := make([]int, 0, len(flows))
+	for i := range flows {
+		if len(flows[i].From) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return flows[a].ID().Compare(flows[b].ID()) })
 	var out []Flow
-	for _, f := range flows {
-		if len(f.From) == 0 {
-			continue
+	for len(order) > 0 {
+		same := 1
+		for same < len(order) && flows[order[same]].ID() == flows[order[0]].ID() {
+			same++
 		}
-		if last := len(out) - 1; last >= 0 && out[last].ID() == f.ID() {
-			out[last] = joinFlows(out[last], f)
-			continue
-		}
-		f.From, f.To = Union(f.From), sortedBackends(f.To)
-		out = append(out, f)
+		out = append(out, joinFlows(flows, order[:same]))
+		order = order[same:]
 	}
 	return out
 }
 
-func joinFlows(f, with Flow) Flow {
-	f.From = Union(f.From, with.From)
-	f.To = sortedBackends(slices.Concat(f.To, with.To))
-	f.Through = slices.Clone(f.Through)
-	for _, k := range with.Through {
-		if !slices.Contains(f.Through, k) {
-			f.Through = append(f.Through, k)
+// joinFlows returns the flows at some places, which have one identifier, as one.
+func joinFlows(flows []Flow, places []int) Flow {
+	f := flows[places[0]]
+	if len(places) == 1 {
+		f.From, f.To = Union(f.From), sortedBackends(f.To)
+		return f
+	}
+	from := [][]netip.Prefix{f.From}
+	f.To, f.Through = slices.Clone(f.To), slices.Clone(f.Through)
+	for _, at := range places[1:] {
+		with := &flows[at]
+		if !slices.Equal(from[len(from)-1], with.From) {
+			from = append(from, with.From)
+		}
+		f.To = append(f.To, with.To...)
+		for _, k := range with.Through {
+			if !slices.Contains(f.Through, k) {
+				f.Through = append(f.Through, k)
+			}
 		}
 	}
+	f.From, f.To = Union(from...), sortedBackends(f.To)
 	return f
 }
 

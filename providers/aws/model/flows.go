@@ -57,6 +57,11 @@ type admission struct {
 	key stack.Key
 	Permission
 	source string // the group that it admits; empty: the range does
+	from   []netip.Prefix
+}
+
+func newAdmission(key stack.Key, p Permission, source string) admission {
+	return admission{key: key, Permission: p, source: source, from: clientsOf(p.CIDR)}
 }
 
 func newFlowView(world []*stack.Stack) *flowView {
@@ -65,15 +70,15 @@ func newFlowView(world []*stack.Stack) *flowView {
 		for _, r := range s.Resources {
 			switch spec := r.Spec.(type) {
 			case NodeRule:
-				v.nodes = append(v.nodes, admission{r.Key, spec.Permission, securityGroupName(s, spec.Source)})
+				v.nodes = append(v.nodes, newAdmission(r.Key, spec.Permission, securityGroupName(s, spec.Source)))
 			case Ingress:
 				name := securityGroupName(s, stack.RefTo(r.In))
 				for _, p := range spec.Rules {
-					v.clients[name] = append(v.clients[name], admission{key: r.Key, Permission: p})
+					v.clients[name] = append(v.clients[name], newAdmission(r.Key, p, ""))
 				}
 			case FrontRule:
 				name := securityGroupName(s, stack.RefTo(r.In))
-				v.clients[name] = append(v.clients[name], admission{key: r.Key, Permission: spec.Permission})
+				v.clients[name] = append(v.clients[name], newAdmission(r.Key, spec.Permission, ""))
 			case TargetGroup:
 				if r.ID != "" {
 					v.byID[r.ID] = r
@@ -165,7 +170,7 @@ func packetsOf(protocol string) []string {
 }
 
 // forward adds the targets of all groups with a share. Where targets see the addresses of
-// clients, only clients that the nodes admit are served; each group is a flow of its own.
+// clients, only clients that the nodes admit are served.
 func (v *flowView) forward(s *stack.Stack, f traffic.Flow, l Listener, groups []stack.Ref) (out []traffic.Flow) {
 	shares := l.Shares
 	if len(shares) == 0 {
@@ -209,14 +214,15 @@ func (v *flowView) admitClients(s *stack.Stack, f traffic.Flow, groups []stack.R
 	if len(groups) == 0 {
 		f.From = traffic.Everyone(f.Family)
 	}
+	protocol := strings.ToLower(f.Protocol)
 	for _, ref := range groups {
 		rules, known := v.clients[securityGroupName(s, ref)]
 		if !known && ref.To == (stack.Key{}) {
 			f.From = traffic.Union(f.From, traffic.Everyone(f.Family)) // a group of the user's
 		}
 		for _, r := range rules {
-			if r.admits(f.Protocol, f.Port) {
-				f.From = traffic.Union(f.From, traffic.OfFamily(clientsOf(r.CIDR), f.Family))
+			if r.admits(protocol, f.Port) {
+				f.From = traffic.Union(f.From, traffic.OfFamily(r.from, f.Family))
 				f.Through = append(f.Through, r.key)
 			}
 		}
@@ -224,38 +230,55 @@ func (v *flowView) admitClients(s *stack.Stack, f traffic.Flow, groups []stack.R
 	return f
 }
 
-// admitBackends returns a flow for each set of clients that nodes admit to the same backends.
+// admitBackends returns a flow to the backends at which nodes admit clients of it.
 func (v *flowView) admitBackends(s *stack.Stack, f traffic.Flow, groups []stack.Ref, hidden bool) []traffic.Flow {
-	var sources []string
+	sources := make([]string, 0, len(groups))
 	for _, ref := range groups {
 		sources = append(sources, securityGroupName(s, ref))
 	}
-	var out []traffic.Flow
+	var from [][]netip.Prefix
+	out, protocol := f, strings.ToLower(f.Protocol)
+	out.To, out.Through = nil, slices.Clone(f.Through)
 	for _, b := range f.To {
-		for _, r := range v.nodes {
-			if !r.admits(f.Protocol, b.Port) || r.source != "" && !slices.Contains(sources, r.source) {
+		admitted := false
+		for i := range v.nodes {
+			r := &v.nodes[i]
+			if !r.admits(protocol, b.Port) || r.source != "" && !slices.Contains(sources, r.source) {
 				continue
 			}
-			g := f
-			g.To, g.Through = []traffic.Backend{b}, append(slices.Clone(f.Through), r.key)
+			clients := f.From
 			if r.source == "" && !hidden {
-				g.From = traffic.Intersect(f.From, clientsOf(r.CIDR))
+				clients = traffic.Intersect(f.From, r.from)
 			}
-			if len(g.From) > 0 {
-				out = append(out, g)
+			if len(clients) == 0 {
+				continue
+			}
+			admitted = true
+			if last := len(from) - 1; last < 0 || !slices.Equal(from[last], clients) {
+				from = append(from, clients)
+			}
+			if !slices.Contains(out.Through, r.key) {
+				out.Through = append(out.Through, r.key)
 			}
 		}
+		if admitted {
+			out.To = append(out.To, b)
+		}
 	}
-	if len(out) == 0 && len(groups) > 0 {
+	if len(from) > 0 {
+		out.From = traffic.Union(from...)
+		return []traffic.Flow{out}
+	}
+	if len(groups) > 0 {
 		f.To = nil
 		return []traffic.Flow{f} // the load balancer admits clients, even though no node does
 	}
-	return out
+	return nil
 }
 
-// admits reports whether a rule is about a port.
+// admits reports whether a rule is about a port of a protocol in lower case.
 func (p Permission) admits(protocol string, port uint16) bool {
-	return p.Protocol == "-1" || p.Protocol == strings.ToLower(protocol) && p.FromPort <= int32(port) && int32(port) <= p.ToPort
+	return p.Protocol == "-1" || p.Protocol == protocol && p.FromPort <= int32(port) && int32(port) <= p.ToPort
 }
 
 // doors are the ports that a load balancer's own security group opens, with or without a listener.
