@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -365,7 +366,15 @@ type shape struct {
 func shapesOf(flows []traffic.Flow) map[shape]int {
 	out := map[shape]int{}
 	for _, f := range flows {
-		out[shape{portOf(f), fmt.Sprint(f.From), fmt.Sprint(f.To)}]++
+		var from, to []byte
+		for _, p := range f.From {
+			from = append(p.AppendTo(from), ' ')
+		}
+		for _, b := range f.To {
+			to = strconv.AppendUint(append(append(to, b.Name...), ':'), uint64(b.Port), 10)
+			to = append(to, ' ')
+		}
+		out[shape{portOf(f), string(from), string(to)}]++
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 	"github.com/berth-lb/berth/stack/traffic"
 )
@@ -50,8 +51,13 @@ type planKey struct {
 type planned struct {
 	plan          plan.Plan
 	desired, have *stack.Stack
+	orders        map[orderKey]*ordering
 	runs          map[runKey]*performance
 	held          map[plan.StepID]*planned // by the step that a policy blocks
+}
+
+func newPlanned(p plan.Plan, desired, have *stack.Stack) *planned {
+	return &planned{plan: p, desired: desired, have: have, orders: map[orderKey]*ordering{}, runs: map[runKey]*performance{}}
 }
 
 // planStep is a step of a plan.
@@ -63,16 +69,16 @@ type planStep struct {
 
 // runKey says how a plan is performed.
 type runKey struct {
-	order Order
-	first plan.StepID
-	open  bool
+	places string
+	open   bool
 }
 
-// performance is a run of the engine in which every step was performed.
+// performance is a run of the engine in which every step was performed, or waits for a gate.
 type performance struct {
 	steps  []plan.Step
 	worlds []*World // after each step
 	have   *stack.Stack
+	gated  bool
 }
 
 func newMemo() *memo {
@@ -123,7 +129,7 @@ func (m *memo) find(w *World, s plan.Step, claimed bool) transition {
 
 // sameStep reports whether two steps with one identifier write the same.
 func sameStep(a, b plan.Step) bool {
-	return a.Reason == b.Reason && a.Pair == b.Pair && reflect.DeepEqual(a.Target, b.Target) && reflect.DeepEqual(a.Found, b.Found) &&
+	return a.Reason == b.Reason && a.Pair == b.Pair && sameResource(&a.Target, &b.Target) && reflect.DeepEqual(a.Found, b.Found) &&
 		reflect.DeepEqual(a.Changes, b.Changes) && reflect.DeepEqual(a.With, b.With)
 }
 
@@ -183,30 +189,51 @@ func (x *run) plan(m Move) *planned {
 	return known
 }
 
-// replay repeats a run of the engine in which every step was performed, and reports whether it
-// was known.
-func (x *run) replay(p *planned) (*stack.Stack, bool) {
-	known := p.runs[x.runKey()]
-	if known == nil || x.disturbs(p) {
+// replay repeats a run of the engine that nothing has disturbed, and reports whether it was
+// known.
+func (x *run) replay(p *planned, key runKey) (*stack.Stack, bool) {
+	known := p.runs[key]
+	if known == nil || x.process.owes || x.disturbs(p, len(known.steps)) {
 		return nil, false
 	}
 	for i, s := range known.steps {
 		x.world = known.worlds[i]
 		x.pass(s)
 	}
+	x.gated = x.gated || known.gated
 	return known.have, true
 }
 
-func (x *run) runKey() runKey { return runKey{x.scenario.Order, x.scenario.First, x.process.open} }
+// isRepeatable reports whether every step was performed, or waits for a gate, so that a run of
+// the same plan has the same result.
+func isRepeatable(report engine.Report) bool {
+	return !slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		waits := res.State == engine.Waiting && res.Outcome.Err == nil && res.Outcome.Sent == plan.NotSent
+		return res.State != engine.Done && !waits || len(res.Outcome.Refused) > 0
+	}) && !owesCreate(report)
+}
 
-// disturbs reports whether the scenario may change the run of a plan.
-func (x *run) disturbs(p *planned) bool {
-	if x.cuts && len(x.steps)+len(p.plan.Steps) >= x.scenario.Restart {
+// owesCreate reports whether a resource was deleted for a new one that was not created. The
+// engine remembers that.
+func owesCreate(report engine.Report) bool {
+	isDone := func(id plan.StepID) bool {
+		return slices.ContainsFunc(report.Results, func(res engine.Result) bool { return res.Step.ID == id && res.State == engine.Done })
+	}
+	return slices.ContainsFunc(report.Results, func(res engine.Result) bool {
+		pair := res.Step.Pair
+		return pair.Restore && res.Step.ID == pair.Delete && res.State == engine.Done && !isDone(pair.Create)
+	})
+}
+
+// disturbs reports whether the scenario may change a run of a plan that performs so many steps.
+func (x *run) disturbs(p *planned, steps int) bool {
+	if x.cuts && len(x.steps)+steps >= x.scenario.Restart {
 		return true
 	}
-	return slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool {
+	refused := func(s plan.Step) bool {
 		return slices.ContainsFunc(x.scenario.Refuse, func(r Refusal) bool { return r.Step == s.ID }) && x.peek(s) >= 0
-	})
+	}
+	return slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return refused(s) || slices.ContainsFunc(s.Otherwise, refused) })
 }
 
 // sameResources reports whether two stacks have the same resources, in any order.
@@ -214,10 +241,23 @@ func sameResources(a, b *stack.Stack) bool {
 	if len(a.Resources) != len(b.Resources) {
 		return false
 	}
-	for _, r := range a.Resources {
-		if other, ok := b.Get(r.Key); !ok || !reflect.DeepEqual(r, other) {
+	for i := range a.Resources {
+		r, other := &a.Resources[i], &b.Resources[i]
+		if other.Key != r.Key {
+			found, ok := b.Get(r.Key)
+			if !ok {
+				return false
+			}
+			other = &found
+		}
+		if !sameResource(r, other) {
 			return false
 		}
 	}
 	return true
+}
+
+func sameResource(a, b *stack.Resource) bool {
+	return a.Key == b.Key && a.ID == b.ID && a.In == b.In && a.Ownership == b.Ownership && a.Slot == b.Slot && a.Proof == b.Proof && a.State == b.State &&
+		sameSpec(a.Spec, b.Spec)
 }

@@ -97,7 +97,7 @@ func MutationsOf(rules diff.Rules) []Mutation {
 // as for [Check]: with more moves, more of what is listed as idle may break a law.
 func Mutate(t *testing.T, rules diff.Rules, more []Mutation, sets ...MutationSet) {
 	t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(300)) // runs leave much garbage, and recorded plans keep states
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // runs leave much garbage, and recorded plans keep states
 	all := append(MutationsOf(rules), more...)
 	if slices.ContainsFunc(sets, func(s MutationSet) bool { return s.follows() }) {
 		all = append(all, Mutation{Name: "mechanism: backends do not follow a refused step", Apply: followNothing, rules: true})

@@ -13,7 +13,7 @@ func (x *run) underPolicy(p *planned) *planned {
 		}
 		next := p.held[r.Step]
 		if next == nil {
-			next = &planned{plan: p.plan.Under(blocks), desired: p.desired, have: p.have, runs: map[runKey]*performance{}}
+			next = newPlanned(p.plan.Under(blocks), p.desired, p.have)
 			if p.held == nil {
 				p.held = map[plan.StepID]*planned{}
 			}

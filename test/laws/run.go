@@ -49,6 +49,7 @@ type process struct {
 	engine *engine.Engine
 	known  map[stack.Owner]*stack.Stack
 	open   bool // gates
+	owes   bool // the engine may remember what it has deleted for a new resource that was not created
 	// entries are what the ledger has, and since when.
 	entries entries
 	since   [maxOwners]time.Time
@@ -169,25 +170,30 @@ func (x *run) reconcile(m Move) {
 	if len(p.plan.Steps) == 0 {
 		return
 	}
-	if have, ok := x.replay(p); ok {
+	order := x.ordered(p)
+	key := runKey{order.places, x.process.open}
+	if have, ok := x.replay(p, key); ok {
 		x.learn(m, have, false)
 		return
 	}
 	x.current = p
-	from, clashes := len(x.steps), len(x.clashes)
+	from, clashes, disturbed := len(x.steps), len(x.clashes), x.disturbs(p, len(p.plan.Steps))
 	ordered := p.plan
-	ordered.Steps = x.ordered(p.plan.Steps)
+	ordered.Steps = order.steps
+	gated := false
 	gates := func(plan.Gate) time.Duration {
 		if x.process.open {
 			return 0
 		}
-		x.gated = true
+		gated = true
 		return time.Minute
 	}
 	report := x.process.engine.Run(context.Background(), ordered, p.have, gates)
+	x.gated = x.gated || gated
+	x.process.owes = x.process.owes || owesCreate(report)
 	have := x.canonical(m.Owner, report.Have)
-	if report.Clean() && len(x.steps)-from == len(ordered.Steps) && len(x.clashes) == clashes && !report.Stale() {
-		p.runs[x.runKey()] = &performance{steps: slices.Clone(x.steps[from:]), worlds: slices.Clone(x.trail[from:]), have: have}
+	if !disturbed && len(x.clashes) == clashes && isRepeatable(report) && !report.Stale() {
+		p.runs[key] = &performance{steps: slices.Clone(x.steps[from:]), worlds: slices.Clone(x.trail[from:]), have: have, gated: gated}
 	}
 	x.learn(m, have, report.Stale())
 }
@@ -210,7 +216,7 @@ func (x *run) learn(m Move, have *stack.Stack, stale bool) {
 
 // newPlan plans from an observed stack, and returns that with matched keys as well.
 func (x *run) newPlan(m Move, have *stack.Stack) *planned {
-	out := &planned{plan: plan.Plan{Owner: m.Owner}, have: have, runs: map[runKey]*performance{}}
+	out := newPlanned(plan.Plan{Owner: m.Owner}, nil, have)
 	want := &stack.Stack{Owner: m.Owner}
 	if m.To >= 0 {
 		want = x.built(m.To, m.Owner, have)
@@ -300,37 +306,6 @@ func (x *run) have(o stack.Owner) *stack.Stack {
 		}
 	}
 	return x.canonical(o, out)
-}
-
-// ordered puts the steps into the order in which they are to be performed where their
-// needs allow it.
-func (x *run) ordered(steps []plan.Step) []plan.Step {
-	steps = slices.Clone(steps)
-	switch x.scenario.Order {
-	case Planned:
-	case DeletesFirst:
-		slices.SortStableFunc(steps, func(a, b plan.Step) int { return rankOf(a) - rankOf(b) })
-	case Reverse:
-		slices.Reverse(steps)
-	}
-	first := slices.IndexFunc(steps, func(s plan.Step) bool { return s.ID == x.scenario.First })
-	if first < 0 {
-		return steps
-	}
-	before := plan.NewGraph(steps).Before([]int{first})
-	var early, late []plan.Step
-	for i, s := range steps {
-		if i == first || before[i] {
-			early = append(early, s)
-		} else {
-			late = append(late, s)
-		}
-	}
-	return append(early, late...)
-}
-
-func rankOf(s plan.Step) int {
-	return slices.Index([]plan.Action{plan.Delete, plan.Forget, plan.Update, plan.Create}, s.ID.Action)
 }
 
 // refusalOf returns what the scenario has for a step.

@@ -88,6 +88,7 @@ func (b Bounds) asAsked() Bounds {
 }
 
 func newSweep(s *Subject, b Bounds) *sweep {
+	s.Rules = s.Rules.WithOrders()
 	return &sweep{subject: s, bounds: b, seen: map[string]bool{}, starts: map[string]*World{}, known: make([]map[string]bool, len(s.Known))}
 }
 
