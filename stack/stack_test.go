@@ -112,3 +112,26 @@ func TestWithLeavesTheOriginal(t *testing.T) {
 		t.Errorf("the original changed (-want +got):\n%s", diff)
 	}
 }
+
+func TestValue(t *testing.T) {
+	type spec struct {
+		Name   string
+		hidden int
+	}
+	of := spec{Name: "a", hidden: 1}
+	for name, tc := range map[string]struct {
+		spec  stack.Spec
+		field string
+		want  any
+		ok    bool
+	}{
+		"a field":          {of, "Name", "a", true},
+		"an unknown field": {of, "Nope", nil, false},
+		"a hidden field":   {of, "hidden", nil, false},
+		"no spec":          {nil, "Name", nil, false},
+	} {
+		if got, ok := stack.Value(tc.spec, tc.field); got != tc.want || ok != tc.ok {
+			t.Errorf("%s: got %v, %t", name, got, ok)
+		}
+	}
+}
