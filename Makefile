@@ -125,6 +125,9 @@ mutants: ## small faults in the product, one at a time: the tests must find each
 golden: ## rewrite all golden files with what the tests got; read the diff before you commit it
 	go test $$(grep -rl --include='*_test.go' '"github.com/berth-lb/berth/test/\(golden\|cases\)"' . | xargs -n 1 dirname | sort -u) -update
 
+# As in units, so that the table tells the cost of make test.
+suites: export GOGC := 1000
+suites: export GOMEMLIMIT := 2GiB
 suites: ## the processor time of the tests of each package, into the table of docs/testing.md (ONLY=regular expression of packages)
 	go run ./test/suites -only '$(ONLY)'
 
