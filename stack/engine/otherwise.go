@@ -69,7 +69,7 @@ func (r *run) isReplaced(s plan.Step) bool {
 		return false
 	}
 	at, ok := r.graph.At(s.Pair.Create)
-	return ok && r.results[at] != nil && r.results[at].State == Done
+	return ok && r.results[at].State == Done
 }
 
 // countRemedies returns how many calls may be made in place of steps that are not performed. A

@@ -165,7 +165,7 @@ func (r *run) isRefused(i int, res Result) bool {
 func (r *run) restoreOld(i int, res Result) {
 	if res.Step.ID.Action == plan.Delete && res.State == Done && r.isPointless(i) { // it was under way
 		i = r.createOf(i)
-		res = *r.results[i]
+		res = r.results[i]
 	}
 	if res.Step.ID.Action != plan.Create || !r.isRefused(i, res) {
 		return
@@ -188,7 +188,7 @@ func (r *run) createOf(i int) int {
 // cannot be tried because of a refusal.
 func (r *run) isPointless(i int) bool {
 	at := r.createOf(i)
-	return at >= 0 && r.results[at] != nil && r.isRefused(at, *r.results[at])
+	return at >= 0 && r.isEnded(at) && r.isRefused(at, r.results[at])
 }
 
 // causeOf returns the original cause of the result of a step.
@@ -196,7 +196,7 @@ func (r *run) causeOf(i int) *Result {
 	if r.causes[i] != nil {
 		return r.causes[i]
 	}
-	return r.results[i]
+	return &r.results[i]
 }
 
 // again is an old resource that is created in place of the one that a step creates.

@@ -21,7 +21,7 @@ type run struct {
 	graph   *plan.Graph
 	open    []int          // by node of the graph: number of incomplete needs
 	blocked []*Result      // by node: the first of its needs that was not done
-	results []*Result      // by step; nil: not ended
+	results []Result       // by step; without a state: not ended
 	causes  []*Result      // by step that has not run: the original cause
 	ready   []int          // steps that can start, in the order of the plan
 	calls   map[string]int // steps in flight, by call
@@ -50,7 +50,7 @@ func newRun(ctx context.Context, e *Engine, p plan.Plan, have *stack.Stack) *run
 		graph:     graph,
 		open:      make([]int, len(graph.Needs)),
 		blocked:   make([]*Result, len(graph.Needs)),
-		results:   make([]*Result, len(p.Steps)),
+		results:   make([]Result, len(p.Steps)),
 		causes:    make([]*Result, len(p.Steps)),
 		calls:     map[string]int{},
 		completed: make(chan completion, 2*len(p.Steps)+countRemedies(p.Steps, have)+e.losses.pruneFor(p)),
@@ -90,7 +90,7 @@ func (r *run) nearer(node int) {
 // closeGates marks the steps whose gate is closed as waiting.
 func (r *run) closeGates(gates Gates) {
 	for i, s := range r.steps {
-		if s.Gate.IsZero() || gates == nil || r.results[i] != nil {
+		if s.Gate.IsZero() || gates == nil || r.isEnded(i) {
 			continue
 		}
 		if wait := gates(s.Gate); wait > 0 {
@@ -120,16 +120,16 @@ func (r *run) start(ends bool) {
 			continue
 		}
 		s, call := r.steps[i], r.callOf(i)
-		local := r.results[i] != nil || s.ID.Action == plan.Forget || r.isPointless(i)
+		local := r.isEnded(i) || s.ID.Action == plan.Forget || r.isPointless(i)
 		if !local && r.calls[call] == 0 && len(r.calls) >= r.engine.options.PerOwner {
 			at++
 			continue
 		}
 		r.ready = slices.Delete(r.ready, at, at+1)
 		switch {
-		case r.results[i] != nil: // a closed gate
+		case r.isEnded(i): // a closed gate
 		case r.isPointless(i):
-			r.block(i, r.results[r.createOf(i)], r.causeOf(r.createOf(i)))
+			r.block(i, &r.results[r.createOf(i)], r.causeOf(r.createOf(i)))
 		case local:
 			r.conclude(i, Result{Step: s, State: Done})
 		default:
@@ -254,18 +254,22 @@ func (r *run) conclude(i int, res Result) {
 	r.undoReplacements(i, res)
 }
 
+// isEnded reports whether a step has a result.
+func (r *run) isEnded(i int) bool { return r.results[i].State != "" }
+
 // end records the result of a step, and updates the steps behind it.
 func (r *run) end(i int, res Result) {
-	r.results[i] = &res
-	cause := &res
+	r.results[i] = res
+	ended := &r.results[i]
+	cause := ended
 	if r.causes[i] != nil {
 		cause = r.causes[i]
 	}
 	for _, behind := range r.graph.Needed[i] {
-		if res.State == Done {
+		if ended.State == Done {
 			r.nearer(behind)
 		} else {
-			r.block(behind, &res, cause)
+			r.block(behind, ended, cause)
 		}
 	}
 }
@@ -288,7 +292,7 @@ func (r *run) block(node int, because, cause *Result) {
 		}
 		return
 	}
-	if r.results[node] != nil {
+	if r.isEnded(node) {
 		return
 	}
 	r.causes[node] = cause
@@ -303,11 +307,11 @@ func (r *run) block(node int, because, cause *Result) {
 func (r *run) leaveRest(stopped bool) {
 	for i, s := range r.steps {
 		switch {
-		case r.results[i] != nil:
+		case r.isEnded(i):
 		case stopped:
-			r.results[i] = &Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: time.Second}}
+			r.results[i] = Result{Step: s, State: Waiting, Outcome: plan.Outcome{Wait: time.Second}}
 		default:
-			r.results[i] = &Result{Step: s, State: Skipped}
+			r.results[i] = Result{Step: s, State: Skipped}
 		}
 	}
 }
@@ -324,10 +328,7 @@ func (r *run) resolve(ref stack.Ref) (string, bool) {
 }
 
 func (r *run) report() Report {
-	out := Report{Have: r.have, Results: make([]Result, 0, len(r.results)+len(r.restores))}
-	for _, res := range r.results {
-		out.Results = append(out.Results, *res)
-	}
+	out := Report{Have: r.have, Results: r.results}
 	for _, again := range r.restores {
 		out.Results = append(out.Results, again.Result)
 	}

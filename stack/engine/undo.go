@@ -76,7 +76,7 @@ func (r *run) revertUpdates() {
 		isUndone := func(p plan.Pair) bool {
 			return slices.ContainsFunc(r.undoing, func(u undoing) bool { return u.pair == p })
 		}
-		if s.ID.Action == plan.Update && r.results[i] != nil && r.results[i].State == Done && slices.ContainsFunc(s.Undoes, isUndone) {
+		if s.ID.Action == plan.Update && r.results[i].State == Done && slices.ContainsFunc(s.Undoes, isUndone) {
 			step := reversalOf(s)
 			r.repair(s.ID, step, step)
 		}
@@ -102,7 +102,7 @@ func (r *run) owed(ends bool) []bool {
 	}
 	var creates []int
 	for i, s := range r.steps {
-		if at, ok := r.graph.At(s.Pair.Create); ok && s.Pair.Delete == s.ID && s.Pair.Order == plan.DeleteFirst && r.results[i] != nil && r.results[i].State == Done {
+		if at, ok := r.graph.At(s.Pair.Create); ok && s.Pair.Delete == s.ID && s.Pair.Order == plan.DeleteFirst && r.results[i].State == Done {
 			creates = append(creates, at)
 		}
 	}
@@ -140,7 +140,7 @@ func (r *run) performed(id plan.StepID) (plan.Step, bool) {
 	if !ok {
 		return plan.Step{}, false
 	}
-	return r.steps[at], r.results[at] != nil && r.results[at].State == Done
+	return r.steps[at], r.results[at].State == Done
 }
 
 // deletionOf returns the step that deletes what has replaced another resource.
