@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -95,7 +96,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	}
 	in = withEffectiveKind(in, have)
 	b := &builder{
-		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{Rules()},
+		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{sync.OnceValue(Rules)},
 		choices: choices{scheme: SchemeInternal, neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
 		out: &stack.Stack{Owner: in.Owner},
 	}

@@ -264,10 +264,12 @@ func closingEdges() []diff.Edge {
 	return out
 }
 
-// table asks the rules.
-type table struct{ diff.Rules }
+// table asks the rules, which are made when they are first needed.
+type table struct{ rules func() diff.Rules }
 
-func (t table) replaces(want, found stack.Resource) bool { return diff.Replaces(t.Rules, want, found) }
+func (t table) replaces(want, found stack.Resource) bool {
+	return diff.Replaces(t.rules(), want, found)
+}
 
 // samePath compares resources, whatever host their URLs have.
 func samePath(want, have any) bool {
