@@ -93,8 +93,9 @@ units: # the tests of all packages but those end to end, and of the nested modul
 	nice -n 10 go test -parallel 16 -timeout 60m $$(go list ./... | grep -v '/test/e2e$$')
 	for m in $(filter-out test/conform/%,$(NESTED)); do nice -n 10 go -C $$m test -timeout 60m ./... || exit 1; done
 
-ends: # the tests end to end
+ends: # the tests end to end; what they need is compiled once, not by each process
 	@mkdir -p bin
+	@go list -deps -test -export ./test/e2e >/dev/null
 	$(call atonce,e2e,$(E2E),go test -parallel 16 -timeout 60m ./test/e2e -run "^Test[$$m]" -skip '$(ALONE)')
 	go test -timeout 60m ./test/e2e -run '$(ALONE)'
 
