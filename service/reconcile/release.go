@@ -102,7 +102,7 @@ func (r *Reconciler) finishRelease(ctx context.Context, d *Draft, res *Result) {
 		left = r.leaveNamesake(d.Owner, shown)
 	}
 	if len(blind) == 0 && !r.hasProven(d.Owner, left) {
-		if res.Wait = r.observed.Unseen(d.Owner, cmp.Or(shown, left), asked); res.Wait <= 0 {
+		if res.Wait = r.observed.Unseen(d.Owner, cmp.Or(shown, left), asked, r.ledger); res.Wait <= 0 {
 			res.Wait, res.Released = 0, true
 			r.Forget(d.Owner)
 			return

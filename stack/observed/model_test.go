@@ -306,7 +306,7 @@ func (r *random) compare() string {
 	if want, got := r.journal.isDeleted(reader, res, began), len(have.Resources) == 0; want != got {
 		return fmt.Sprintf("%v read by %v is deleted: -%v +%v", res, reader, want, got)
 	}
-	if want, got := max(0, r.journal.unseen(reader, began)), max(0, r.store.Unseen(reader, nil, began)); want != got {
+	if want, got := max(0, r.journal.unseen(reader, began)), max(0, r.store.Unseen(reader, nil, began, claims{})); want != got {
 		return fmt.Sprintf("unseen of %v: -%v +%v", reader, want, got)
 	}
 	shown := &stack.Stack{Owner: reader, Resources: []stack.Resource{res}}
@@ -355,7 +355,7 @@ func (r *random) answers() []string {
 			out = append(out, fmt.Sprint(r.store.IsOurs(o, res), removed))
 			have.Put(res)
 		}
-		out = append(out, fmt.Sprint(r.store.Overlay(have, started).Resources), fmt.Sprint(r.store.Unseen(o, nil, r.now)))
+		out = append(out, fmt.Sprint(r.store.Overlay(have, started).Resources), fmt.Sprint(r.store.Unseen(o, nil, r.now, claims{})))
 		r.store.DropDeleted(have, r.now)
 		out = append(out, fmt.Sprint(have.Resources))
 	}

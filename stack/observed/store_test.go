@@ -137,6 +137,7 @@ func TestUnseen(t *testing.T) {
 		of      stack.Owner
 		shown   stack.Resource
 		after   time.Duration
+		others  claims // when the release ends
 		want    time.Duration
 	}{
 		"shown, of another owner now": {created: balancer, how: plan.Done(balancer), of: ownerA, shown: balancer},
@@ -155,6 +156,7 @@ func TestUnseen(t *testing.T) {
 		"a part":                      {created: listener, how: done, of: ownerA},
 		"shared":                      {created: shared, how: done, of: ownerA},
 		"shared, perhaps deleted":     {created: shared, how: done, deleted: &lost, of: ownerA, after: time.Second, want: StaleRead - time.Second},
+		"shared, claimed since":       {created: shared, how: done, deleted: &lost, of: ownerA, others: claims{ownerB}},
 		"shared, not deleted":         {created: shared, how: done, deleted: &refused, of: ownerA, want: StaleRead},
 		"shared, left by the call":    {created: shared, how: done, deleted: &plan.Outcome{}, of: ownerA},
 		"shared, deleted":             {created: shared, how: done, deleted: &done, of: ownerA},
@@ -170,7 +172,7 @@ func TestUnseen(t *testing.T) {
 			w.perform(stepOf(plan.Delete, target), *tc.deleted)
 		}
 		shown := &stack.Stack{Resources: []stack.Resource{tc.shown}}
-		if got := max(0, w.store.Unseen(tc.of, shown, started.Add(tc.after))); got != tc.want {
+		if got := max(0, w.store.Unseen(tc.of, shown, started.Add(tc.after), tc.others)); got != tc.want {
 			t.Errorf("%s: may not appear for %v, want %v", name, got, tc.want)
 		}
 	}

@@ -167,8 +167,8 @@ func (s *Store) RemovedSince(res stack.Resource, known time.Time) (<-chan struct
 
 // Unseen returns how long after a read began reads may still lack a resource that was created
 // for the owner, or whose deletion for it was not confirmed, and that may exist. Zero or less:
-// there is none. What the read has shown counts as seen.
-func (s *Store) Unseen(o stack.Owner, shown *stack.Stack, began time.Time) time.Duration {
+// there is none. What the read has shown counts as seen, and what others claim is left to them.
+func (s *Store) Unseen(o stack.Owner, shown *stack.Stack, began time.Time, others plan.Claims) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var wait time.Duration
@@ -183,6 +183,9 @@ func (s *Store) Unseen(o stack.Owner, shown *stack.Stack, began time.Time) time.
 		for at, r := range s.records[of] {
 			isShown := func(res stack.Resource) bool { return res.Key == at.key && res.In == at.in }
 			if r.doubt.at.IsZero() || r.doubt.by != o || shown != nil && slices.ContainsFunc(shown.Resources, isShown) {
+				continue
+			}
+			if of != o && len(others.Others(o, stack.Resource{Key: at.key, In: at.in, ID: r.doubt.id, Ownership: stack.Shared})) > 0 {
 				continue
 			}
 			wait = max(wait, r.doubt.at.Add(StaleRead).Sub(began))
