@@ -177,6 +177,7 @@ func (c *Controller) completeObject(ref providers.Reference, watched providers.O
 		if watched.Slices != nil {
 			watched.Slices = c.endpoints.Admitted(ref.Namespace, watched.Slices)
 		}
+	case providers.Secret, providers.ConfigMap: // are complete
 	}
 	return watched
 }

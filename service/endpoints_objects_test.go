@@ -55,7 +55,7 @@ func (w *podWorld) greenEndpoints(addresses ...string) {
 	e := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "green"}}                   //nolint:staticcheck // as programs that do not write EndpointSlices do
 	subset := corev1.EndpointSubset{Ports: []corev1.EndpointPort{{Port: 8080, Protocol: corev1.ProtocolTCP}}} //nolint:staticcheck // the same
 	for _, a := range addresses {
-		subset.Addresses = append(subset.Addresses, corev1.EndpointAddress{IP: a}) //nolint:staticcheck // the same
+		subset.Addresses = append(subset.Addresses, corev1.EndpointAddress{IP: a})
 	}
 	e.Subsets = append(e.Subsets, subset)
 	resource := corev1.SchemeGroupVersion.WithResource("endpoints")

@@ -181,12 +181,14 @@ func (v *objectView) selectByName(w *watchedObject, ref providers.Reference) (st
 		return func(ctx context.Context) { factory.Start(ctx.Done()) }
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(v.client, 0, informers.WithNamespace(ref.Namespace), informers.WithTweakListOptions(byName))
-	w.factory, w.informer = factory, factory.Core().V1().Secrets().Informer()
-	switch ref.Kind {
+	w.factory = factory
+	switch core := factory.Core().V1(); ref.Kind {
 	case providers.ConfigMap:
-		w.informer = factory.Core().V1().ConfigMaps().Informer()
+		w.informer = core.ConfigMaps().Informer()
 	case providers.Endpoints:
-		w.informer = factory.Core().V1().Endpoints().Informer()
+		w.informer = core.Endpoints().Informer()
+	case providers.Secret, providers.Service: // Services are not watched by name
+		w.informer = core.Secrets().Informer()
 	}
 	return factory.StartWithContext
 }

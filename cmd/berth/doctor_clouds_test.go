@@ -99,7 +99,7 @@ func (p *examined) startIBM(others int) func(*testing.T) error {
 		url := virtual.StartLoopback(t, cloud)
 		for n := range others {
 			body := fmt.Sprintf(`{"name": "other-%d", "is_public": true, "subnets": [{"id": %q}]}`, n, cloud.Seed.Subnets[0].ID)
-			answer, err := http.Post(url+"/v1/load_balancers?version=2026-08-18&generation=2", "application/json", strings.NewReader(body)) //nolint:noctx // of a test
+			answer, err := http.Post(url+"/v1/load_balancers?version=2026-08-18&generation=2", "application/json", strings.NewReader(body))
 			if err != nil {
 				return err
 			}

@@ -59,11 +59,10 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
 	snap.late, snap.isLateKnown = late, true
-	if d.read.Before(snap.late) && r.isSooner(snap.late, snap.Recheck) {
-		snap.Recheck = snap.late
-	}
-	if until := r.observed.DoubtedUntil(d.Have, d.read); !until.IsZero() && r.isSooner(until, snap.Recheck) {
-		snap.Recheck = until
+	for _, at := range []time.Time{late, r.observed.DoubtedUntil(d.Have, d.read)} {
+		if d.read.Before(at) && r.isSooner(at, snap.Recheck) {
+			snap.Recheck = at
+		}
 	}
 	r.snapshots.Put(d.Owner, snap)
 }

@@ -56,7 +56,7 @@ func (p *planned) newOrdering(key orderKey) *ordering {
 				late = append(late, i)
 			}
 		}
-		places = append(early, late...)
+		places = slices.Concat(early, late)
 	}
 	out := &ordering{steps: make([]plan.Step, len(steps))}
 	name := make([]byte, 0, 2*len(steps))

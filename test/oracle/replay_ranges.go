@@ -50,7 +50,7 @@ func (w *walker) replayRanges(ctx context.Context) error {
 		return err
 	}
 	if err := w.unchanged(mark); err != nil {
-		return fmt.Errorf("Berth has written, though both Services are refused: %w", err)
+		return fmt.Errorf("there were writes, though both Services are refused: %w", err)
 	}
 	if err := w.sameShapes(ctx, map[string][]string{"ranged": before}); err != nil {
 		return err

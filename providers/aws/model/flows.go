@@ -246,10 +246,7 @@ func (v *flowView) admitBackends(s *stack.Stack, f traffic.Flow, groups []stack.
 			if !r.admits(protocol, b.Port) || r.source != "" && !slices.Contains(sources, r.source) {
 				continue
 			}
-			clients := f.From
-			if r.source == "" && !hidden {
-				clients = traffic.Intersect(f.From, r.from)
-			}
+			clients := r.clientsOf(f, hidden)
 			if len(clients) == 0 {
 				continue
 			}
@@ -274,6 +271,15 @@ func (v *flowView) admitBackends(s *stack.Stack, f traffic.Flow, groups []stack.
 		return []traffic.Flow{f} // the load balancer admits clients, even though no node does
 	}
 	return nil
+}
+
+// clientsOf returns the clients of a flow that a rule of nodes admits; hidden says that nodes see
+// the load balancer's addresses in their place.
+func (r *admission) clientsOf(f traffic.Flow, hidden bool) []netip.Prefix {
+	if r.source == "" && !hidden {
+		return traffic.Intersect(f.From, r.from)
+	}
+	return f.From
 }
 
 // admits reports whether a rule is about a port of a protocol in lower case.

@@ -116,7 +116,9 @@ func getTask(v *visit) (any, error) {
 
 // count returns the number of load balancers of a network type in the region of the call.
 func (v *visit) count(kind string) int {
-	return len(v.State.All(balancers, func(lb rest.Object) bool { return lb.Text("LoadBalancerType") == kind && lb.Text("Region") == v.region() }))
+	return len(v.State.All(balancers, func(lb rest.Object) bool {
+		return lb.Text("LoadBalancerType") == kind && lb.Text("Region") == v.region()
+	}))
 }
 
 // getQuotas answers the quotas of the region. Those of what one load balancer can have come without a number in use.

@@ -46,7 +46,9 @@ type task struct {
 	ends     string // what becomes of the load balancer then: created, deleted or nothing
 }
 
-func newState() *state { return &state{Tables: rest.Tables{}, tasks: map[string]task{}, deleted: map[string][]time.Time{}} }
+func newState() *state {
+	return &state{Tables: rest.Tables{}, tasks: map[string]task{}, deleted: map[string][]time.Time{}}
+}
 
 func (s *state) Clone() *state {
 	return &state{Tables: s.Tables.Clone(), made: s.made, calls: s.calls, tasks: maps.Clone(s.tasks), deleted: maps.Clone(s.deleted)}
