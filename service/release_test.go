@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,10 +62,11 @@ func TestRefusedFinalizerRemoval(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
 		advanceTime(10 * time.Second)
-		refuse := true
+		var refuse atomic.Bool
+		refuse.Store(true)
 		c.client.PrependReactor("patch", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			a, _ := action.(clienttesting.PatchAction)
-			if !refuse || !strings.Contains(string(a.GetPatch()), "deleteFromPrimitiveList") {
+			if !refuse.Load() || !strings.Contains(string(a.GetPatch()), "deleteFromPrimitiveList") {
 				return false, nil, nil
 			}
 			return true, nil, apierrors.NewForbidden(servicesResource.GroupResource(), "web", errors.New("finalizers are kept by policy"))
@@ -86,7 +88,7 @@ func TestRefusedFinalizerRemoval(t *testing.T) {
 		if got := c.written(); got != patches {
 			t.Errorf("%d more patches of the same content", got-patches)
 		}
-		refuse = false
+		refuse.Store(false)
 		advanceTime(5 * time.Minute)
 		if _, err := c.client.Tracker().Get(servicesResource, "shop", "web"); !apierrors.IsNotFound(err) {
 			t.Errorf("after the end of the refusals: %v", err)

@@ -32,7 +32,9 @@ func settleAll(t *testing.T, settling func(*slow) *kit.Settling, takes, spread t
 			var mu sync.Mutex
 			var wg sync.WaitGroup
 			for i := range balancers {
+				mu.Lock()
 				begin := time.Duration(random.Int64N(int64(spread)))
+				mu.Unlock()
 				wg.Go(func() {
 					time.Sleep(begin)
 					for range changes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,10 +154,11 @@ func TestSettlingStops(t *testing.T) {
 // answer, which may be older than the caller's change.
 func TestSettlingAnswersLateCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var busyUntil time.Time
+		var busyUntil atomic.Pointer[time.Time]
+		busyUntil.Store(new(time.Time))
 		settling := kit.NewSettling(func(_ context.Context, ids []string) (map[string]string, error) {
 			state := "ready"
-			if time.Now().Before(busyUntil) {
+			if time.Now().Before(*busyUntil.Load()) {
 				state = "busy"
 			}
 			time.Sleep(time.Second)
@@ -170,9 +172,10 @@ func TestSettlingAnswersLateCallers(t *testing.T) {
 		}
 		wg.Go(wait)
 		time.Sleep(700 * time.Millisecond) // the first question has been asked
-		busyUntil = time.Now().Add(8 * time.Second)
+		end := time.Now().Add(8 * time.Second)
+		busyUntil.Store(&end)
 		wait()
-		if early := time.Until(busyUntil); early > 0 {
+		if early := time.Until(end); early > 0 {
 			t.Errorf("settled %v before the change had ended", early)
 		}
 		wg.Wait()
