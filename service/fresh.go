@@ -104,6 +104,12 @@ func JobOf(svc *corev1.Service, outputs providers.Outputs) *reconcile.Job {
 	return job
 }
 
+// releaseJob returns the job of a Service that is released.
+func releaseJob(svc *corev1.Service, outputs providers.Outputs) reconcile.Job {
+	served := JobOf(svc, outputs)
+	return reconcile.Job{Service: svc, Release: true, Applied: served.Applied, NothingMade: served.NothingMade, Foreign: served.Foreign}
+}
+
 // asSeen makes the API server refuse a patch if the Service has changed since it was read.
 func asSeen(body []byte, version string) []byte {
 	var patch map[string]any

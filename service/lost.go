@@ -111,7 +111,7 @@ func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (r
 			err = errors.New("panic")
 		}
 	}()
-	draft, err := c.reconciler.Draft(ctx, reconcile.Job{Service: svc, Release: true})
+	draft, err := c.reconciler.Draft(ctx, releaseJob(svc, c.reconciler.Outputs()))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -122,7 +122,7 @@ func (c *Controller) releaseUnbound(ctx context.Context, svc *corev1.Service) (r
 // release ends everything that the Service owns in the cloud, then lets it go.
 // elsewhere says why another controller serves it; empty: none does.
 func (v *visit) release(ctx context.Context, elsewhere string) {
-	draft, err := v.draft(ctx, reconcile.Job{Service: v.svc, Release: true, NothingMade: v.record.Digest == nothingMade})
+	draft, err := v.draft(ctx, releaseJob(v.svc, v.reconciler.Outputs()))
 	// It wants nothing any more, whatever becomes of the attempt.
 	v.markKnown(v.key)
 	switch {

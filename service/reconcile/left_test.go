@@ -165,7 +165,9 @@ func TestLateWhileReading(t *testing.T) {
 		w.things["lb-late"] = &thing{id: "lb-late", uid: string(svc.UID), spec: balancer{Scheme: "public"}}
 		p.clock.Step(2 * reconcile.LeaderLateness)
 	}
-	p.settle(t, releaseJob(svc))
+	job := releaseJob(svc)
+	job.Applied = "by the previous process"
+	p.settle(t, job)
 	checkEqual(t, []string{}, w.show(t))
 }
 

@@ -21,16 +21,25 @@ func (r *Reconciler) mayHaveMore(d *Draft) bool {
 // previous process have become visible: nothing would delete a resource that appears later. A
 // Service that was created in the second in which the process started may have had one.
 func (r *Reconciler) settleDelay(d *Draft) time.Duration {
-	if !r.hadPredecessor(d) {
-		return 0
-	}
-	return max(r.started.Add(r.options.Lateness).Sub(r.options.Now()), 0)
+	return max(r.settledAt(d).Sub(r.options.Now()), 0)
 }
 
-// readPredatesTakeover reports whether the read is older than the last calls of a previous
-// process that may have written for the Service.
-func (r *Reconciler) readPredatesTakeover(d *Draft) bool {
-	return r.hadPredecessor(d) && d.read.Before(r.started.Add(r.options.Lateness))
+// readPredatesTakeover reports whether the read may lack what the last calls of a previous
+// process have written for the Service.
+func (r *Reconciler) readPredatesTakeover(d *Draft) bool { return d.read.Before(r.settledAt(d)) }
+
+// settledAt returns from when on reads show what a previous process has written for a Service;
+// zero: it has written nothing. What a process had under way when it ended takes effect later, and
+// reads may lack it for another while. What it had completed before is visible by then.
+func (r *Reconciler) settledAt(d *Draft) time.Time {
+	switch {
+	case !r.hadPredecessor(d):
+		return time.Time{}
+	case r.endedWithinRun(d, d.last.snapshot):
+		return r.started.Add(r.options.Lateness + observed.StaleRead)
+	default:
+		return r.started.Add(r.options.Lateness)
+	}
 }
 
 // hadPredecessor reports whether a previous process may have written to the cloud for a Service.
@@ -43,24 +52,31 @@ func (r *Reconciler) hadPredecessor(d *Draft) bool {
 	return !d.Job.Service.CreationTimestamp.After(r.started)
 }
 
+// endedWithinRun reports whether a previous process may have ended within a run for a Service,
+// with calls under way. The first run of this process decides, since a later record is its own.
+func (r *Reconciler) endedWithinRun(d *Draft, last snapshot) bool {
+	if last.isLateKnown {
+		return !last.late.IsZero()
+	}
+	completedByOther := d.Job.Foreign && len(d.Job.Service.Status.LoadBalancer.Ingress) > 0
+	return d.Job.Applied == "" && !completedByOther && r.hadPredecessor(d)
+}
+
 // lateReads is the number of reads for late creations. Their intervals double: the last one is 16 minutes after the start,
 // and creations that are later still wait for a read for drift.
 const lateReads = 4
 
 // lateRead returns when to read a Service again because a previous process ended within a run
 // for it: what that process had under way may be created after the read of the run that was
-// clean, as a second load balancer where a name is no identity. Zero: that cannot be. The first run of this process
-// decides, since a later record is its own.
+// clean, as a second load balancer where a name is no identity. Zero: that cannot be.
 func (r *Reconciler) lateRead(d *Draft, last snapshot) time.Time {
 	switch {
-	case last.isLateKnown && (last.late.IsZero() || d.read.Before(last.late)):
+	case !r.endedWithinRun(d, last):
+		return time.Time{}
+	case last.isLateKnown && d.read.Before(last.late):
 		return last.late
 	case last.isLateKnown:
 		return r.lateReadAfter(d.read)
-	case d.Job.Applied != "" || !r.hadPredecessor(d):
-		return time.Time{}
-	case d.Job.Foreign && len(d.Job.Service.Status.LoadBalancer.Ingress) > 0: // another controller had completed it
-		return time.Time{}
 	}
 	next := r.lateReadAfter(d.read)
 	// A cloud that performs creations one after the other has performed ours after the late ones.

@@ -77,16 +77,19 @@ func (r *Reconciler) sharesCalls(have *stack.Stack) bool {
 
 // finishRelease checks that nothing is left; only a read can prove that.
 func (r *Reconciler) finishRelease(ctx context.Context, d *Draft, res *Result) {
+	unread := snapshot{late: r.lateRead(d, d.last.snapshot), isLateKnown: true}
 	if res.Report.Stale() {
-		r.snapshots.Drop(d.Owner)
+		r.snapshots.Put(d.Owner, unread)
 	} else {
-		r.snapshots.Put(d.Owner, r.newSnapshot(d, res.Report.Have))
+		seen := r.newSnapshot(d, res.Report.Have)
+		seen.late, seen.isLateKnown = unread.late, true
+		r.snapshots.Put(d.Owner, seen)
 	}
 	if res.Err != nil || res.Waits || len(d.Plan.Blocked) > 0 {
 		return
 	}
 	if res.Wait = r.settleDelay(d); res.Wait > 0 {
-		r.snapshots.Drop(d.Owner) // it is older than the last read must be
+		r.snapshots.Put(d.Owner, unread) // it is older than the last read must be
 		res.Waits = true
 		return
 	}
@@ -108,7 +111,7 @@ func (r *Reconciler) finishRelease(ctx context.Context, d *Draft, res *Result) {
 			return
 		}
 	}
-	r.snapshots.Drop(d.Owner) // the next draft reads the rest, and plans for that
+	r.snapshots.Put(d.Owner, unread) // the next draft reads the rest, and plans for that
 	res.Waits = true
 }
 

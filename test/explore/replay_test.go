@@ -33,6 +33,7 @@ func listReplays() [][3]string {
 		{"quay", "handed over", "0:1,9:9"},                // and by one that was not answered
 		{"quay", "soon back", "16:19637,3:58663,22:8784"}, // a read that still shows what a deletion without an answer has deleted
 		{"quay", "short-lived", "15:8,20:9"},              // a lost deletion of something shared, and a read from before its creation
+		{"quay", "short-lived", "7:61165,22:36032"},       // what a previous process had under way, and a last read that does not show it
 		{"quay", "to and fro", "2:3,3:1,15:7"},            // an informer that missed a short-lived type
 		{"aws nlb", "renamed", "10:5,21:1,14:3"},          // a predecessor's late load balancer, and a read that took until then
 		{"aws lbc", "two at once", "6:11"},                // a rule for a group that was created during the read
