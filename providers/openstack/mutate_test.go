@@ -59,7 +59,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"evidence: pool is proven by nothing":                                 noShare,
 		},
 	}, laws.MutationSet{
-		Fresh:  func() *laws.Subject { return lawsSubject(t, "openstack-ovn", ovnConfig, ovnCases()) },
+		Fresh:  func() *laws.Subject { return ovnSubject(t) },
 		Bounds: laws.Bounds{Moves: 3, Pairs: 1},
 		Seen: map[string]string{
 			"edges: the rules for an internal load balancer may admit everyone, and are deleted before it has a public address": "web: internal -> ranges",
@@ -67,6 +67,7 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"edges: a new port that the nodes do not admit must take no old one away":                                           "web: other numbers, ranges -> mixed-sticky",
 			"edges: a new port does not admit the clients of an old one":                                                        "web: plain -> other numbers, ranges",
 			"edges: a port that closes is not opened to more clients before":                                                    "web: other numbers, ranges -> plain",
+			"restore: security-group-rules is not restored":                                                                     "web: ranges -> other numbers and ranges",
 		},
 	})
 }

@@ -73,6 +73,7 @@ type comparison struct {
 type ordering struct {
 	places *places     // of what is ordered
 	leaves []departure // what leaves places that others take
+	trades []trade     // of an exchange
 }
 
 // resources are a stack by key, with the keys in order.

@@ -48,6 +48,7 @@ func (c *comparison) edge(e *Edge) {
 	for _, i := range then {
 		for _, g := range related(i) {
 			c.putBehind(i, g)
+			c.noteExchange(e, i, g.steps)
 		}
 	}
 }

@@ -130,10 +130,12 @@ func (c *comparison) order() {
 	c.slots()
 	c.setOrder()
 	c.edges()
+	c.pairExchange()
 	c.pairForRestore()
 	c.keepRestorable()
 	c.leaveLate()
 	c.keepForRestore()
+	c.undoExchange()
 	for i := range c.steps {
 		slices.SortFunc(c.steps[i].Needs, plan.StepID.Compare)
 		c.steps[i].Needs = slices.Compact(c.steps[i].Needs)

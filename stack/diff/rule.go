@@ -140,7 +140,8 @@ type Edge struct {
 	// routed restricts the edge to pairs of which the second resource refers to the first
 	// one, or to what that is In; a second one without references is related to the
 	// resources that are In the same.
-	routed bool
+	routed   bool
+	exchange exchange // whether the steps are undone as one
 }
 
 // Rules is what a provider says about all its kinds.

@@ -4,142 +4,16 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// partRestore is the part, in reports, of a step that creates an old resource again.
+// partRestore begins the part, in reports, of a step that creates an old resource again or
+// takes back an update.
 const partRestore = "restore"
-
-// losses are the resources that were deleted for a replacement which does not exist yet.
-// The zero value is empty. They outlive a run: a create whose result is unknown is read
-// first, and may be refused in a later run.
-type losses struct {
-	mu    sync.Mutex
-	lost  map[lossID][]loss
-	owned map[stack.Owner]int // how many of each owner
-}
-
-// loss is a deleted resource with its parts, and with the identifiers of its references: their
-// keys may belong to replacements by now.
-type loss struct {
-	resource stack.Resource
-	ids      map[stack.Key]string
-	parts    []loss
-}
-
-// lossID names a loss by the resource that was to replace it.
-type lossID struct {
-	owner stack.Owner
-	key   stack.Key
-}
-
-// learnStep updates the losses of the owner after a done step of a run that began with
-// have.
-func (l *losses) learnStep(s plan.Step, have *stack.Stack) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	id := lossID{s.ID.Owner, s.ID.Key}
-	deletes := s.ID.Action == plan.Delete && s.Pair.Restore && s.Pair.Delete == s.ID
-	if deletes {
-		id.key = s.Pair.Create.Key
-	}
-	known := l.lost[id]
-	switch {
-	case deletes:
-		if l.lost == nil {
-			l.lost, l.owned = map[lossID][]loss{}, map[stack.Owner]int{}
-		}
-		if len(known) == 0 {
-			l.owned[id.owner]++
-		}
-		known = slices.DeleteFunc(known, func(o loss) bool { return o.resource.Key == s.Target.Key })
-		l.lost[id] = append(known, lossFrom(have, s.Target))
-	case len(known) > 0 && s.ID.Action == plan.Create:
-		l.dropLoss(id)
-	}
-}
-
-// learnRestore updates the losses after a resource exists again.
-func (l *losses) learnRestore(id lossID, again stack.Key) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	left := slices.DeleteFunc(l.lost[id], func(o loss) bool { return o.resource.Key == again })
-	switch {
-	case len(left) > 0:
-		l.lost[id] = left
-	case l.lost[id] != nil:
-		l.dropLoss(id)
-	}
-}
-
-// lossFrom returns the loss of a resource of an observed stack.
-func lossFrom(have *stack.Stack, r stack.Resource) loss {
-	lost := loss{resource: r, ids: map[stack.Key]string{}}
-	for _, ref := range stack.Refs(r.Spec) {
-		if used, exists := have.Get(ref.To); exists {
-			lost.ids[ref.To] = used.ID
-		}
-	}
-	for _, part := range have.Resources {
-		if part.In == r.Key {
-			lost.parts = append(lost.parts, lossFrom(have, part))
-		}
-	}
-	return lost
-}
-
-// count returns the number of the lost resources.
-func (l loss) count() int {
-	n := 1
-	for _, part := range l.parts {
-		n += part.count()
-	}
-	return n
-}
-
-func (l *losses) dropLoss(id lossID) {
-	delete(l.lost, id)
-	if l.owned[id.owner]--; l.owned[id.owner] <= 0 {
-		delete(l.owned, id.owner)
-	}
-}
-
-// pruneFor drops the losses of a plan's owner that the plan does not create any more, and
-// returns how many resources are left.
-func (l *losses) pruneFor(p plan.Plan) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.owned[p.Owner] == 0 {
-		return 0
-	}
-	creates := func(k stack.Key) bool {
-		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID.Key == k && s.ID.Action == plan.Create }) ||
-			slices.ContainsFunc(p.Blocked, func(b plan.Blocked) bool { return b.Step.ID.Key == k && b.Step.ID.Action == plan.Create })
-	}
-	left := 0
-	for id, lost := range l.lost {
-		switch {
-		case id.owner != p.Owner:
-		case creates(id.key):
-			for _, o := range lost {
-				left += o.count()
-			}
-		default:
-			l.dropLoss(id)
-		}
-	}
-	return left
-}
-
-func (l *losses) lossesOf(id lossID) []loss {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.lost[id])
-}
 
 // IsRefused reports whether the cloud has answered that it does not perform the step, so that
 // a retry does not help.
@@ -163,11 +37,11 @@ func (r *run) isRefused(i int, res Result) bool {
 // restoreOld creates the old resources again where the new one, for which they were deleted, was
 // refused or cannot be tried because of a refusal.
 func (r *run) restoreOld(i int, res Result) {
-	if res.Step.ID.Action == plan.Delete && res.State == Done && r.isPointless(i) { // it was under way
+	if res.State == Done && r.isPointless(i) { // it was under way
 		i = r.createOf(i)
 		res = r.results[i]
 	}
-	if res.Step.ID.Action != plan.Create || !r.isRefused(i, res) {
+	if !isCreate(res.Step) || !r.isRefused(i, res) {
 		return
 	}
 	for _, old := range r.engine.losses.lossesOf(lossID{res.Step.ID.Owner, res.Step.ID.Key}) {
@@ -209,11 +83,14 @@ type again struct {
 // createAgain has an old resource and its parts created again in place of the one that a step
 // creates, once.
 func (r *run) createAgain(create plan.Step, old loss, why string) {
-	key := old.resource.Key
-	if !slices.ContainsFunc(r.again, func(a again) bool { return a.old.resource.Key == key }) && r.restoreOf(key) == nil {
+	if create.ID.Key.Kind != old.resource.Key.Kind {
+		create.Batch = "" // that of another kind
+	}
+	by := old.restoredBy()
+	if !slices.ContainsFunc(r.again, func(a again) bool { return a.old.restoredBy() == by }) && r.restoredBy(by) == nil {
 		r.again = append(r.again, again{create, old, why})
 	}
-	create.Batch = "" // that of another kind
+	create.Batch = ""
 	for _, part := range old.parts {
 		r.createAgain(create, part, why)
 	}
@@ -223,27 +100,36 @@ func (r *run) createAgain(create plan.Step, old loss, why string) {
 // until the new resources are deleted. The calls are made even if the run is to end: nothing
 // serves meanwhile.
 func (r *run) startAgain() {
-	if slices.ContainsFunc(r.undoing, r.wasReplaced) {
+	if slices.ContainsFunc(r.undoing, r.mayBeReplaced) {
 		return
 	}
 	left := r.again
 	r.again = nil
 	for _, a := range left {
-		step := plan.Step{ID: a.of.ID, Target: a.old.resource, Reason: plan.Missing, Why: a.why, Locks: a.of.Locks, Batch: a.of.Batch}
-		step.ID.Key = step.Target.Key
 		state := r.stateOfNeeds(a.old.resource, left)
-		if step.Target = r.asBefore(a.old); state == Waiting {
+		if state == Waiting {
 			r.again = append(r.again, a)
 			continue
 		}
-		known := step // to the cloud it is a create like any other
-		known.ID.Part = partRestore
+		step := r.stepAgain(a)
+		known := step // to the cloud it is a step like any other
+		known.ID = a.old.restoredBy()
+		known.ID.Owner = step.ID.Owner
 		if state == Done {
 			r.repair(a.of.ID, step, known)
 		} else {
 			r.restores = append(r.restores, restore{of: a.of.ID, Result: Result{Step: known, State: state}})
 		}
 	}
+}
+
+// stepAgain returns the step that restores an old resource, or takes back an update of it.
+func (r *run) stepAgain(a again) plan.Step {
+	if a.old.update != nil {
+		return reversalOf(*a.old.update, a.why)
+	}
+	id := plan.StepID{Owner: a.of.ID.Owner, Key: a.old.resource.Key, Action: plan.Create}
+	return plan.Step{ID: id, Target: r.asBefore(a.old), Reason: plan.Missing, Why: a.why, Locks: a.old.locks, Batch: a.of.Batch}
 }
 
 // stateOfNeeds returns the state of the old resources that another one refers to or is In: Done
@@ -255,7 +141,7 @@ func (r *run) stateOfNeeds(old stack.Resource, left []again) State {
 	}
 	state := Done
 	for _, key := range needs {
-		switch sent := r.restoreOf(key); {
+		switch sent := r.recreated(key); {
 		case key == stack.Key{} || key == old.Key:
 		case sent != nil && sent.State != Done && sent.State != Waiting:
 			return Skipped
@@ -274,10 +160,15 @@ func (r *run) keyOf(ref stack.Ref) stack.Key {
 	return ref.To
 }
 
-// restoreOf returns the create of an old resource that was submitted; nil: there is none.
-func (r *run) restoreOf(key stack.Key) *Result {
+// recreated returns the create of an old resource that was submitted; nil: there is none.
+func (r *run) recreated(key stack.Key) *Result {
+	return r.restoredBy(restoreOf(plan.StepID{Key: key, Action: plan.Delete}))
+}
+
+// restoredBy returns a step that restores something and was submitted; nil: there is none.
+func (r *run) restoredBy(by plan.StepID) *Result {
 	for i, o := range r.restores {
-		if o.Step.ID.Key == key && o.Step.ID.Part == partRestore {
+		if by.Owner = o.Step.ID.Owner; o.Step.ID == by {
 			return &r.restores[i].Result
 		}
 	}
@@ -301,10 +192,10 @@ func (r *run) asBefore(l loss) stack.Resource {
 	old.ID = ""
 	old.Spec = stack.Rebind(old.Spec, func(ref stack.Ref) stack.Ref {
 		now, _ := r.have.Get(ref.To)
-		if key := r.keyOf(ref); ref.ID != "" && r.restoreOf(key) != nil {
+		if key := r.keyOf(ref); ref.ID != "" && r.recreated(key) != nil {
 			return stack.RefTo(key)
 		}
-		if id := l.ids[ref.To]; id != "" && id != now.ID && r.restoreOf(ref.To) == nil {
+		if id := l.ids[ref.To]; id != "" && id != now.ID && r.recreated(ref.To) == nil {
 			return stack.RefID(id)
 		}
 		return ref
@@ -324,9 +215,9 @@ func (r *run) recordRestore(c completion) {
 		r.mu.Lock()
 		Learn(r.have, res.Step, res.Outcome)
 		r.mu.Unlock()
-		if res.Step.ID.Part == partRestore {
+		if strings.HasPrefix(res.Step.ID.Part, partRestore) {
 			of := r.restores[at].of
-			r.engine.losses.learnRestore(lossID{of.Owner, of.Key}, res.Step.ID.Key)
+			r.engine.losses.learnRestore(lossID{of.Owner, of.Key}, res.Step.ID)
 			r.followRestored(res.Step.ID.Key)
 		}
 	}
@@ -358,15 +249,15 @@ type restore struct {
 
 // isRestored reports whether the resource that a refused create was to replace exists again.
 func (r Report) isRestored(refused plan.Step) bool {
-	again := refused.ID
+	taken := refused.ID
 	if refused.Pair.Restore {
-		again.Key = refused.Pair.Delete.Key
+		taken = refused.Pair.Delete
 	}
-	return r.createdAgain(again)
+	return r.createdAgain(taken)
 }
 
-// createdAgain reports whether an old resource was created again.
-func (r Report) createdAgain(again plan.StepID) bool {
-	again.Action, again.Part = plan.Create, partRestore
+// createdAgain reports whether what a step has taken away was restored.
+func (r Report) createdAgain(taken plan.StepID) bool {
+	again := restoreOf(taken)
 	return slices.ContainsFunc(r.Results, func(res Result) bool { return res.Step.ID == again && res.State == Done })
 }

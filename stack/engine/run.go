@@ -180,9 +180,9 @@ func holdsKind(r stack.Resource, kind stack.Kind) bool {
 }
 
 // takesAway reports whether the step deletes an unwanted resource without a
-// replacement.
+// replacement of its kind.
 func takesAway(s plan.Step) bool {
-	return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && s.Pair.IsZero()
+	return s.ID.Action == plan.Delete && s.Reason == plan.Unwanted && (s.Pair.IsZero() || s.Pair.Create.Key.Kind != s.ID.Key.Kind)
 }
 
 // tradesMembers reports whether the first changes add members to a field from which the

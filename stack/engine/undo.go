@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -53,7 +54,7 @@ func (r *run) startUndoing() {
 		for _, u := range r.undoing {
 			create, _ := r.performed(u.pair.Create)
 			remove, _ := r.performed(u.pair.Delete)
-			r.createAgain(create, lossFrom(r.began, remove.Target), "what completes the new one was refused")
+			r.createAgain(create, lossOf(r.began, remove), "what completes the new one was refused")
 		}
 		r.revertUpdates()
 		r.undoing = nil
@@ -66,6 +67,9 @@ func (r *run) startUndoing() {
 	remove, _ := r.performed(next.Delete)
 	now, _ := r.have.Get(next.Create.Key)
 	step := deletionOf(create, remove, now)
+	if create.ID.Action == plan.Update {
+		step = reversalOf(create, "what completes it was refused")
+	}
 	r.repair(next.Create, step, step)
 }
 
@@ -76,34 +80,57 @@ func (r *run) revertUpdates() {
 		isUndone := func(p plan.Pair) bool {
 			return slices.ContainsFunc(r.undoing, func(u undoing) bool { return u.pair == p })
 		}
-		if s.ID.Action == plan.Update && r.results[i].State == Done && slices.ContainsFunc(s.Undoes, isUndone) {
-			step := reversalOf(s)
+		isHalf := s.Pair.Restore && (s.Pair.Create == s.ID || s.Pair.Delete == s.ID)
+		if s.ID.Action == plan.Update && !isHalf && r.results[i].State == Done && slices.ContainsFunc(s.Undoes, isUndone) {
+			step := reversalOf(s, "what else completes the new one was refused")
 			r.repair(s.ID, step, step)
 		}
 	}
 }
 
-// reversalOf returns the update that writes what another one has replaced.
-func reversalOf(s plan.Step) plan.Step {
-	out := plan.Step{ID: s.ID, Target: s.Target, Found: s.Target.Spec, Reason: plan.Changed, Why: "what else completes the new one was refused", Locks: s.Locks, Impact: s.Impact}
+// reversalOf returns the update that writes what another one has replaced. Members are added to a
+// set, or removed, by the step that the set has for all of them.
+func reversalOf(s plan.Step, why string) plan.Step {
+	out := plan.Step{ID: s.ID, Target: s.Target, Found: s.Target.Spec, Reason: plan.Changed, Why: why, Locks: s.Locks, Impact: s.Impact}
 	out.Target.Spec = s.Found
 	for _, ch := range s.Changes {
 		ch.From, ch.To, ch.Added, ch.Removed = ch.To, ch.From, ch.Removed, ch.Added
 		out.Changes = append(out.Changes, ch)
+		if sign, isSet := reversedSign(s.ID.Part); isSet {
+			out.ID.Part = strings.ToLower(ch.Field) + sign
+		}
 	}
 	return out
 }
 
+// reversedSign returns the sign of the opposite of a step that adds to a set or removes from it.
+func reversedSign(part string) (sign string, isSet bool) {
+	switch part = strings.TrimRight(part, "0123456789"); {
+	case strings.HasSuffix(part, "+"):
+		return "-", true
+	case strings.HasSuffix(part, "-"):
+		return "+", true
+	}
+	return "", false
+}
+
 // owed returns the steps that a run still performs when it ends: creates of new resources whose old
-// ones it has deleted, and what these need, by their place.
+// ones it has deleted, the other steps of such a replacement, and what these need, by their place.
 func (r *run) owed(ends bool) []bool {
 	if !ends {
 		return nil
 	}
 	var creates []int
 	for i, s := range r.steps {
-		if at, ok := r.graph.At(s.Pair.Create); ok && s.Pair.Delete == s.ID && s.Pair.Order == plan.DeleteFirst && r.results[i].State == Done {
-			creates = append(creates, at)
+		at, ok := r.graph.At(s.Pair.Create)
+		if !ok || s.Pair.Delete != s.ID || s.Pair.Order != plan.DeleteFirst || r.results[i].State != Done {
+			continue
+		}
+		creates = append(creates, at)
+		for j, t := range r.steps {
+			if t.Pair.Restore && slices.Contains(t.Undoes, s.Pair) {
+				creates = append(creates, j)
+			}
 		}
 	}
 	out := r.graph.Before(creates)
@@ -123,8 +150,23 @@ func (r *run) isBehind(step, other plan.StepID) bool {
 // cannotUndo reports whether a replacement was not performed as a whole, or its new resource
 // could not be deleted.
 func (r *run) cannotUndo(u undoing) bool {
-	_, exists := r.have.Get(u.pair.Create.Key) // only calls under way write to it
-	return !r.wasReplaced(u) || exists == u.sent
+	return !r.wasReplaced(u) || r.exists(u.pair.Create) == u.sent
+}
+
+// exists reports whether there is what a step of the plan has created or added. Only calls under way change that.
+func (r *run) exists(made plan.StepID) bool {
+	if made.Action == plan.Update {
+		return !slices.ContainsFunc(r.restores, func(o restore) bool { return o.of == made && o.State == Done })
+	}
+	_, exists := r.have.Get(made.Key)
+	return exists
+}
+
+// mayBeReplaced reports whether a replacement that is to be undone was performed as a whole, or
+// its new resource may still be created.
+func (r *run) mayBeReplaced(u undoing) bool {
+	at, known := r.graph.At(u.pair.Create)
+	return r.wasReplaced(u) || known && !r.isEnded(at)
 }
 
 // wasReplaced reports whether a replacement was performed as a whole.

@@ -195,7 +195,9 @@ func (x *run) judgeRest(settled bool) {
 // new port of its Service does not.
 func (x *run) judgeSuccessors(now []traffic.Flow) {
 	serves := func(f traffic.Flow, list []traffic.Flow) bool {
-		return slices.ContainsFunc(list, func(g traffic.Flow) bool { return g.Serves() && portOf(g) == portOf(f) })
+		return slices.ContainsFunc(list, func(g traffic.Flow) bool {
+			return g.Serves() && portOf(g) == portOf(f) && len(traffic.Subtract(g.From, x.subject.Probes)) > 0
+		})
 	}
 	for _, old := range x.expected.before {
 		if !old.Serves() || serves(old, x.expected.wanted) || serves(old, now) || x.rebuilt(need{flow: old}) {

@@ -1,6 +1,7 @@
 package laws
 
 import (
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ type Subject struct {
 	// Neighbours names pairs of cases of which each can be had while another Service has
 	// the other; empty: no case shares anything.
 	Neighbours [][2]string
+	// Probes are ranges of health checks, which nodes admit at a port independent of its clients: a
+	// port that serves them alone serves no client.
+	Probes []netip.Prefix
 	// Known lists violations that exist today. Each must occur, so that the list shrinks.
 	Known []Known
 	// planned is called with each new plan; nil: nothing is.

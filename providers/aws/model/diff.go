@@ -34,9 +34,10 @@ func Rules() diff.Rules {
 		KindNodeRule: {
 			FollowsBackends: true, // the groups of the nodes
 			// The key is the content. A description is no part of a rule's identity.
-			Ignore: []string{"Description", "Permission", "Group"},
-			Clash:  diff.Refused,
-			Batch:  nodeRuleBatch,
+			Ignore:  []string{"Description", "Permission", "Group"},
+			Clash:   diff.Refused,
+			Restore: true,
+			Batch:   nodeRuleBatch,
 		},
 	}
 	for kind, rule := range classicRules() {
@@ -148,15 +149,16 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Subset: []string{"Values"},
 		},
 		KindListener: {
-			Within: diff.Within{Cascade: true},
-			Ignore: []string{"Port"},
-			Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
-			Equal:  map[string]diff.Equal{"Certificate": diff.SameFold, "Tags": sameMarkedTags},
-			Subset: []string{"Tags"},
-			Parts:  map[string]string{"Tags": PartTags},
-			Batch:  tagBatch,
-			Clash:  diff.Refused,
-			Impact: map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
+			Within:  diff.Within{Cascade: true},
+			Ignore:  []string{"Port"},
+			Sticky:  []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
+			Equal:   map[string]diff.Equal{"Certificate": diff.SameFold, "Tags": sameMarkedTags},
+			Subset:  []string{"Tags"},
+			Parts:   map[string]string{"Tags": PartTags},
+			Batch:   tagBatch,
+			Clash:   diff.Refused,
+			Restore: true, // one with attributes is not: they are written after it
+			Impact:  map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
 		},
 	}
 }
@@ -167,7 +169,7 @@ func orderEdges() []diff.Edge {
 		return diff.Match{Action: a, Kind: k, Part: part}
 	}
 	out := []diff.Edge{
-		{First: step(plan.Create, KindNodeRule, ""), Then: step(plan.Delete, KindNodeRule, ""),
+		{First: step(plan.Create, KindNodeRule, ""), Then: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsNoOpening},
 			Reason: "traffic that is allowed before and after must be allowed in between"},
 		{First: step(plan.Create, KindClassic, ""), Then: step(plan.Create, KindNodeRule, ""),
 			Reason: "a rule is known as ours by the load balancer, so a crash in between must leave the load balancer"},
@@ -183,14 +185,10 @@ func orderEdges() []diff.Edge {
 			Reason: "the old targets serve until the nodes admit the new ones"},
 		{First: step(plan.Update, KindListener, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "the listener uses the old node port until it is switched"},
-		{First: step(plan.Delete, KindListener, ""), Then: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensClosing}, Soft: true,
-			Reason: "a port that closes is not opened to more clients before"},
 		{First: diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensNoClosing}, Then: step(plan.Delete, KindListener, ""), Soft: true,
 			Reason: "a new port that the nodes do not admit must take no old one away"},
 		{First: step(plan.Delete, KindListener, ""), Then: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsNoOpening},
 			Reason: "clients of the old port are served until its listener is deleted"},
-		{First: diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsOpening}, Then: step(plan.Create, KindListener, ""), Soft: true,
-			Reason: "a new port does not admit the clients of an old one"},
 		{First: step(plan.Update, KindTargets, ""), Then: step(plan.Delete, KindNodeRule, ""),
 			Reason: "nodes must admit the old targets until the target group has the new ones"},
 		{First: step(plan.Update, KindIngress, "rules+"), Then: step(plan.Update, KindClassic, "groups"),
@@ -212,6 +210,8 @@ func orderEdges() []diff.Edge {
 		{First: step(plan.Create, KindClassicPort, ""), Then: step(plan.Update, KindClassicCheck, ""), Same: true,
 			Reason: "the check may move to the instance port of a new listener"},
 	}
+	out = append(out, diff.Exchange(KindListener, diff.Match{Action: plan.Delete, Kind: KindNodeRule, Where: shutsOpening},
+		diff.Match{Action: plan.Create, Kind: KindNodeRule, Where: opensClosing})...)
 	out = append(out, deletionEdges(KindClassic, KindNetwork, KindSharedNetwork)...)
 	return append(out, portEdges(KindListener, KindClassicPort)...)
 }

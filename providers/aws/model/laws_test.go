@@ -12,6 +12,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/stack/traffic"
 	"github.com/berth-lb/berth/test/cases"
 	"github.com/berth-lb/berth/test/laws"
 )
@@ -26,7 +27,7 @@ func lawsSubject(t testing.TB) *laws.Subject {
 		Name: "aws", Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Read: readAsAWS,
 		Created: func(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource { return withoutAsides(r) },
 		Updated: func(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource { return withoutAsides(r) },
-		Beside:  hasOtherName, Known: knownViolations(),
+		Beside:  hasOtherName, Known: knownViolations(), Probes: traffic.Ranges("10.0.1.0/24", "10.0.3.0/24"),
 	}
 	for _, c := range lawsCases() {
 		s.Cases = append(s.Cases, services.Case(t, c.name, c.service()))
@@ -80,6 +81,7 @@ func lawsCases() []lawsCase {
 		{"bare", lbc(bare), nil},
 		{"bare, pods", lbc(barePods), nil},
 		{"bare, ranges", lbc(bare), ranges},
+		{"nlb, other ports and ranges", nlb, func(s *corev1.ServiceSpec) { ports(s); s.LoadBalancerSourceRanges = []string{"172.16.0.0/12"} }},
 	}
 }
 
@@ -233,10 +235,14 @@ func hasOtherName(existing, r stack.Resource) bool {
 }
 
 func knownViolations() []laws.Known {
+	const exchanged = "an exchange of ports and clients is undone after a definite refusal, by the process that has begun it"
 	refused := func(a plan.Action, kind stack.Kind) []laws.Match { return []laws.Match{{Action: a, Kind: kind}} }
 	return []laws.Known{
 		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Only: laws.AfterRestart, Reason: "a listener is restored by the process that has deleted it"},
 		{Law: laws.NothingLost, Refused: refused(plan.Create, KindClassicPort), Only: laws.WithoutAnswer, Reason: "a listener is restored only after a definite refusal of the new one"},
+		{Law: laws.NothingLost, Refused: refused(plan.Create, KindListener), Only: laws.Unrestored, Reason: exchanged},
+		{Law: laws.NothingLost, Refused: refused(plan.Delete, KindListener), Only: laws.Unrestored, Reason: exchanged},
+		{Law: laws.NothingLost, Refused: refused(plan.Delete, KindNodeRule), Only: laws.Unrestored, Reason: exchanged},
 	}
 }
 
@@ -245,5 +251,6 @@ func TestLaws(t *testing.T) {
 	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 60, Pairs: 6, Also: []string{
 		"web: clb -> nlb", "web: nlb -> clb", "web: clb -> clb, other ports", "web: nlb -> nlb, other ports", "web: nlb-lbc -> nlb-lbc, other ports",
 		"web: nlb, other ports -> nlb, ranges", "web: clb, other ports -> clb, named group", "web: clb -> clb, other node ports",
+		"web: nlb, ranges -> nlb, other ports and ranges", "web: nlb, other ports and ranges -> nlb, ranges",
 	}})
 }

@@ -100,6 +100,12 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 			"edges: a new port does not admit the clients of an old one":     "web: nlb, other ports -> nlb, ranges",
 		},
 	}, laws.MutationSet{
+		Fresh: func() *laws.Subject { return pickedLaws(t, "nlb, ranges", "nlb, other ports and ranges") }, Bounds: laws.Bounds{Pairs: 1},
+		Seen: map[string]string{
+			"restore: node-security-group-rule is not restored": "web: nlb, ranges -> nlb, other ports and ranges",
+			"restore: listener is not restored":                 "web: nlb, ranges -> nlb, other ports and ranges",
+		},
+	}, laws.MutationSet{
 		Fresh: func() *laws.Subject { return pickedLaws(t, "bare", "bare, ranges") }, Bounds: laws.Bounds{Pairs: 1},
 		Seen: map[string]string{"edges: traffic that is allowed before and after must be allowed in between": ""},
 	}, laws.MutationSet{

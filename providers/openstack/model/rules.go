@@ -109,10 +109,11 @@ func networkRules() map[stack.Kind]diff.Rule {
 		}),
 		KindGroup: GroupCodec().Rule(diff.Rule{Clash: diff.Doubled}),
 		KindRules: {
-			Role:   diff.Admits,
-			Within: diff.Within{Inline: true, Cascade: true},
-			Ignore: []string{"Clients", "Opens", "Shuts"}, // notes of the builder
-			Sets:   map[string]diff.Set{"Rules": {Class: classOfRule}},
+			Role:    diff.Admits,
+			Within:  diff.Within{Inline: true, Cascade: true},
+			Ignore:  []string{"Clients", "Opens", "Shuts"}, // notes of the builder
+			Sets:    map[string]diff.Set{"Rules": {Class: classOfRule}},
+			Restore: true,
 		},
 		KindGroupPorts: {
 			Role:            diff.Admits,
@@ -171,11 +172,8 @@ func orderEdges() []diff.Edge {
 	}
 	out = append(out,
 		diff.Edge{First: rules(PartAdd), Then: step(plan.Delete, KindListener), Soft: true,
-			Reason: "a new port that the nodes do not admit must take no old one away"},
-		diff.Edge{First: rules(PartShut), Then: step(plan.Create, KindListener), Soft: true,
-			Reason: "a new port does not admit the clients of an old one"},
-		diff.Edge{First: step(plan.Delete, KindListener), Then: rules(PartOpen), Soft: true,
-			Reason: "a port that closes is not opened to more clients before"})
+			Reason: "a new port that the nodes do not admit must take no old one away"})
+	out = append(out, diff.Exchange(KindListener, rules(PartShut), rules(PartOpen))...)
 	out = append(out, diff.Edge{First: rules(PartAdd), Then: step(plan.Update, KindMembers), Soft: true,
 		Reason: "nodes admit the traffic at a new node port before the load balancer sends it"})
 	return append(out, diff.Edge{First: step(plan.Delete, KindGroupPorts), Then: step(plan.Delete, KindGroup), Reason: "a group that a port has cannot be deleted"})
