@@ -159,6 +159,8 @@ func orderEdges() []diff.Edge {
 		add(step(plan.Create, KindAddress, ""), step(plan.Delete, kind, ""), "the IP is held before its rule is deleted")
 		add(step(plan.Delete, kind, ""), step(plan.Update, KindBackend, "protocol"), "a backend service that a rule refers to keeps its protocol")
 		add(step(plan.Update, KindBackend, "protocol"), step(plan.Create, kind, ""), "a rule has the protocol of its backend service")
+		out = append(out, diff.Edge{First: step(plan.Create, KindCheckFirewall, ""), Then: step(plan.Delete, kind, ""), Soft: true,
+			Reason: "nodes would be unhealthy behind the new rule"})
 	}
 	for _, a := range []plan.Action{plan.Create, plan.Update} {
 		add(step(a, KindFirewall, ""), step(plan.Delete, KindFirewall, ""), "clients are admitted before the firewall that admitted them is deleted")
@@ -176,14 +178,6 @@ func orderEdges() []diff.Edge {
 		for _, kind := range []stack.Kind{KindFirewall, KindCheckFirewall} {
 			add(step(a, kind, ""), step(plan.Create, KindDeny, ""), "what is allowed must be stronger before everything else is denied")
 			add(step(plan.Delete, KindDeny, ""), step(a, kind, ""), "an allowing rule may have the denial's priority only once the denial is deleted")
-		}
-	}
-	for _, old := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		for _, first := range []diff.Match{
-			step(plan.Create, KindFirewall, ""), step(plan.Create, KindCheckFirewall, ""),
-			step(plan.Update, KindGroup, "instances"), step(plan.Update, KindNEG, "endpoints+"),
-		} {
-			out = append(out, diff.Edge{First: first, Then: step(plan.Delete, old, ""), Soft: true, Reason: "what Google Cloud refuses of the new rule must not take the old one away"})
 		}
 	}
 	return out
@@ -237,7 +231,8 @@ func admissionEdges() []diff.Edge {
 
 // retreatEdges keep what an old rule sends to until the new rule exists: under one name the
 // old rule is deleted first, and can come back only while its target, the check of that and
-// their firewalls exist.
+// their firewalls exist. In the run that deletes it the engine keeps these; in later ones the
+// old rule does not refer to them any more.
 func retreatEdges() []diff.Edge {
 	var out []diff.Edge
 	for _, rule := range []stack.Kind{KindExternalRule, KindInternalRule} {
