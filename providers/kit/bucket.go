@@ -31,9 +31,6 @@ const (
 	// call; probing is the same near the rate of the last refusal, from the share near of
 	// it on.
 	recovery, probing, near = 0.02, 0.002, 0.85
-	// search is how much faster, in calls a second, each accepted call makes a bucket without a
-	// documented rate from its first refusal to the second one: the rate triples every second.
-	search = 1
 )
 
 // bucket is a rate.Limiter with an order of waiters, and a rate that adapts to the
@@ -53,19 +50,25 @@ type bucket struct {
 	refusal int         // consecutive refusals
 	ceiling float64     // calls a second at the last refusal; 0: it is unknown
 	sent    []time.Time // the calls of the last window
+	unknown search      // without a documented rate
 }
 
 func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
-	share := o.Share
-	if math.IsInf(share, 1) {
+	share, unlimited := o.Share, math.IsInf(o.Share, 1)
+	if unlimited {
 		b.Rate, b.Window, share = 0, 0, 1
 	}
 	out := &bucket{Bucket: b, full: b.Rate * share, now: o.Now, room: r}
 	burst := max(1, int(float64(b.Burst)*share))
+	first := out.full
 	if b.Rate <= 0 {
 		out.full = float64(rate.Inf)
+		first = out.full
 	}
-	out.tokens = rate.NewLimiter(rate.Limit(out.full), burst)
+	if b.Rate <= 0 && b.Start > 0 && !unlimited {
+		first, burst = float64(b.Start), b.Start
+	}
+	out.tokens = rate.NewLimiter(rate.Limit(first), burst)
 	return out
 }
 
@@ -163,6 +166,7 @@ func (b *bucket) serve() {
 		}
 		w, _ := heap.Pop(&b.queue).(*waiter)
 		if !w.last {
+			b.unknown.send(b, now)
 			b.tokens.AllowN(now, 1)
 			b.record(now)
 		}
@@ -223,16 +227,21 @@ func (b *bucket) passed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refusal = 0
+	b.unknown.accepted++
 	if limit := float64(b.tokens.Limit()); limit < b.full {
-		step := b.unit() * recovery
-		switch {
-		case b.ceiling == 0 && b.Rate <= 0:
-			step = search
-		case limit >= b.ceiling*near:
-			step = b.unit() * probing
-		}
-		b.tokens.SetLimitAt(b.now(), rate.Limit(min(limit+step, b.full)))
+		b.tokens.SetLimitAt(b.now(), rate.Limit(min(limit+b.growth(limit), b.full)))
 	}
+}
+
+// growth returns how much faster, in calls a second, an accepted call makes the bucket.
+func (b *bucket) growth(limit float64) float64 {
+	switch {
+	case b.Rate <= 0:
+		return b.unknown.growth(b, limit)
+	case limit >= b.ceiling*near:
+		return b.unit() * probing
+	}
+	return b.unit() * recovery
 }
 
 // refused records a throttled call with its time: the bucket is empty, closed for a
@@ -243,12 +252,7 @@ func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 	defer b.mu.Unlock()
 	first := !sent.Before(b.closed)
 	if first {
-		limit := float64(b.tokens.Limit())
-		if b.ceiling = limit; b.tokens.Limit() == rate.Inf {
-			b.ceiling, limit = 0, guessed/backoff
-			b.tokens.SetBurstAt(now, guessedBurst)
-		}
-		b.tokens.SetLimitAt(now, rate.Limit(max(limit*backoff, b.least())))
+		b.tokens.SetLimitAt(now, rate.Limit(max(b.slower(now), b.least())))
 		after = max(after, min(firstPause<<min(b.refusal, 10), longestPause))
 		b.refusal++
 	}
@@ -257,6 +261,16 @@ func (b *bucket) refused(sent, now time.Time, after time.Duration) {
 		b.closed = until
 	}
 	b.serve()
+}
+
+// slower returns the rate, in calls a second, after a refusal. The lock is held.
+func (b *bucket) slower(now time.Time) float64 {
+	limit := float64(b.tokens.Limit())
+	if b.Rate <= 0 {
+		return b.unknown.slower(b, limit, now)
+	}
+	b.ceiling = limit
+	return limit * backoff
 }
 
 // unit returns the rate, in calls a second, that the bucket's changes are relative to.

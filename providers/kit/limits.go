@@ -28,6 +28,9 @@ type Bucket struct {
 	Name  string
 	Rate  float64 // calls a second; 0: unknown, only refusals limit it
 	Burst int     // calls at once
+	// Start is how many calls a second, and at once, a bucket of an unknown rate begins with. It becomes
+	// faster with every accepted call. 0: nothing limits it until the first refusal.
+	Start int
 	// Window limits any period of this length to Burst calls, whatever the share; 0: there is no
 	// such limit.
 	Window time.Duration

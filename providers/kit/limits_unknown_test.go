@@ -1,7 +1,6 @@
 package kit_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -11,37 +10,81 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// TestUnknownRate: where the cloud documents no rate, the answers reveal it. A thousand calls of a
-// hundred workers take little longer than the rate of the cloud allows.
+// ask makes a number of calls by several workers, and returns how long that took in seconds.
+func ask(t *testing.T, l *kit.Limits, s *server, calls, workers int) float64 {
+	t.Helper()
+	began := time.Now()
+	work := make(chan struct{}, calls)
+	for range calls {
+		work <- struct{}{}
+	}
+	close(work)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for range work {
+				if err := l.Do(t.Context(), s.call, "reads"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(began).Seconds()
+}
+
+// TestUnknownRate: without a documented rate, the first refusals find one near the best, whatever
+// the cloud accepts. A thousand calls take little longer than it allows.
 func TestUnknownRate(t *testing.T) {
 	for _, rate := range []float64{3, 10, 20, 60, 200} {
 		t.Run(fmt.Sprint(rate), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const calls, workers = 1000, 100
 				s := &server{rate: rate, burst: 2 * rate, took: 20 * time.Millisecond}
-				l := newLimits(1, kit.Bucket{Name: "reads"})
-				began := time.Now()
-				work := make(chan struct{}, calls)
-				for range calls {
-					work <- struct{}{}
-				}
-				close(work)
-				var all sync.WaitGroup
-				for range workers {
-					all.Go(func() {
-						for range work {
-							if err := l.Do(t.Context(), func(ctx context.Context) error { return s.call(ctx) }, "reads"); err != nil {
-								t.Error(err)
-							}
-						}
-					})
-				}
-				all.Wait()
-				took, ideal := time.Since(began).Seconds(), (calls-2*rate)/rate
+				took, ideal := ask(t, newLimits(1, kit.Bucket{Name: "reads"}), s, calls, workers), (calls-2*rate)/rate
 				if took > 1.1*ideal+2 || float64(s.refused) > 1.5*workers {
 					t.Errorf("took %.1f s, at best %.1f s; %d refused of %d", took, ideal, s.refused, s.calls)
 				}
 			})
 		})
 	}
+}
+
+// TestSlowStart: a bucket that starts slowly finds an unknown rate with few refused calls, most of them its first ten, whatever
+// the cloud accepts at once, and keeps it after a minute without calls.
+func TestSlowStart(t *testing.T) {
+	for _, rate := range []float64{3, 10, 20, 60} {
+		for seconds, slower := range map[float64]float64{0.2: 1.8, 2: 1.1, 10: 1.1} {
+			t.Run(fmt.Sprintf("%v of %v seconds at once", rate, seconds), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &server{rate: rate, burst: max(1, seconds*rate), took: 20 * time.Millisecond}
+					l := newLimits(1, kit.Bucket{Name: "reads", Start: 10})
+					for _, calls := range []int{165, 500} {
+						s.calls, s.refused = 0, 0
+						took, ideal := ask(t, l, s, calls, 100), max(0, float64(calls)-s.burst)/rate
+						if took > slower*ideal+3 || float64(s.refused) > 0.03*float64(s.calls)+12 {
+							t.Errorf("%d calls took %.1f s, at best %.1f s; %d refused of %d", calls, took, ideal, s.refused, s.calls)
+						}
+						time.Sleep(time.Minute)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestTrickle: calls that come slowly say nothing about the rate: a crowd after them is as fast as
+// one in a new process.
+func TestTrickle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{rate: 20, burst: 40, took: 20 * time.Millisecond}
+		l := newLimits(1, kit.Bucket{Name: "reads", Start: 10})
+		for range 100 {
+			ask(t, l, s, 1, 1)
+			time.Sleep(time.Second)
+		}
+		if took, ideal := ask(t, l, s, 300, 100), (300-s.burst)/20; took > 1.2*ideal+1 || s.refused > 12 {
+			t.Errorf("took %.1f s, at best %.1f s; %d refused", took, ideal, s.refused)
+		}
+	})
 }
