@@ -76,3 +76,32 @@ func TestAddressTypeStays(t *testing.T) {
 		})
 	}
 }
+
+// TestRangesOfBothFamilies: with ranges, a load balancer of both families drops other clients with IPv6 addresses as well. The
+// official controller compares the rules with its description, and finds those that it creates itself.
+func TestRangesOfBothFamilies(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(2))
+		svc := netCase("web", withKeys("ip-version", "DualStack"), withRanges("198.51.100.0/24")).Service
+		for _, text := range []string{"198.51.100.0/24", "203.0.113.0/24"} {
+			svc.Spec.LoadBalancerSourceRanges = []string{text}
+			w.Serve(svc)
+			var theirs, ours []string
+			w.Sim.Cloud.Locked(func() {
+				for _, g := range w.Sim.Cloud.Live.All("security_groups", nil) {
+					for _, r := range g.Objects("rules") {
+						line := r.Text("Policy") + " " + r.Text("SourceCidrIp") + r.Text("Ipv6SourceCidrIp")
+						if r.Text("Description") == g.Text("Description") {
+							theirs = append(theirs, line)
+						} else {
+							ours = append(ours, line)
+						}
+					}
+				}
+			})
+			if !slices.Equal(theirs, []string{"Drop 0.0.0.0/0", "Accept " + text}) || !slices.Equal(ours, []string{"Drop ::/0"}) {
+				t.Errorf("rules %q, and besides %q", theirs, ours)
+			}
+		}
+	})
+}

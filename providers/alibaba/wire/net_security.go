@@ -83,6 +83,11 @@ func (s *Session) securityRules(ctx context.Context, id string) ([]securityRuleD
 // rulesAtOnce is how many rules of a security group one call takes. Source: API of ECS, AuthorizeSecurityGroup.
 const rulesAtOnce = 100
 
+// dropIPv6 describes the rule that drops clients with IPv6 addresses, without which a group of rules for IPv4
+// admits all of them. The official controller has no such rule, and removes what has the description of its own.
+// Source: kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/nlbv2 (security group rules).
+const dropIPv6 = "k8s: IPv6 clients in none of the ranges"
+
 // createSecurityGroup creates a security group with its rules.
 func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 	params := url.Values{"SecurityGroupName": {spec.Name}, "Description": {spec.Description}, "VpcId": {c.Session.config.VPC}, "SecurityGroupType": {"enterprise"}}
@@ -96,8 +101,8 @@ func createSecurityGroup(c *change, spec model.SecurityGroup) plan.Outcome {
 		return kit.Failed(err)
 	}
 	rules := []url.Values{ruleOf("0.0.0.0/0", "drop", 100, spec.Description)}
-	if spec.DualStack { // the official controller has no such rule, and removes it
-		rules = append(rules, ruleOf("::/0", "drop", 100, spec.Description))
+	if spec.DualStack {
+		rules = append(rules, ruleOf("::/0", "drop", 100, dropIPv6))
 	}
 	for _, text := range spec.Ranges {
 		rules = append(rules, ruleOf(text, "accept", 1, spec.Description))
