@@ -36,10 +36,7 @@ func readListenerAttributes(r *read, l elbv2types.Listener) (stack.Spec, error) 
 	if err != nil {
 		return nil, err
 	}
-	values := model.Tags{}
-	for _, a := range out.Attributes {
-		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
-	}
+	values := attributesOf(out.Attributes, func(a elbv2types.ListenerAttribute) (key, value *string) { return a.Key, a.Value })
 	return model.Attributes{Values: values}, nil
 }
 

@@ -150,15 +150,22 @@ func (r *read) readListeners(lb string) error {
 	return err
 }
 
+// attributesOf returns attributes of a load balancer, listener or target group by their keys.
+func attributesOf[A any](all []A, pair func(A) (key, value *string)) model.Tags {
+	out := model.Tags{}
+	for _, a := range all {
+		key, value := pair(a)
+		out[awssdk.ToString(key)] = awssdk.ToString(value)
+	}
+	return out
+}
+
 func (r *read) readNetworkAttributes(lb string) error {
 	out, err := readCall(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
 	if err != nil {
 		return err
 	}
-	values := model.Tags{}
-	for _, a := range out.Attributes {
-		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
-	}
+	values := attributesOf(out.Attributes, func(a elbv2types.LoadBalancerAttribute) (key, value *string) { return a.Key, a.Value })
 	r.Keep(func() { r.attributes[lb] = values })
 	return nil
 }

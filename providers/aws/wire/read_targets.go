@@ -219,10 +219,7 @@ func (r *read) readTargetAttributes(group string) error {
 	if err != nil {
 		return err
 	}
-	values := model.Tags{}
-	for _, a := range out.Attributes {
-		values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
-	}
+	values := attributesOf(out.Attributes, func(a elbv2types.TargetGroupAttribute) (key, value *string) { return a.Key, a.Value })
 	r.Keep(func() { r.attributes[group] = values })
 	return nil
 }
