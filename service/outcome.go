@@ -67,12 +67,12 @@ func appliedDigest(result reconcile.Result) (digest string, changed bool) {
 }
 
 // tellAddresses adds the provider's answer, unless it knows no address: what clients use is
-// removed only when the load balancer is known to be gone. Addresses that are only kept are
+// removed only when the load balancer is known to be gone. Early annotations are written all the same. Addresses that are only kept are
 // not written: another controller may have written them, or others meanwhile.
 func tellAddresses(want status.Want, result reconcile.Result) status.Want {
 	answer := result.Status
 	if len(answer.Ingress) == 0 {
-		want.Conditions = append(want.Conditions, answer.Conditions...)
+		want.Conditions, want.Outputs = append(want.Conditions, answer.Conditions...), answer.Early
 		return want
 	}
 	if want = want.With(answer); result.Addresses != reconcile.FoundAddresses {

@@ -23,6 +23,9 @@ type Result struct {
 	// Annotations are the provider's own output on the Service, for programs
 	// that read it there; an empty value removes one.
 	Annotations map[string]string
+	// Early are annotations that are written even while there are no addresses, such as where the
+	// next run creates something.
+	Early map[string]string
 	// Labels are the provider's own labels on the Service, written like Annotations. A
 	// value that the API server would refuse is left out: Clean reports it.
 	Labels map[string]string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/tencent/model"
@@ -23,6 +24,13 @@ const recorded = "berth-lb.io/tencent-region"
 // inAnotherRegion asks for a load balancer in another region than that of the cluster.
 func inAnotherRegion(more ...string) map[string]string {
 	return inAnotherNetwork(append([]string{cloud + "cross-region-id", away}, more...)...)
+}
+
+// recordedAway is inAnotherRegion on a Service that carries the region, as the first run has recorded it.
+func recordedAway(more ...string) map[string]string {
+	out := inAnotherRegion(more...)
+	out[recorded] = away
+	return out
 }
 
 // TestAnotherRegion: the targets of a load balancer in another region are addresses. They follow nodes and pods, also
@@ -50,9 +58,9 @@ func (awaySubject) PlainID(id string) string {
 func TestPropertiesAway(t *testing.T) {
 	fresh := func(t testing.TB) props.Subject { return awaySubject{onTencent().Subject(t, withNodes(6))} }
 	props.Run(t, fresh, []props.Case{
-		props.Service("away", inAnotherRegion()),
-		props.Service("away tuned", inAnotherRegion(kube+"service.listenerParameters", tuned)),
-		props.Service("away mixed", inAnotherRegion(), withUDP),
+		props.Service("away", recordedAway()),
+		props.Service("away tuned", recordedAway(kube+"service.listenerParameters", tuned)),
+		props.Service("away mixed", recordedAway(), withUDP),
 	})
 }
 
@@ -94,6 +102,42 @@ func TestRegionIsRecorded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRegionIsRecordedFirst: a process ends before it has written anything about the load balancer that it created in
+// another region, and the user asks for a third region meanwhile. There is one load balancer all the same.
+func TestRegionIsRecordedFirst(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		w := beginWorld(t, withNodes(3))
+		svc := props.Service("web", inAnotherRegion()).Service
+		res, err := w.Once(svc, false)
+		if all := w.Sim.Cloud.Balancers(); err != nil || len(all) > 0 || !res.Waits || res.Wait > 5*time.Second {
+			t.Fatalf("load balancers %v before the region is recorded; wait %v, %v: %v", all, res.Waits, res.Wait, err)
+		}
+		if svc.Annotations[recorded] != away {
+			t.Fatalf("annotations %v", svc.Annotations)
+		}
+		before := svc.DeepCopy()
+		w.Serve(svc)
+		svc = before // what the first process has written of its creation is lost
+		for key, value := range onTencent().Keys(cloud+"cross-region-id", "ap-shanghai", cloud+"cross-vpc-id", "vpc-6swtxxxx") {
+			svc.Annotations[key] = value
+		}
+		w.Restart(svc)
+		for range 3 {
+			if _, err := w.Once(svc, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all := w.Sim.Cloud.Balancers(); len(all) != 1 || w.Sim.Cloud.Balancer(all[0]).Text("Region") != away {
+			t.Errorf("load balancers %v", all)
+		}
+		w.Restart()
+		w.Release(svc)
+		if left := w.Sim.Cloud.Balancers(); len(left) > 0 {
+			t.Errorf("load balancers %v are left", left)
+		}
+	})
 }
 
 // TestExistingOfAnotherRegion: an existing load balancer of another region is used by its region and id. Its listeners are

@@ -51,7 +51,7 @@ func (w *World[S]) Once(svc *corev1.Service, release bool) (reconcile.Result, er
 	res, err := props.Work(w.Context(), w.Process, reconcile.Job{Service: svc.DeepCopy(), Release: release, Slices: w.Slices, Objects: w.Given})
 	if err == nil && !release && res.Draft.Want != nil {
 		svc.Status.LoadBalancer.Ingress = res.Status.Ingress
-		svc.Annotations = mergeMaps(svc.Annotations, res.Status.Annotations)
+		svc.Annotations = mergeMaps(mergeMaps(svc.Annotations, res.Status.Early), res.Status.Annotations)
 		svc.Labels = mergeMaps(svc.Labels, res.Status.Labels)
 	}
 	return res, err

@@ -224,6 +224,7 @@ func (b *builder) asked() Balancer {
 		Name: nameKey.Or(v, DefaultName(c.ClusterID, b.in.Owner)), Type: Open, Region: regionOf(b.in), VPC: crossKey.Or(v, b.networkOr("")), IPVersion: cmp.Or(take("AddressIPVersion"), ipv4),
 		Subnet: cmp.Or(subnetOf(b.in), take("SubnetId")), Groups: groupsKey.Get(v), Tags: b.tags(extra["Tags"]),
 	}
+	want.Unrecorded = want.Region != "" && b.in.Service.Annotations[outRegion] != want.Region
 	delete(extra, "Tags")
 	if name := take("LoadBalancerName"); name != "" {
 		want.Name = name

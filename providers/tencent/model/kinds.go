@@ -40,6 +40,8 @@ type Balancer struct {
 	Tags         map[string]string
 	// Extra are further parameters of the creation, as a JSON object.
 	Extra string `stack:"aside"`
+	// Unrecorded means that the Service does not carry the region yet.
+	Unrecorded bool `stack:"aside"`
 
 	Addresses []string `stack:"evidence"`
 	Address6  string   `stack:"evidence"` // of NAT64

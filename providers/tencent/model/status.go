@@ -8,8 +8,8 @@ import (
 )
 
 // Addresses returns the addresses of the load balancer, or its domain in regions where it has no
-// address of its own.
-func Addresses(_ Input, have *stack.Stack) status.Result {
+// address of its own. The region is recorded before anything is created there.
+func Addresses(in Input, have *stack.Stack) status.Result {
 	for _, lb := range have.Of(KindBalancer) {
 		spec, _ := lb.Spec.(Balancer)
 		if lb.Proof == stack.None && lb.Ownership != stack.External {
@@ -24,6 +24,9 @@ func Addresses(_ Input, have *stack.Stack) status.Result {
 			out.Ingress = []corev1.LoadBalancerIngress{status.Hostname(spec.Domain)}
 		}
 		return out
+	}
+	if region := regionOf(in); region != "" {
+		return status.Result{Early: map[string]string{outRegion: region}}
 	}
 	return status.Result{}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
@@ -52,9 +53,16 @@ func verbTable() kit.Verbs[*Session] {
 	}
 }
 
-// createBalancer creates a load balancer and waits until clients can reach it.
+// recordSoon is how long the record of a region on the Service is waited for.
+const recordSoon = time.Second
+
+// createBalancer creates a load balancer and waits until clients can reach it. In another region than that of the
+// cluster it waits until the Service carries that region: a later process finds the load balancer by it.
 func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	s := c.Session
+	if spec.Unrecorded {
+		return kit.Failed(&fault.Fault{Meaning: fault.Pending, After: recordSoon, Text: "the region " + spec.Region + " is recorded on the Service first"})
+	}
 	p := balancerParams(spec)
 	var made struct {
 		IDs []string `json:"LoadBalancerIds"`
