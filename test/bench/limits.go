@@ -28,7 +28,8 @@ func limitedPhases() []string {
 type measured struct {
 	took    time.Duration // from the cause to the last call
 	calls   []sim.Entry
-	members int // how often the cloud names the added or deleted node
+	members int           // how often the cloud names the added or deleted node
+	job     time.Duration // of each change in the cloud; 0: none is waited for
 	tally   tally
 	ended   bool
 }
@@ -85,15 +86,6 @@ func underRates(ctx context.Context, c *cluster.Cluster, s subject, n int, wante
 		rows = append(rows, newLimitRow(s, n, beside, m, free[beside], free[beside].took))
 	}
 	return rows, err
-}
-
-// idealTime returns the time that the calls of the pass without rates need with them.
-func idealTime(rates []sim.Bucket, free measured) time.Duration {
-	var calls []sim.Call
-	for _, e := range free.calls {
-		calls = append(calls, e.Call())
-	}
-	return sim.Ideal(rates, calls)
 }
 
 // atShare returns the rates of which the controller leaves the rest to other programs of the

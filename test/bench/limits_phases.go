@@ -115,6 +115,7 @@ func (p *pass) phase(ctx context.Context, s step) error {
 
 // keep records the result of a phase, and reports it to readers waiting for the table.
 func (p *pass) keep(phase string, m measured) {
+	m.job = p.subject.job
 	p.done[phase] = m
 	fmt.Fprintf(os.Stderr, "%s of %d %s: %.1f s, %d calls, rates on: %v\n", phase, len(p.all), p.subject.kind, m.took.Seconds(), len(m.calls), p.limited(phase))
 }

@@ -36,3 +36,27 @@ func TestIdealOfShare(t *testing.T) {
 		t.Error("the documented rates have changed")
 	}
 }
+
+// TestIdealOfJobs: the shortest time has the jobs before and after the calls of the slowest operation.
+func TestIdealOfJobs(t *testing.T) {
+	rates := []sim.Bucket{{Name: "operation", Service: "nlb", Per: sim.PerOperation, Capacity: 15, Refill: 15}}
+	began := time.Now()
+	m := measured{}
+	at := func(seconds float64, operation string, write bool, n int) {
+		for range n {
+			m.calls = append(m.calls, sim.Entry{Service: "nlb", Operation: operation, Write: write, Time: began.Add(time.Duration(seconds * float64(time.Second)))})
+		}
+	}
+	at(0, "List", false, 30)
+	at(0.1, "Create", true, 100)
+	at(3.3, "Jobs", false, 10)
+	at(3.4, "Listen", true, 165)
+	at(7, "Start", true, 100)
+	at(10.3, "Jobs", false, 10)
+	for job, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 3 * time.Second: 19 * time.Second} {
+		m.job = job
+		if got := idealTime(rates, m).Round(100 * time.Millisecond); got != want {
+			t.Errorf("with jobs of %v: %v, want %v", job, got, want)
+		}
+	}
+}
