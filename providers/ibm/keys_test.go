@@ -22,7 +22,7 @@ func keyCases(seed simibm.Seed) []account.KeyCase {
 		{"vpc-node-selector", "kubernetes.io/hostname=berthdemo-node-2", nil}, {"vpc-idle-connection-timeout", "120", nil}, {"vpc-member-quota", "1", nil},
 		{"vpc-health-check-protocol", "http", nil}, {"vpc-health-check-port", "30081", http}, {"vpc-health-check-path", "/live", http},
 		{"vpc-health-check-delay", "10", nil}, {"vpc-health-check-timeout", "4", nil}, {"vpc-health-check-retries", "3", nil},
-		{"vpc-security-group", "web," + seed.Groups[1], nil},
+		{"vpc-security-group", "web," + seed.Groups[1], nil}, {"vpc-allow-outbound-traffic", "443", nil},
 		{"vpc-private-dns-instance-crn", "crn:v1:other", inDNS}, {"vpc-private-dns-zone-id", "example.com:2", inDNS},
 		{"vpc-port-range", "80-90", []string{"enable-features", "nlb"}}, {"vpc-health-check-udp", "30082", []string{"enable-features", "nlb", "vpc-health-check-udp", "30081"}},
 	}

@@ -32,7 +32,7 @@ g2VpcSubnetNames = sub-1,sub-2
 
 // lawsFacts are the subnets of a VPC in two zones.
 func lawsFacts() *model.Facts {
-	return &model.Facts{Subnets: []model.Subnet{
+	return &model.Facts{Groups: []model.SecurityGroup{{ID: "g", Name: model.WorkerGroup("c"), VPC: "vpc"}}, Subnets: []model.Subnet{
 		{ID: "s-1", Name: "sub-1", CIDR: "10.0.0.0/24", Zone: "eu-de-1", VPC: "vpc"}, {ID: "s-2", Name: "sub-2", CIDR: "10.0.1.0/24", Zone: "eu-de-2", VPC: "vpc"},
 	}}
 }
@@ -58,6 +58,7 @@ func lawCases() []props.Case {
 		props.Service("proxied", withKeys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120")),
 		props.Service("local", nil, props.Local),
 		props.Service("one zone", withKeys("zone", "eu-de-2")),
+		props.Service("outbound", withKeys("vpc-allow-outbound-traffic", "80")),
 	)
 }
 
@@ -69,10 +70,13 @@ func machinesOf(day laws.Day) []corev1.Node {
 	})(day)
 }
 
-// giveHostname gives load balancers the host name that the cloud chooses.
+// giveHostname gives load balancers the host name and the address that the cloud chooses.
 func giveHostname(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource {
 	if spec, ok := r.Spec.(model.Balancer); ok {
 		spec.Hostname = r.ID + "-eu-de.lb.appdomain.cloud"
+		if spec.Kind == model.ALB {
+			spec.Addresses = []string{"203.0.113.7"}
+		}
 		r.Spec = spec
 	}
 	return r
@@ -124,11 +128,12 @@ func TestLawsSeeEveryMechanism(t *testing.T) {
 				"mechanism: backends do not follow a refused step": "web: other ports -> other node port",
 			},
 			Idle: map[string]string{
-				"order: listener is created before it is deleted": "the next plan does what the cloud refuses in another order",
-				"role: load-balancer is no entry point":           single,
-				"impact: load-balancer does not mark delete":      single,
-				"impact: listener does not mark delete":           closed,
-				"impact: pool does not mark delete":               closed,
+				"order: listener is created before it is deleted":            "the next plan does what the cloud refuses in another order",
+				"order: security-group-rule is created before it is deleted": "it admits no clients, and its name has all that it is compared by",
+				"role: load-balancer is no entry point":                      single,
+				"impact: load-balancer does not mark delete":                 single,
+				"impact: listener does not mark delete":                      closed,
+				"impact: pool does not mark delete":                          closed,
 			},
 		},
 		laws.MutationSet{

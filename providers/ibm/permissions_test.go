@@ -24,6 +24,7 @@ func TestPermissions(t *testing.T) {
 	fresh := func(t testing.TB) props.Subject { return judged{onIBM().Subject(t, withNodes(6))} }
 	walk := append(allCases(),
 		props.Service("grouped", withKeys("vpc-security-group", "web")), props.Service("other group", withKeys("vpc-security-group", "internal")),
+		props.Service("outbound", withKeys("vpc-allow-outbound-traffic", "80,443")), props.Service("less outbound", withKeys("vpc-allow-outbound-traffic", "443")),
 		props.Service("subnets", withKeys("vpc-subnets", "berthdemo-subnet-10")),
 	)
 	permissions.Check(t, permissions.IBM(), permissions.Walk{Fresh: fresh, Cases: walk}, permissions.Walk{Fresh: fresh, Cases: networkCases()})

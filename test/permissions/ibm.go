@@ -40,6 +40,8 @@ func ibmRole(service, _, operation string) (string, bool) {
 		return "loadBalancerId Editor", true
 	case strings.HasPrefix(thing, "security_group") && read:
 		return "securityGroupId Viewer", true
+	case strings.HasPrefix(thing, "security_group_rule"):
+		return "securityGroupId Editor", true
 	case strings.HasPrefix(thing, "security_group_target"):
 		return "securityGroupId Operator", true
 	case strings.HasPrefix(thing, "subnet"):

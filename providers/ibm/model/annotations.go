@@ -17,6 +17,8 @@ import (
 const (
 	source        = "IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go"
 	sourceManaged = "https://cloud.ibm.com/docs/containers?topic=containers-vpclb_manage"
+	// sourceOutbound has the group that the key is about.
+	sourceOutbound = "https://cloud.ibm.com/docs/containers?topic=containers-setup_vpc_alb"
 )
 
 // Headings of the reference page.

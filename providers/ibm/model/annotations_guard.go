@@ -1,6 +1,11 @@
 package model
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/annotations"
@@ -21,6 +26,19 @@ var (
 			{Kinds: []string{PrivatePath}, Type: annotations.Forbidden[[]string]("private path load balancers have no security groups"), Source: sourceManaged},
 		},
 	})
+	outboundKey = &annotations.Key[[]int32]{
+		Name: prefix + "vpc-allow-outbound-traffic", Names: annotations.NamesNothing(), Group: groupGuard, Example: "80,443",
+		Doc: "Ports of the Service that nodes of the cluster may reach at the addresses of the load balancer.",
+		Forms: []annotations.Form[[]int32]{
+			{
+				Kinds:      onALB(),
+				Type:       annotations.CustomPorts("list of ports", "ports of the Service, separated by commas", parseOutbound),
+				DefaultDoc: "none", Empty: annotations.EmptyAbsent, Change: annotations.InPlace, Source: sourceOutbound,
+				Doc: "Each address and port has a rule in the security group kube-<clusterID>, which IBM's managed clusters have. Rules that are not the Service's stay as they are.",
+			},
+			{Kinds: onNetwork(), Type: annotations.Forbidden[[]int32]("rules are created for addresses of application load balancers only"), Source: sourceOutbound},
+		},
+	}
 	dnsInstanceKey = dnsKey("vpc-private-dns-instance-crn", annotations.NamesThe(annotations.ThingHostname), "DNS instance in which a private load balancer is registered, by its CRN.",
 		"crn:v1:bluemix:public:dns-svcs:global:a/1234:5678::")
 	dnsZoneKey = dnsKey("vpc-private-dns-zone-id", annotations.NamesThe(annotations.ThingHostname), "Zone of the DNS instance, by its id.", "example.com:2d0f862b-67cc-41f3-b6a2-59860d0aa90e")
@@ -40,7 +58,26 @@ func dnsKey(name string, names annotations.Names, doc, example string) *annotati
 }
 
 func guardKeys() []annotations.Declaration {
-	return []annotations.Declaration{groupsKey, dnsInstanceKey, dnsZoneKey, annotations.SourceRanges(groupGuard, sourceManaged)}
+	return []annotations.Declaration{groupsKey, outboundKey, dnsInstanceKey, dnsZoneKey, annotations.SourceRanges(groupGuard, sourceManaged)}
+}
+
+// parseOutbound returns ports, which are ports of the Service.
+func parseOutbound(raw string, ports []corev1.ServicePort) ([]int32, error) {
+	var out []int32
+	for item := range strings.SplitSeq(strings.ReplaceAll(raw, " ", ""), ",") {
+		n, err := strconv.ParseUint(item, 10, 16)
+		port := int32(n)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("has %q, which is not a port", item)
+		case slices.Contains(out, port):
+			return nil, fmt.Errorf("has the port %d twice", port)
+		case !slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.Port == port }):
+			return nil, fmt.Errorf("has %d, which is not a port of the Service", port)
+		}
+		out = append(out, port)
+	}
+	return out, nil
 }
 
 // checkDNS refuses one of the keys of private DNS without the other.
@@ -66,8 +103,7 @@ func laterKeys() []annotations.Declaration {
 		return k
 	}
 	return []annotations.Declaration{
-		later("dns-name", groupGuard, "Host name that is registered for a network load balancer.", "web.example.com", "the registry belongs to IBM's managed clusters; register the address of the status yourself"),
-		later("vpc-allow-outbound-traffic", groupGuard, "Ports that the security group of the cluster opens for outbound traffic.", "80,443", "security groups of the cluster are not written"),
-		later("vpc-service-crn", groupKind, "Service of a private network load balancer of IBM's own.", "crn:v1:bluemix:public", "it is for IBM's own services"),
+		later("dns-name", groupGuard, "Domain of the cluster in which the address of the load balancer is registered.", "web.eu-de.containers.appdomain.cloud", "domains are kept by the service that manages IBM's clusters, not by the VPC; register the address with ibmcloud ks ingress domain update"),
+		later("vpc-service-crn", groupKind, "Service that IBM's own load balancers of the feature service-dnlb are registered for.", "crn:v1:bluemix:public", "the VPC API has no such load balancer for accounts of users"),
 	}
 }

@@ -114,6 +114,7 @@ func (b *builder) balancer() {
 	}
 	want.Subnets = b.subnets(live, spec.Subnets)
 	want.Groups = b.groups()
+	want.Awaited = b.outbound(spec.Addresses)
 	b.out.Put(stack.Resource{Key: balancerKey(), Spec: want})
 }
 

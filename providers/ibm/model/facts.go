@@ -7,6 +7,8 @@ const (
 	// FactGroups are the security groups of the region. Value is the id or name of one that
 	// the Service names.
 	FactGroups stack.Kind = "security-groups"
+	// FactOutbound are the rules of the nodes' security group.
+	FactOutbound stack.Kind = "outbound-rules"
 	// FactNetworks counts the network load balancers of the cluster in each subnet.
 	FactNetworks stack.Kind = "network-load-balancers"
 )
@@ -29,6 +31,7 @@ func (s Subnet) IsNamed(text string) bool { return text == s.ID || text == s.Nam
 type Facts struct {
 	Subnets  []Subnet
 	Groups   []SecurityGroup
+	Outbound []Rule         // rules of the nodes' security group that no Service's name marks
 	Networks map[string]int // network load balancers of the cluster by the id of their subnet
 }
 

@@ -15,6 +15,7 @@ func Judge(in Input) annotations.Problems {
 	for _, text := range subnetsKey.Get(in.Values) {
 		facts.Subnets = append(facts.Subnets, Subnet{ID: text, Name: text, Zone: zone, VPC: vpc})
 	}
+	facts.Groups = append(facts.Groups, SecurityGroup{ID: "any", Name: WorkerGroup(in.Config.ClusterID), VPC: vpc})
 	for _, name := range groupsKey.Get(in.Values) {
 		facts.Groups = append(facts.Groups, SecurityGroup{ID: name, Name: name, VPC: vpc})
 	}

@@ -44,6 +44,8 @@ const (
 	KindBalancer stack.Kind = "load-balancer"
 	KindPool     stack.Kind = "pool"
 	KindListener stack.Kind = "listener"
+	// KindRule is a rule of the security group of the cluster's nodes.
+	KindRule stack.Kind = "security-group-rule"
 )
 
 // Balancer is a load balancer of a VPC.
@@ -54,6 +56,8 @@ type Balancer struct {
 	Subnets []string // ids, sorted; empty in a desired one: as found
 	Groups  []string // ids of security groups, sorted; empty in a desired one: as found
 	DNS     DNS      // empty in a desired one: as found
+	// Awaited means that the addresses are needed as soon as it is created; desired only.
+	Awaited bool
 	// Hostname and Addresses are found only.
 	Hostname  string   `stack:"evidence"`
 	Addresses []string `stack:"evidence"` // public ones of a public load balancer, else private ones
@@ -100,6 +104,13 @@ type Listener struct {
 	Limit    int    // of connections
 	Idle     int    // seconds; 0 in a desired one: as found
 	Pool     stack.Ref
+}
+
+// Rule lets the nodes open connections to one address of a load balancer at one port.
+type Rule struct {
+	Group   string // id of the security group
+	Address string
+	Port    int32
 }
 
 func balancerKey() stack.Key { return stack.Key{Kind: KindBalancer} }

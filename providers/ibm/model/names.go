@@ -80,6 +80,28 @@ func ParsePoolName(name string) (protocol string, port int32, ok bool) {
 	return parts[0], int32(front), true
 }
 
+// WorkerGroup returns the name of the security group of a cluster's nodes.
+// Source: ibm-cloud-docs/containers, vpc-security-group-reference.md ("Worker security group").
+func WorkerGroup(cluster string) string { return officialPrefix + cluster }
+
+// rulePrefix begins the names of the rules of a Service, which prove whose they are: a security group has
+// one rule of a name.
+func rulePrefix(o stack.Owner) string { return ownPrefix + strings.ReplaceAll(o.UID, "-", "") + "-" }
+
+// RuleName returns the name of the rule of a Service with the key.
+func RuleName(o stack.Owner, k stack.Key) string { return rulePrefix(o) + k.Name }
+
+// ruleKey returns the key of the rule for a port of an address.
+func ruleKey(port int32, address string) stack.Key {
+	return stack.Key{Kind: KindRule, Name: fmt.Sprintf("%d-%s", port, strings.NewReplacer(".", "-", ":", "-").Replace(address))}
+}
+
+// RuleOwner returns the UID, without dashes, that the name of a rule tells; false: it is none of a Service.
+func RuleOwner(name string) (uid string, ok bool) {
+	uid, _, ok = strings.Cut(strings.TrimPrefix(name, ownPrefix), "-")
+	return uid, ok && strings.HasPrefix(name, ownPrefix) && len(uid) == uidLength
+}
+
 // NoteOf returns the name of the note that keeps the id of a load balancer whose name the
 // Service chose.
 func NoteOf(o stack.Owner) string { return "berth-ibm-" + strings.ReplaceAll(o.UID, "-", "") }

@@ -23,7 +23,7 @@ func Rules() diff.Rules {
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
 				// Build refuses a change of these before anything is written.
-				Ignore: []string{"Name", "Kind", "Public", "Hostname", "Addresses"},
+				Ignore: []string{"Name", "Kind", "Public", "Hostname", "Addresses", "Awaited"},
 				Sticky: []string{"Subnets", "Groups", "DNS"},
 				// Groups are added before others are removed: a load balancer is never without one.
 				Sets:   map[string]diff.Set{"Groups": {}},
@@ -54,6 +54,8 @@ func Rules() diff.Rules {
 				Restore:   true,
 				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
 			},
+			// A rule only opens: nothing waits for it. Its name has the address and the port.
+			KindRule: {Immutable: []string{"Group", "Address", "Port"}, Replace: diff.DeleteFirst},
 		},
 		Lock: lockBalancer,
 	}

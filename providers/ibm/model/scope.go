@@ -23,6 +23,7 @@ func OwnedScope(id Identity) providers.Scope {
 	out := []providers.Lookup{
 		{Kind: KindBalancer, By: ByName, Value: BalancerName(cluster, id.Owner)},
 		{Kind: KindBalancer, By: ByName, Value: ClassBalancerName(cluster, id.Owner)},
+		{Kind: KindRule, By: ByName, Value: rulePrefix(id.Owner)},
 	}
 	if name := id.Places[nameKey.Name]; name != "" {
 		out = append(out, providers.Lookup{Kind: KindBalancer, By: ByGivenName, Value: name})
@@ -57,6 +58,9 @@ func Scope(in Input) (providers.Scope, error) {
 	}
 	for _, text := range groupsKey.Get(in.Values) {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: FactGroups, Value: text})
+	}
+	if len(outboundKey.Get(in.Values)) > 0 {
+		s.Facts = append(s.Facts, providers.Lookup{Kind: FactGroups, Value: WorkerGroup(in.Config.ClusterID)}, providers.Lookup{Kind: FactOutbound})
 	}
 	if in.Kind == NLB {
 		s.Facts = append(s.Facts, providers.Lookup{Kind: FactNetworks})

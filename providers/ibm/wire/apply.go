@@ -38,6 +38,8 @@ func verbTable() kit.Verbs[*Session] {
 		{Kind: model.KindListener, Action: create}:                          kit.With(createListener),
 		{Kind: model.KindListener, Action: update}:                          kit.With(updateListener),
 		{Kind: model.KindListener, Action: remove}:                          deleteListener,
+		{Kind: model.KindRule, Action: create}:                              kit.With(createRule),
+		{Kind: model.KindRule, Action: remove}:                              kit.With(deleteRule),
 	}
 }
 
@@ -149,16 +151,16 @@ func createBalancer(c *change, spec model.Balancer) plan.Outcome {
 	if err := keepNote(c, made); err != nil {
 		return plan.Outcome{Err: err, Sent: plan.MaybeSent}
 	}
-	o := c.Created(made.ID, stack.Name, s.addressed(c.Ctx, made, spec.Kind))
+	o := c.Created(made.ID, stack.Name, s.addressed(c.Ctx, made, spec.Awaited || spec.Kind != model.ALB))
 	o.Parts = partsMade(c, made, names)
 	return o
 }
 
-// addressed returns a new load balancer once it has the addresses of its kind. One that is not
+// addressed returns a new load balancer, once it has addresses if they are awaited. One that is not
 // waited for to the end is returned without.
-func (s *Session) addressed(ctx context.Context, made balancerDoc, kind string) model.Balancer {
+func (s *Session) addressed(ctx context.Context, made balancerDoc, awaited bool) model.Balancer {
 	spec := balancerSpec(made)
-	if kind == model.ALB || len(spec.Addresses) > 0 || s.settle(ctx, made.ID) != nil {
+	if !awaited || len(spec.Addresses) > 0 || s.settle(ctx, made.ID) != nil {
 		return spec
 	}
 	var active balancerDoc

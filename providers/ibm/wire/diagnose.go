@@ -58,11 +58,11 @@ func (s *Session) buildTrials() map[string][]providers.Trial {
 	}
 	group := providers.Trial{Call: s.tryGroup}
 	return map[string][]providers.Trial{
-		"loadBalancerId: Editor":    {list("load_balancers"), remove("load_balancers", absentID)},
-		"securityGroupId: Operator": {list("security_groups"), remove("security_groups", absentID, "targets", absentID)},
-		"subnetId: Viewer":          {list("subnets")},
-		"vpcId: Viewer":             {list("vpcs")},
-		"resource-group: Viewer":    {group},
+		"loadBalancerId: Editor":  {list("load_balancers"), remove("load_balancers", absentID)},
+		"securityGroupId: Editor": {list("security_groups"), remove("security_groups", absentID, "targets", absentID), remove("security_groups", absentID, "rules", absentID)},
+		"subnetId: Viewer":        {list("subnets")},
+		"vpcId: Viewer":           {list("vpcs")},
+		"resource-group: Viewer":  {group},
 	}
 }
 

@@ -114,9 +114,22 @@ type subnetDoc struct {
 }
 
 type groupDoc struct {
-	ID   string  `json:"id"`
-	Name string  `json:"name"`
-	VPC  nameDoc `json:"vpc"`
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	VPC   nameDoc   `json:"vpc"`
+	Rules []ruleDoc `json:"rules"`
+}
+
+// ruleDoc is a rule of a security group.
+type ruleDoc struct {
+	ID        string    `json:"id,omitempty"`
+	Name      string    `json:"name"`
+	Direction string    `json:"direction"`
+	Version   string    `json:"ip_version"`
+	Protocol  string    `json:"protocol"`
+	First     int32     `json:"port_min,omitempty"`
+	Last      int32     `json:"port_max,omitempty"`
+	Remote    targetDoc `json:"remote"`
 }
 
 func balancerSpec(d balancerDoc) model.Balancer {

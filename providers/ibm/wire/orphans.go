@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,21 +12,35 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// Orphans implements providers.Sweeper. The default name tells the cluster and the Service's
-// UID. Load balancers with other names are not recognized.
+// Orphans implements providers.Sweeper. The default name of a load balancer tells the cluster and the
+// Service's UID, and that of a rule of the nodes' security group the UID. Load balancers with other
+// names are not recognized.
 func (s *Session) Orphans(ctx context.Context, live providers.Live) ([]*stack.Stack, error) {
 	all, err := listAll[balancerDoc](ctx, s, "load_balancers")
 	if err != nil {
 		return nil, err
 	}
-	var scopes []providers.Scope
-	for _, d := range all {
-		uid, ok := model.OwnerOf(d.Name, s.config.ClusterID)
-		belongs := func(o stack.Owner) bool { return strings.ReplaceAll(o.UID, "-", "") == uid }
-		if !ok || d.Provisioning == deletePending || slices.ContainsFunc(live.Services, belongs) {
-			continue
+	group, err := s.nodeRules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]string{} // by the UID of the Service
+	for _, d := range group.Rules {
+		if uid, ok := model.RuleOwner(d.Name); ok {
+			named[uid] = d.Name
 		}
-		owner := stack.Owner{Name: d.Name, UID: uid}
+	}
+	for _, d := range all {
+		if uid, ok := model.OwnerOf(d.Name, s.config.ClusterID); ok && d.Provisioning != deletePending {
+			named[uid] = d.Name
+		}
+	}
+	for _, o := range live.Services {
+		delete(named, strings.ReplaceAll(o.UID, "-", ""))
+	}
+	var scopes []providers.Scope
+	for _, uid := range slices.Sorted(maps.Keys(named)) {
+		owner := stack.Owner{Name: named[uid], UID: uid}
 		scopes = append(scopes, model.OwnedScope(providers.Identity[model.Config]{Owner: owner, Config: s.config}))
 	}
 	return kit.Orphans(s.Read(ctx, scopes), func(*stack.Stack) (bool, error) { return true, nil })

@@ -18,6 +18,7 @@ const (
 	listBalancers = "list of load balancers"
 	listSubnets   = "list of subnets"
 	listGroups    = "list of security groups"
+	listRules     = "rules of the nodes' security group"
 )
 
 // Read returns the observed state and facts of many Services at once: one list of load
@@ -30,9 +31,12 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	needed := map[string]bool{}
 	for i, scope := range scopes {
 		asks[i] = asksOf(scope)
-		maps.Copy(needed, asks[i])
+		for name, asked := range asks[i] {
+			needed[name] = needed[name] || asked
+		}
 	}
 	subnets, groups := factsOf(scopes)
+	var rules groupDoc
 	runs := map[string]func() error{
 		listBalancers: func() (err error) {
 			balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
@@ -47,10 +51,18 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			facts.Groups, err = s.groupsWith(ctx, groups)
 			return err
 		},
+		listRules: func() (err error) {
+			rules, err = s.nodeRules(ctx)
+			facts.Outbound = unmarked(rules)
+			return err
+		},
 	}
 	var lists []kit.List
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		lists = append(lists, kit.List{Name: name, Run: runs[name]})
+		if !needed[name] {
+			continue
+		}
+		lists = append(lists, kit.List{Name: name, Blinds: blindsOf(name), Run: runs[name]})
 	}
 	batch.Lists(lists...)
 	finders := make([]*finder, len(scopes))
@@ -58,6 +70,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	for i, scope := range scopes {
 		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}, cluster: s.config.ClusterID}
 		finders[i].find(ctx, balancers)
+		finders[i].rules(rules)
 		details = append(details, finders[i].details(ctx)...)
 	}
 	batch.Details(details)
@@ -89,13 +102,22 @@ func factsOf(scopes []providers.Scope) (subnets, groups []string) {
 	return subnets, groups
 }
 
+// blindsOf returns the kinds that are unreadable without a list.
+func blindsOf(list string) []stack.Kind {
+	if list == listRules {
+		return []stack.Kind{model.KindRule}
+	}
+	return nil
+}
+
 // asksOf returns the lists that a scope needs.
 func asksOf(scope providers.Scope) map[string]bool {
 	out := map[string]bool{}
 	if len(scope.Own) > 0 {
 		out[listBalancers] = true
+		out[listRules] = scope.Depth != providers.Shallow
 	}
-	lists := map[stack.Kind]string{model.FactSubnets: listSubnets, model.FactGroups: listGroups, model.FactNetworks: listBalancers}
+	lists := map[stack.Kind]string{model.FactSubnets: listSubnets, model.FactGroups: listGroups, model.FactOutbound: listRules, model.FactNetworks: listBalancers}
 	for _, l := range scope.Facts {
 		out[lists[l.Kind]] = true
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/berth-lb/berth/providers"
@@ -26,11 +27,17 @@ type Session struct {
 	locks    *kit.Locks
 	settling *kit.Settling
 
-	subnets kit.Aged[[]model.Subnet]
-	groups  kit.Aged[[]model.SecurityGroup]
-	group   kit.Aged[string] // id of the resource group
+	cached
 
 	busy *observed.Values[string, bool] // load balancers that were written, by id
+}
+
+// cached is what seldom changes.
+type cached struct {
+	subnets   kit.Aged[[]model.Subnet]
+	groups    kit.Aged[[]model.SecurityGroup]
+	group     kit.Aged[string]       // id of the resource group
+	nodeGroup atomic.Pointer[string] // id of the security group of the cluster's nodes, once it is known
 }
 
 // factAge is how long subnets and the resource group are cached; they seldom change.
@@ -60,7 +67,7 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 		return nil, c, err
 	}
 	s.limits = kit.NewLimits(kit.LimitOptions{
-		Buckets: []kit.Bucket{{Name: bucketRead}, {Name: bucketWrite}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
+		Buckets: []kit.Bucket{{Name: bucketRead, Start: firstCalls}, {Name: bucketWrite, Start: firstCalls}}, Share: env.Share, CallTimeout: callTimeout, Now: s.now, Waited: env.Waited,
 	})
 	s.settling = kit.NewSettling(s.statuses, isPending).Usually(usualChange)
 	return s, c, nil
@@ -70,7 +77,11 @@ func Open(_ context.Context, c model.Config, env providers.Env) (providers.Sessi
 // Source: IBM-Cloud/cloud-provider-ibm:pkg/vpcctl/vpc_config.go, its comment on updates.
 const usualChange = 30 * time.Second
 
-// Classes of operations. IBM publishes no rates; refusals slow calls down.
+// firstCalls is how many calls of a class are made at once, and in the first second. VPC publishes no rates, and
+// answers 429 beyond them.
+const firstCalls = 10
+
+// Classes of operations. Refusals slow them down.
 const (
 	bucketRead  = "read"
 	bucketWrite = "write"

@@ -4,14 +4,10 @@ package conform
 func knownGaps() map[string]string {
 	const unread = "no controller reads it; IBM-Cloud/cloud-provider-ibm:pkg/vpcctl"
 	out := map[string]string{
-		".health_monitor: missing":                  "answers have none for pools of private path load balancers; ibm-cloud-docs/vpc, nlb-limitations.md",
-		"security_groups[].created_at: missing":     unread,
-		"security_groups[].resource_group: missing": unread,
-		"security_groups[].rules: missing":          unread,
-		"security_groups[].targets: missing":        unread,
-		"subnets[].network_acl: missing":            unread,
-		"subnets[].resource_group: missing":         unread,
-		"subnets[].routing_table: missing":          unread,
+		".health_monitor: missing":          "answers have none for pools of private path load balancers; ibm-cloud-docs/vpc, nlb-limitations.md",
+		"subnets[].network_acl: missing":    unread,
+		"subnets[].resource_group: missing": unread,
+		"subnets[].routing_table: missing":  unread,
 	}
 	for _, field := range []string{
 		"classic_access", "created_at", "crn", "cse_source_ips", "default_network_acl", "default_routing_table", "default_security_group.crn", "default_security_group.href",

@@ -95,7 +95,7 @@ func TestModels(t *testing.T) {
 		cloud := account.Cloud[simibm.Options, *recorded]{Entry: providers.EntryOf(ibm.Cloud()), Prefix: prefix, Start: startRecorded}
 		w := cloud.Begin(t, simibm.Options{Seed: simibm.SeedOptions{Nodes: 6}})
 		for n, c := range []props.Case{
-			props.Service("plain", nil), props.Service("local", cloud.Keys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120"), props.Local),
+			props.Service("plain", nil), props.Service("outbound", cloud.Keys("vpc-allow-outbound-traffic", "80")), props.Service("local", cloud.Keys("enable-features", "proxy-protocol", "vpc-idle-connection-timeout", "120"), props.Local),
 			props.Service("private", cloud.Keys("ip-type", "private", "vpc-security-group", "web", "vpc-private-dns-instance-crn", "crn:v1:dns", "vpc-private-dns-zone-id", "example.com:1")),
 			props.Service("network", cloud.Keys("enable-features", "nlb", "vpc-health-check-udp", "30080"), props.UDP),
 			props.Service("path", cloud.Keys("enable-features", "private-path", "vpc-port-range", "80-90")),

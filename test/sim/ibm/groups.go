@@ -9,8 +9,10 @@ import (
 func groupRoutes() []route {
 	const target = "/v1/security_groups/{group}/targets/{id}"
 	return []route{
-		rest.Reads(apiVPC, "list_security_groups", "/v1/security_groups", listAll(groups, asIs)),
-		rest.Reads(apiVPC, "get_security_group", "/v1/security_groups/{id}", getOne(groups, asIs)),
+		rest.Reads(apiVPC, "list_security_groups", "/v1/security_groups", listAll(groups, withRules)),
+		rest.Reads(apiVPC, "get_security_group", "/v1/security_groups/{id}", getOne(groups, withRules)),
+		rest.Writes(apiVPC, "create_security_group_rule", http.MethodPost, "/v1/security_groups/{id}/rules", http.StatusCreated, createRule),
+		rest.Writes(apiVPC, "delete_security_group_rule", http.MethodDelete, "/v1/security_groups/{id}/rules/{rule}", http.StatusNoContent, deleteRule),
 		rest.Writes(apiVPC, "create_security_group_target_binding", http.MethodPut, target, http.StatusOK, joinGroup),
 		rest.Writes(apiVPC, "delete_security_group_target_binding", http.MethodDelete, target, http.StatusNoContent, leaveGroup),
 	}
@@ -56,7 +58,7 @@ func joinGroup(v *visit) (any, error) {
 	}
 	all := removeGroup(lb, g.Text("id"))
 	v.touch(lb.With(rest.Object{"security_groups": append(all, any(showGroup(g)))}))
-	return lb.Only("id", "name", "crn", "href").With(rest.Object{"resource_type": "load_balancer"}), nil
+	return showTarget(lb), nil
 }
 
 // leaveGroup removes a load balancer from a security group, which cannot be its last one.

@@ -112,5 +112,9 @@ func listResourceGroups(v *visit) (any, error) {
 // showGroupOf returns the reference to a resource group.
 func (v *visit) showGroupOf(id string) rest.Object {
 	g, _ := v.State.Get(resourceGroups, id)
-	return rest.Object{"id": id, "name": g.Text("name"), "href": "https://resource-controller.cloud.ibm.com/v2/resource_groups/" + id}
+	return resourceGroupRef(id, g.Text("name"))
+}
+
+func resourceGroupRef(id, name string) rest.Object {
+	return rest.Object{"id": id, "name": name, "href": "https://resource-controller.cloud.ibm.com/v2/resource_groups/" + id}
 }

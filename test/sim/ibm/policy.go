@@ -63,6 +63,8 @@ func (v *visit) needs() map[string]string {
 		return map[string]string{"subnetId": "Viewer"}
 	case strings.HasPrefix(path, "/v1/vpcs"):
 		return map[string]string{"vpcId": "Viewer"}
+	case strings.HasPrefix(path, "/v1/security_groups") && strings.Contains(path, "/rules"):
+		return map[string]string{"securityGroupId": "Editor"}
 	case strings.HasPrefix(path, "/v1/security_groups") && write:
 		return map[string]string{"securityGroupId": "Operator", "loadBalancerId": "Editor"}
 	case strings.HasPrefix(path, "/v1/security_groups"):

@@ -18,6 +18,8 @@ type SeedOptions struct {
 	ClusterID string
 	// Nodes is the number of instances, at most 1000; default none.
 	Nodes int
+	// NoNodeGroup leaves out the security group of the nodes, which only clusters that IBM manages have.
+	NoNodeGroup bool
 }
 
 // Subnet is a seeded subnet.
@@ -56,7 +58,9 @@ type Seed struct {
 	Foreign Subnet `json:"foreign"`
 	// Groups are security groups of the VPC that Services can name.
 	Groups [2]string `json:"groups"`
-	Nodes  []Node    `json:"nodes"`
+	// NodeGroup is the security group of the nodes; empty: there is none.
+	NodeGroup string `json:"nodeGroup"`
+	Nodes     []Node `json:"nodes"`
 }
 
 const (
@@ -90,6 +94,9 @@ func plantSeed(s *state, opt Options) (Seed, error) {
 	for n, name := range []string{"web", "internal"} {
 		p.Groups[n] = p.group(p.VPC, p.VPCName, name)
 	}
+	if !opt.Seed.NoNodeGroup {
+		p.NodeGroup = p.group(p.VPC, p.VPCName, "kube-"+p.ClusterID)
+	}
 	for n := range opt.Seed.Nodes {
 		p.node(n)
 	}
@@ -106,7 +113,14 @@ func (p *planting) group(vpc, vpcName, name string) string {
 	id := idOf("security group " + name)
 	return p.Put(groups, rest.Object{
 		"id": id, "name": name, "vpc": p.ref("vpc", vpc).With(rest.Object{"name": vpcName}), "crn": crnOf("security-group", id), "href": hrefOf("security_groups", id),
+		"created_at": "2026-01-01T00:00:00.000Z", "resource_group": p.resourceGroup(),
 	}).Text("id")
+}
+
+// resourceGroup returns a reference to the resource group.
+func (p *planting) resourceGroup() rest.Object {
+	g := p.All(resourceGroups, nil)[0]
+	return resourceGroupRef(g.Text("id"), g.Text("name"))
 }
 
 // ref returns a reference to a thing by its kind and id.

@@ -20,6 +20,7 @@ const (
 	subnets        = "subnets"
 	vpcs           = "vpcs"
 	groups         = "security_groups"
+	rules          = "security_group_rules"
 	instances      = "instances"
 	resourceGroups = "resource_groups"
 )
