@@ -78,7 +78,7 @@ func TestAddressTypeStays(t *testing.T) {
 }
 
 // TestRangesOfBothFamilies: with ranges, a load balancer of both families drops other clients with IPv6 addresses as well. The
-// official controller compares the rules with its description, and finds those that it creates itself.
+// official controller compares the rules with its own description alone, and finds no other one.
 func TestRangesOfBothFamilies(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		w := beginWorld(t, withNodes(2))

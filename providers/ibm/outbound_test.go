@@ -22,8 +22,8 @@ func toOutside(ports string, more ...string) map[string]string {
 	return withKeys(append([]string{"vpc-allow-outbound-traffic", ports}, more...)...)
 }
 
-// opened lists what the rules of the nodes' security group open, in order.
-func opened(w *world) []string {
+// openedBy lists what the rules of the nodes' security group open, in order.
+func openedBy(w *world) []string {
 	var out []string
 	for _, r := range w.Sim.Cloud.NodeRules() {
 		out = append(out, fmt.Sprintf("%s:%d", r.Address, r.Port))
@@ -46,7 +46,7 @@ func TestOutbound(t *testing.T) {
 		w := beginWorld(t, opt)
 		other := account.Numbered(1, toOutside("443"))
 		w.Serve(other)
-		before := opened(w)
+		before := openedBy(w)
 		svc := props.Service("web", toOutside("80,443")).Service
 		w.Serve(svc)
 		lb := balancerOf(w, svc)
@@ -56,7 +56,7 @@ func TestOutbound(t *testing.T) {
 		}
 		want = append(want, before...)
 		slices.Sort(want)
-		if got := opened(w); len(before) != 3 || !slices.Equal(got, want) {
+		if got := openedBy(w); len(before) != 3 || !slices.Equal(got, want) {
 			t.Fatalf("opened %v, want %v", got, want)
 		}
 		svc.Annotations[prefix+"vpc-allow-outbound-traffic"] = "80"
@@ -66,18 +66,18 @@ func TestOutbound(t *testing.T) {
 		})
 		w.Restart(svc)
 		w.Serve(svc)
-		if got, want := opened(w), append([]string{"198.51.100.7:80"}, before...); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		if got, want := openedBy(w), append([]string{"198.51.100.7:80"}, before...); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 			t.Errorf("opened %v after other addresses, want %v", got, want)
 		}
 		delete(svc.Annotations, prefix+"vpc-allow-outbound-traffic")
 		w.Restart(svc)
 		w.Serve(svc)
-		if got := opened(w); !slices.Equal(got, before) {
+		if got := openedBy(w); !slices.Equal(got, before) {
 			t.Errorf("opened %v without the key, want %v", got, before)
 		}
 		w.Restart()
 		w.Release(other)
-		if got := opened(w); len(got) > 0 {
+		if got := openedBy(w); len(got) > 0 {
 			t.Errorf("%v are left", got)
 		}
 	})
@@ -92,7 +92,7 @@ func TestOutboundOfOthers(t *testing.T) {
 		w.Sim.Cloud.AddNodeRule("words-of-others", balancerOf(w, svc).Objects("public_ips")[0].Text("address"), 443)
 		svc.Annotations = toOutside("443")
 		w.Serve(svc)
-		if got := w.Sim.Cloud.NodeRules(); len(got) != 3 || len(slices.Compact(opened(w))) != 3 {
+		if got := w.Sim.Cloud.NodeRules(); len(got) != 3 || len(slices.Compact(openedBy(w))) != 3 {
 			t.Errorf("rules %+v", got)
 		}
 		w.Release(svc)

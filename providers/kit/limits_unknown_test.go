@@ -10,8 +10,8 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// ask makes a number of calls by several workers, and returns how long that took in seconds.
-func ask(t *testing.T, l *kit.Limits, s *server, calls, workers int) float64 {
+// makeCalls makes a number of calls by several workers, and returns how long that took in seconds.
+func makeCalls(t *testing.T, l *kit.Limits, s *server, calls, workers int) float64 {
 	t.Helper()
 	began := time.Now()
 	work := make(chan struct{}, calls)
@@ -41,7 +41,7 @@ func TestUnknownRate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const calls, workers = 1000, 100
 				s := &server{rate: rate, burst: 2 * rate, took: 20 * time.Millisecond}
-				took, ideal := ask(t, newLimits(1, kit.Bucket{Name: "reads"}), s, calls, workers), (calls-2*rate)/rate
+				took, ideal := makeCalls(t, newLimits(1, kit.Bucket{Name: "reads"}), s, calls, workers), (calls-2*rate)/rate
 				if took > 1.1*ideal+2 || float64(s.refused) > 1.5*workers {
 					t.Errorf("took %.1f s, at best %.1f s; %d refused of %d", took, ideal, s.refused, s.calls)
 				}
@@ -61,7 +61,7 @@ func TestSlowStart(t *testing.T) {
 					l := newLimits(1, kit.Bucket{Name: "reads", Start: 10})
 					for _, calls := range []int{165, 500} {
 						s.calls, s.refused = 0, 0
-						took, ideal := ask(t, l, s, calls, 100), max(0, float64(calls)-s.burst)/rate
+						took, ideal := makeCalls(t, l, s, calls, 100), max(0, float64(calls)-s.burst)/rate
 						if took > slower*ideal+3 || float64(s.refused) > 0.03*float64(s.calls)+12 {
 							t.Errorf("%d calls took %.1f s, at best %.1f s; %d refused of %d", calls, took, ideal, s.refused, s.calls)
 						}
@@ -80,10 +80,10 @@ func TestTrickle(t *testing.T) {
 		s := &server{rate: 20, burst: 40, took: 20 * time.Millisecond}
 		l := newLimits(1, kit.Bucket{Name: "reads", Start: 10})
 		for range 100 {
-			ask(t, l, s, 1, 1)
+			makeCalls(t, l, s, 1, 1)
 			time.Sleep(time.Second)
 		}
-		if took, ideal := ask(t, l, s, 300, 100), (300-s.burst)/20; took > 1.2*ideal+1 || s.refused > 12 {
+		if took, ideal := makeCalls(t, l, s, 300, 100), (300-s.burst)/20; took > 1.2*ideal+1 || s.refused > 12 {
 			t.Errorf("took %.1f s, at best %.1f s; %d refused", took, ideal, s.refused)
 		}
 	})

@@ -25,7 +25,7 @@ const (
 )
 
 // search is the search for the rate of a bucket without a documented one. It counts accepted calls
-// while all that the bucket allows is used. The lock of the bucket is held.
+// while the bucket is used in full. The lock of the bucket is held.
 type search struct {
 	since    time.Time // since when it counts
 	full     bool      // the cloud's bucket was full then; else a refusal had shown that it was empty

@@ -43,8 +43,8 @@ func (s *Session) nodeRules(ctx context.Context) (groupDoc, error) {
 	return found, err
 }
 
-// unmarked returns what the rules of a group open that have no name of a Service.
-func unmarked(g groupDoc) []model.Rule {
+// listUnmarked returns what the rules of a group open that have no name of a Service.
+func listUnmarked(g groupDoc) []model.Rule {
 	var out []model.Rule
 	for _, d := range g.Rules {
 		if _, marked := model.RuleOwner(d.Name); !marked && d.Direction == outbound && d.Protocol == protoTCP && d.First == d.Last && d.Remote.Address != "" {

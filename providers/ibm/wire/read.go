@@ -53,7 +53,7 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		},
 		listRules: func() (err error) {
 			rules, err = s.nodeRules(ctx)
-			facts.Outbound = unmarked(rules)
+			facts.Outbound = listUnmarked(rules)
 			return err
 		},
 	}
