@@ -10,8 +10,9 @@ const (
 	triples = 1
 	// fullFor is how many seconds of its rate a cloud is assumed to accept at once.
 	fullFor = 2.0
-	// leastCalls is how many accepted calls an estimate needs.
-	leastCalls = 5
+	// leastCalls is how many accepted calls an estimate needs, and leastFull how many it needs if the
+	// cloud accepts some at once: fewer only show how many these are.
+	leastCalls, leastFull = 5, 15
 	// below is the share of an estimated rate that is used at first.
 	below = 0.9
 	// around is the range about an estimate, as a share of it, in which the bucket becomes faster slowly:
@@ -45,9 +46,8 @@ func (s *search) send(b *bucket, now time.Time) {
 // growth returns how much faster, in calls a second, an accepted call makes the bucket.
 func (s *search) growth(b *bucket, limit float64) float64 {
 	switch {
-	case b.ceiling == 0 && !s.refused:
-		b.tokens.SetBurst(max(b.tokens.Burst(), int(limit))) // as many at once as in a second
-		return triples
+	case !s.refused && b.tokens.TokensAt(b.now()) > float64(b.tokens.Burst()-1):
+		return 0 // calls one by one say nothing about a crowd
 	case b.ceiling == 0:
 		return triples
 	case limit < b.ceiling*(1-around):
@@ -79,11 +79,11 @@ func (s *search) slower(b *bucket, limit float64, now time.Time) float64 {
 
 // estimate returns the rate of the cloud as the accepted calls show it; 0: they are too few.
 func (s *search) estimate(now time.Time) float64 {
-	seconds := now.Sub(s.since).Seconds()
+	seconds, least := now.Sub(s.since).Seconds(), leastCalls
 	if s.full {
-		seconds += fullFor
+		seconds, least = seconds+fullFor, leastFull
 	}
-	if s.accepted < leastCalls || seconds <= 0 {
+	if s.accepted < least || seconds <= 0 {
 		return 0
 	}
 	return float64(s.accepted) / seconds
