@@ -54,9 +54,16 @@ func giveAddress(_ *laws.World, _ stack.Owner, r stack.Resource) stack.Resource 
 	return r
 }
 
-// TestLaws holds the rules against the laws about traffic.
+// TestLaws holds the rules against the laws about traffic, and those for load balancers of another region by their ports,
+// protocols and settings.
 func TestLaws(t *testing.T) {
 	laws.Check(t, lawsSubject(t), laws.Bounds{Moves: 49, Pairs: 6})
+	t.Run("another region", func(t *testing.T) {
+		list := append(props.PortChanges(recordedAway()), props.Service("away tuned", recordedAway(kube+"service.listenerParameters", tuned)), props.Service("away mixed", recordedAway(), withUDP))
+		subject := subjectOf(t, list)
+		subject.Known = nil
+		laws.Check(t, subject, laws.Bounds{Pairs: 6})
+	})
 }
 
 // knownViolations lists what the rules do not guarantee today.

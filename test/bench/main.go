@@ -5,7 +5,7 @@
 // The table calls has the cloud calls per Service in every phase of a Service's life
 // (bin/bench.json). The table limits has how long each phase takes at the rates that
 // the clouds document (bin/limits.json), against the time that its calls need: of the
-// bucket that takes longest, what is beyond the burst, divided by the rate. The table
+// bucket that takes longest, what is beyond the burst, divided by the rate, and the jobs before and after. The table
 // size has what some clouds add to the controller (bin/size.json).
 package main
 

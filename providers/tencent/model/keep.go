@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/stack"
@@ -36,11 +38,32 @@ func followTargets(in Input, have *stack.Stack, listener stack.Resource, found [
 	crosses := isCrossing(in.Config, balancer)
 	isNode := func(m Member) bool { return m.Instance != "" }
 	if crosses {
-		isNode = func(m Member) bool {
-			return slices.ContainsFunc(in.Backends.Ports, func(p nodeports.ServicePort) bool { return p.NodePort != 0 && p.NodePort == m.Port })
-		}
+		ports := portsOfNodes(in, found)
+		isNode = func(m Member) bool { return slices.Contains(ports, m.Port) }
 	}
 	return followPods(in, balancer, listener, followNodes(in, found, isNode, crosses), isNode)
+}
+
+// portsOfNodes returns the ports at which addresses are those of nodes: the node ports of today, and that of a port which
+// the Service does not have any more. The latter is the one of a found target with the address of a node, unless pods are
+// targets: those of the node's own network have its address.
+func portsOfNodes(in Input, found []Member) []int32 {
+	var out []int32
+	for _, p := range in.Backends.Ports {
+		if p.NodePort != 0 {
+			out = append(out, p.NodePort)
+		}
+	}
+	if directKey.Get(in.Values) {
+		return out
+	}
+	for n := range in.Backends.Nodes.All() {
+		address, ok := n.Address(corev1.IPv4Protocol)
+		if at := slices.IndexFunc(found, func(m Member) bool { return ok && m.Address == address.String() }); at >= 0 {
+			return append(out, found[at].Port) // all targets of a listener have one port
+		}
+	}
+	return out
 }
 
 // followNodes returns today's nodes at the port of the found ones, which keep their weights. Pods stay.
