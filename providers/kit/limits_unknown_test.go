@@ -88,3 +88,17 @@ func TestTrickle(t *testing.T) {
 		}
 	})
 }
+
+// TestStartsAgain: a cloud that accepted everything and has a rate later refuses few calls.
+func TestStartsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{rate: 10000, burst: 10000, took: 30 * time.Millisecond}
+		l := newLimits(1, kit.Bucket{Name: "reads", Start: 20})
+		makeCalls(t, l, s, 600, 400)
+		s.rate, s.burst = 20, 40
+		time.Sleep(time.Minute)
+		if took, ideal := makeCalls(t, l, s, 400, 400), (400-s.burst)/20; took > 1.1*ideal+1 || s.refused > 12 {
+			t.Errorf("took %.1f s, at best %.1f s; %d refused", took, ideal, s.refused)
+		}
+	})
+}

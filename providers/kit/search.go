@@ -2,6 +2,8 @@ package kit
 
 import (
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -23,12 +25,16 @@ const (
 	leaving = 0.03
 	// idle is how long after a pause a bucket that is used has all of its tokens at most.
 	idle = time.Second
+	// restart is after how long without a call a bucket that was never refused one starts slowly again:
+	// what the cloud has accepted before need not be its rate.
+	restart = 10 * time.Second
 )
 
 // search is the search for the rate of a bucket without a documented one. It counts accepted calls
 // while the bucket is used in full. The lock of the bucket is held.
 type search struct {
 	since    time.Time // since when it counts
+	last     time.Time // when a call was sent last
 	full     bool      // the cloud's bucket was full then; else a refusal had shown that it was empty
 	accepted int
 	refused  bool // there was a refusal
@@ -38,6 +44,10 @@ type search struct {
 // send records that a call is sent. If the bucket has had all of its tokens for a while, fewer calls were
 // sent than it allows, and those of the past say nothing about the rate.
 func (s *search) send(b *bucket, now time.Time) {
+	if b.Rate <= 0 && b.Start > 0 && !s.refused && now.Sub(s.last) > restart && b.tokens.Limit() > rate.Limit(b.Start) {
+		b.tokens.SetLimitAt(now, rate.Limit(b.Start))
+	}
+	s.last = now
 	if b.Rate <= 0 && b.tokens.TokensAt(now) >= float64(b.tokens.Burst()) && now.Sub(b.closed) > idle {
 		s.since, s.full, s.accepted = now, true, 0
 	}
@@ -61,7 +71,7 @@ func (s *search) growth(b *bucket, limit float64) float64 {
 // slower returns the rate after a refusal, in calls a second.
 func (s *search) slower(b *bucket, limit float64, now time.Time) float64 {
 	estimate, first, misled := s.estimate(now), !s.refused, s.assumed
-	*s = search{since: now, refused: true, assumed: s.full && estimate > 0}
+	*s = search{since: now, last: s.last, refused: true, assumed: s.full && estimate > 0}
 	if first {
 		b.tokens.SetBurstAt(now, guessedBurst)
 	}

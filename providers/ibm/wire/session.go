@@ -79,7 +79,7 @@ const usualChange = 30 * time.Second
 
 // firstCalls is how many calls of a class are made at once, and in the first second. VPC publishes no rates, and
 // answers 429 beyond them.
-const firstCalls = 20
+const firstCalls = 15
 
 // Classes of operations. Refusals slow them down.
 const (
