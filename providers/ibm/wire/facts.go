@@ -8,22 +8,31 @@ import (
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/ibm/model"
+	"github.com/berth-lb/berth/providers/kit"
 )
 
-// subnetsWith returns the subnets of the region. If one of the given ids, names or ranges is not
-// among them, the list is read again after a short time: it may be new.
-func (s *Session) subnetsWith(ctx context.Context, asked []string) ([]model.Subnet, error) {
-	all, err := s.subnets.Get(ctx, s.now(), factAge, s.listSubnets)
+// named is what Services name by its id or name.
+type named interface{ IsNamed(text string) bool }
+
+// listWith returns a cached list of the region. If one of the given texts names nothing in it, it is read
+// again after a short time: what is named may be new.
+func listWith[T named](ctx context.Context, s *Session, cached *kit.Aged[[]T], list func(context.Context) ([]T, error), asked []string) ([]T, error) {
+	all, err := cached.Get(ctx, s.now(), factAge, list)
 	if err != nil {
 		return nil, err
 	}
 	missing := func(text string) bool {
-		return !slices.ContainsFunc(all, func(sub model.Subnet) bool { return sub.IsNamed(text) })
+		return !slices.ContainsFunc(all, func(one T) bool { return one.IsNamed(text) })
 	}
 	if !slices.ContainsFunc(asked, missing) {
 		return all, nil
 	}
-	return s.subnets.Get(ctx, s.now(), absentAge, s.listSubnets)
+	return cached.Get(ctx, s.now(), absentAge, list)
+}
+
+// subnetsWith returns the subnets of the region, the asked ones among them if they exist.
+func (s *Session) subnetsWith(ctx context.Context, asked []string) ([]model.Subnet, error) {
+	return listWith(ctx, s, &s.subnets, s.listSubnets, asked)
 }
 
 func (s *Session) listSubnets(ctx context.Context) ([]model.Subnet, error) {
@@ -38,19 +47,9 @@ func (s *Session) listSubnets(ctx context.Context) ([]model.Subnet, error) {
 	return out, nil
 }
 
-// groupsWith returns the security groups of the region, read again as subnets are.
+// groupsWith returns the security groups of the region, the asked ones among them if they exist.
 func (s *Session) groupsWith(ctx context.Context, asked []string) ([]model.SecurityGroup, error) {
-	all, err := s.groups.Get(ctx, s.now(), factAge, s.listGroups)
-	if err != nil {
-		return nil, err
-	}
-	missing := func(text string) bool {
-		return !slices.ContainsFunc(all, func(g model.SecurityGroup) bool { return g.IsNamed(text) })
-	}
-	if !slices.ContainsFunc(asked, missing) {
-		return all, nil
-	}
-	return s.groups.Get(ctx, s.now(), absentAge, s.listGroups)
+	return listWith(ctx, s, &s.groups, s.listGroups, asked)
 }
 
 func (s *Session) listGroups(ctx context.Context) ([]model.SecurityGroup, error) {
