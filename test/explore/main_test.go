@@ -317,6 +317,11 @@ func listClouds() map[string]cloudCase {
 			}
 		}
 	}
+	region := func(id, network string) Shape {
+		return func(svc *corev1.Service) {
+			svc.Annotations["service.cloud.tencent.com/cross-region-id"], svc.Annotations["service.cloud.tencent.com/cross-vpc-id"] = id, network
+		}
+	}
 	nlb := annotated("service.beta.kubernetes.io/aws-load-balancer-type", "nlb")
 	lbc := func(svc *corev1.Service) { svc.Spec.LoadBalancerClass = new("service.k8s.aws/nlb") }
 	return map[string]cloudCase{
@@ -335,6 +340,7 @@ func listClouds() map[string]cloudCase {
 		"quay":        {onQuay, nil, annotated("quay.example/internal", "true")},
 		"baidu":       {onBaidu, nil, annotated("service.beta.kubernetes.io/cce-load-balancer-internal-vpc", "true")},
 		"tencent":     {onTencent, nil, annotated("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", "subnet-k57djpow")},
+		"tencent far": {onTencent, region("ap-chongqing", "vpc-mjekzyps"), region("ap-shanghai", "vpc-6swtxxxx")},
 		"openstack":   {onOpenStack, nil, annotated("service.beta.kubernetes.io/openstack-internal-load-balancer", "true")},
 	}
 }
