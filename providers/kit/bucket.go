@@ -54,9 +54,9 @@ type bucket struct {
 }
 
 func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
-	share, unlimited := o.Share, math.IsInf(o.Share, 1)
-	if unlimited {
-		b.Rate, b.Window, share = 0, 0, 1
+	share := o.Share
+	if math.IsInf(share, 1) {
+		b.Rate, b.Start, b.Window, share = 0, 0, 0, 1
 	}
 	out := &bucket{Bucket: b, full: b.Rate * share, now: o.Now, room: r}
 	burst := max(1, int(float64(b.Burst)*share))
@@ -65,7 +65,7 @@ func newBucket(b Bucket, o LimitOptions, r *room) *bucket {
 		out.full = float64(rate.Inf)
 		first = out.full
 	}
-	if b.Rate <= 0 && b.Start > 0 && !unlimited {
+	if b.Rate <= 0 && b.Start > 0 {
 		first, burst = float64(b.Start), b.Start
 	}
 	out.tokens = rate.NewLimiter(rate.Limit(first), burst)

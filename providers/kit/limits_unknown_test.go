@@ -102,3 +102,17 @@ func TestStartsAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestUnlimitedStart: without limits nothing starts slowly, neither at first nor after a pause.
+func TestUnlimitedStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{rate: 10000, burst: 10000, took: 10 * time.Millisecond}
+		l := newLimits(kit.Unlimited(), kit.Bucket{Name: "reads", Start: 20})
+		for range 2 {
+			if took := makeCalls(t, l, s, 500, 500); took > 0.1 {
+				t.Errorf("took %.1f s", took)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
