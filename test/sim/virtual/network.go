@@ -24,6 +24,7 @@ var wires struct {
 // addresses of the loopback interface as ever.
 func Install() {
 	wires.install.Do(func() {
+		enlargeStacks()
 		wires.hosts = map[string]*Listener{}
 		if used, ok := http.DefaultTransport.(*http.Transport); ok {
 			unused := used.Clone()
