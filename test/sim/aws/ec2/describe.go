@@ -1,7 +1,6 @@
 package ec2
 
 import (
-	"encoding/xml"
 	"slices"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
@@ -63,40 +62,17 @@ func describePage[T any](c *call, l listing[T]) (page []T, next string, err erro
 	return page, next, nil
 }
 
-// answer is what a Describe call gives: a list under its own name, and the token of the next page.
-type answer[X any] struct {
-	name  string
-	items []X
-	next  string
-}
-
-// MarshalXML writes the list, even an empty one, and the token if there is one.
-func (a answer[X]) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
-	if err := e.EncodeToken(start); err != nil {
-		return err
-	}
-	if err := e.EncodeElement(query.Items[X]{Item: a.items}, xml.StartElement{Name: xml.Name{Local: a.name}}); err != nil {
-		return err
-	}
-	if a.next != "" {
-		if err := e.EncodeElement(a.next, xml.StartElement{Name: xml.Name{Local: "nextToken"}}); err != nil {
-			return err
-		}
-	}
-	return e.EncodeToken(start.End())
-}
-
 // describeAs runs a Describe call and converts each object of its page.
 func describeAs[T, X any](c *call, l listing[T], name string, show func(T) X) (any, error) {
 	page, next, err := describePage(c, l)
 	if err != nil {
 		return nil, err
 	}
-	out := answer[X]{name: name, next: next}
-	for _, o := range page {
-		out.items = append(out.items, show(o))
+	items := make([]X, len(page))
+	for i, o := range page {
+		items[i] = show(o)
 	}
-	return out, nil
+	return query.List{Name: name, Items: items, Next: next}, nil
 }
 
 func byID[T any](l listing[T], ids []string) ([]T, error) {

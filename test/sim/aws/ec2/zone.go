@@ -36,12 +36,12 @@ func describeAvailabilityZones(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := answer[zoneXML]{name: "availabilityZoneInfo"}
+	var out []zoneXML
 	for _, z := range objects {
-		out.items = append(out.items, zoneXML{
+		out = append(out, zoneXML{
 			OptIn: "opt-in-not-required", Region: c.opt.Region, Name: z.Name, ID: z.ID, Group: c.zoneGroup(),
 			Border: c.opt.Region, Type: z.Type, State: "available",
 		})
 	}
-	return out, nil
+	return query.List{Name: "availabilityZoneInfo", Items: out}, nil
 }

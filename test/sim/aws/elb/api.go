@@ -85,6 +85,6 @@ func newOperations() lbkit.Operations[*call] {
 
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
-	about := query.Service{Name: "elb", Version: "2012-06-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
+	about := &query.Service{Name: "elb", Version: "2012-06-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
 	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call { return &call{r, a, now} })
 }

@@ -85,7 +85,7 @@ type call struct {
 
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
-	about := query.Service{Name: "elbv2", Version: "2015-12-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
+	about := &query.Service{Name: "elbv2", Version: "2015-12-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
 	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call {
 		a.State.sweep(now)
 		return &call{r, a, now}

@@ -40,6 +40,8 @@ type Service struct {
 	// Freeze is optional. It gives a service that answers reads from a deep copy
 	// of the present state; stale reads are made of it.
 	Freeze func() *Service
+
+	encoder Encoder
 }
 
 // Response is a finished answer, ready to be written, recorded or dropped.
@@ -146,7 +148,7 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // marshal writes the envelope by hand around the encoded result, because
 // encoding/xml can neither inline a result of unknown type nor name the root at run time.
 func (s *Service) marshal(req *Request, result any) ([]byte, error) {
-	inner, err := encodeFields(result)
+	inner, err := s.encoder.Encode(result)
 	if err != nil {
 		return nil, err
 	}
@@ -168,22 +170,6 @@ func (s *Service) marshal(req *Request, result any) ([]byte, error) {
 	}
 	b.WriteString("</" + req.Action + "Response>")
 	return b.Bytes(), nil
-}
-
-// encodeFields returns the encoded fields of v without an element around them.
-func encodeFields(v any) ([]byte, error) {
-	if v == nil {
-		return nil, nil
-	}
-	var b bytes.Buffer
-	enc := xml.NewEncoder(&b)
-	if err := enc.EncodeElement(v, xml.StartElement{Name: xml.Name{Local: "r"}}); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(bytes.TrimPrefix(b.Bytes(), []byte("<r>")), []byte("</r>")), nil
 }
 
 type ec2Failure struct {

@@ -83,8 +83,8 @@ type Operations[C any] struct {
 
 // Serve gives the operations for the wire. begin makes the call for one of them
 // from its parameters and its time, under the lock.
-func Serve[S, C any](a *API[S], about query.Service, ops Operations[C], begin func(*Reader, time.Time) C) *query.Service {
-	s := &about
+func Serve[S, C any](a *API[S], s *query.Service, ops Operations[C], begin func(*Reader, time.Time) C) *query.Service {
+	encoder := &query.Encoder{}
 	s.Namespace = "http://elasticloadbalancing.amazonaws.com/doc/" + s.Version + "/"
 	s.Style = query.AWSQuery
 	s.Writes = func(action string) bool { return ops.Writes[action] != nil }
@@ -98,7 +98,7 @@ func Serve[S, C any](a *API[S], about query.Service, ops Operations[C], begin fu
 				if err != nil {
 					return nil, err
 				}
-				return Render(result)
+				return encoder.Encode(result)
 			}
 		}
 	}
