@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func confOf(t testing.TB, running *simtest.Running) []byte {
 
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
-	entry := providers.EntryOf(azure.Cloud())
+	entry := entryOnce()
 	if s.beside {
 		var err error
 		if entry, err = all.Find("azure"); err != nil {
@@ -61,11 +62,14 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	return cloud
 }
 
+// entryOnce returns the cloud with its declarations, which are parsed once.
+var entryOnce = sync.OnceValue(func() providers.Entry { return providers.EntryOf(azure.Cloud()) })
+
 func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
-func (s subject) Cloud() providers.Entry { return providers.EntryOf(azure.Cloud()) }
+func (s subject) Cloud() providers.Entry { return entryOnce() }
 
 func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
 

@@ -2,6 +2,7 @@ package gce_test
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ const cluster = "\n[berth]\ncluster-id = 0123456789abcdef\ncluster-uid = 0123456
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := string(s.running.Cloud.Seed.CloudConf(s.running.URL)) + cluster + s.config
-	entry := providers.EntryOf(gce.Cloud())
+	entry := entryOnce()
 	if s.beside {
 		var err error
 		if entry, err = all.Find("gce"); err != nil {
@@ -44,11 +45,14 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	return cloud
 }
 
+// entryOnce returns the cloud with its declarations, which are parsed once.
+var entryOnce = sync.OnceValue(func() providers.Entry { return providers.EntryOf(gce.Cloud()) })
+
 func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
-func (s subject) Cloud() providers.Entry { return providers.EntryOf(gce.Cloud()) }
+func (s subject) Cloud() providers.Entry { return entryOnce() }
 
 func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
 

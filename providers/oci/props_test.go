@@ -42,7 +42,7 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	if s.edit != nil {
 		file = s.edit(file)
 	}
-	entry := providers.EntryOf(oci.Cloud())
+	entry := entryOnce()
 	if s.beside {
 		var err error
 		if entry, err = all.Find("oci"); err != nil {
@@ -55,6 +55,9 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	}
 	return cloud
 }
+
+// entryOnce returns the cloud with its declarations, which are parsed once.
+var entryOnce = sync.OnceValue(func() providers.Entry { return providers.EntryOf(oci.Cloud()) })
 
 // key is an API key, the same for all tests: making one takes its time.
 var key = sync.OnceValue(func() []byte {
@@ -69,7 +72,7 @@ func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
-func (s subject) Cloud() providers.Entry { return providers.EntryOf(oci.Cloud()) }
+func (s subject) Cloud() providers.Entry { return entryOnce() }
 
 func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
 

@@ -3,6 +3,7 @@ package openstack_test
 import (
 	"bytes"
 	"cmp"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type subject struct {
 func (s subject) Open(t testing.TB) providers.Bound {
 	t.Helper()
 	file := string(s.running.Cloud.Seed.CloudConf(s.running.URL)) + s.config
-	entry := providers.EntryOf(openstack.Cloud())
+	entry := entryOnce()
 	if s.beside {
 		var err error
 		if entry, err = all.Find("openstack"); err != nil {
@@ -44,11 +45,14 @@ func (s subject) Open(t testing.TB) providers.Bound {
 	return cloud
 }
 
+// entryOnce returns the cloud with its declarations, which are parsed once.
+var entryOnce = sync.OnceValue(func() providers.Entry { return providers.EntryOf(openstack.Cloud()) })
+
 func (s subject) Nodes() []nodeports.Node {
 	return props.Project(s.running.Cloud.Seed.KubernetesNodes())
 }
 
-func (s subject) Cloud() providers.Entry { return providers.EntryOf(openstack.Cloud()) }
+func (s subject) Cloud() providers.Entry { return entryOnce() }
 
 func (s subject) KubernetesNodes() []corev1.Node { return s.running.Cloud.Seed.KubernetesNodes() }
 
