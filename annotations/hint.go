@@ -182,5 +182,5 @@ func sameWord(a, b string) bool {
 }
 
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-._/", r) })
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '-' || r == '.' || r == '_' || r == '/' })
 }
