@@ -17,10 +17,14 @@ func (c *comparison) edges() {
 	if orders == nil {
 		orders = c.rules.Orders()
 	}
+	kinds := map[stack.Kind]bool{"": true} // an edge without a kind has any
+	for _, s := range c.steps {
+		kinds[s.ID.Key.Kind] = true
+	}
 	for _, soft := range []bool{false, true} {
 		for i := range orders {
-			if orders[i].Soft == soft {
-				c.edge(&orders[i])
+			if e := &orders[i]; e.Soft == soft && kinds[e.First.Kind] && kinds[e.Then.Kind] {
+				c.edge(e)
 			}
 		}
 	}

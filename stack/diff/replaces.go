@@ -29,6 +29,7 @@ type replacing struct {
 // replacement can cause the next: a resource that cannot change a reference in place
 // is replaced together with the resource that it refers to.
 func (c *comparison) toReplace() {
+	fields := map[stack.Key][]plan.Change{} // the same in each round
 	for again := true; again; {
 		again = false
 		c.diffs = map[stack.Key][]plan.Change{}
@@ -39,7 +40,10 @@ func (c *comparison) toReplace() {
 				continue
 			}
 			if !c.replaced[w.In] {
-				c.diffs[k] = c.changes(w, found, rule)
+				if _, known := fields[k]; !known {
+					fields[k] = slices.Clip(rule.differences(w.Spec, found.Spec))
+				}
+				c.diffs[k] = c.withReplaced(fields[k], w, found, rule)
 			}
 			if c.replaced[w.In] || forcesReplacement(c.diffs[k]) || found.State == stack.Failed && rule.Failed == Remake {
 				c.replaced[k] = true
@@ -53,7 +57,11 @@ func (c *comparison) toReplace() {
 // resource which is replaced, since the reference is the same but its identifier is
 // not.
 func (c *comparison) changes(w, found stack.Resource, rule Rule) []plan.Change {
-	diffs := rule.differences(w.Spec, found.Spec)
+	return c.withReplaced(rule.differences(w.Spec, found.Spec), w, found, rule)
+}
+
+// withReplaced adds the references to replaced resources to the fields that differ.
+func (c *comparison) withReplaced(diffs []plan.Change, w, found stack.Resource, rule Rule) []plan.Change {
 	if len(c.replaced) == 0 {
 		return diffs
 	}

@@ -54,7 +54,7 @@ type sweep struct {
 // a number there is that of moves.
 func Check(t *testing.T, s *Subject, b Bounds) Coverage {
 	t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // runs leave much garbage, and keep little
+	defer debug.SetGCPercent(debug.SetGCPercent(1600)) // runs leave much garbage, and keep little
 	b = b.asAsked()
 	w := newSweep(s, b)
 	w.all()

@@ -96,7 +96,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	}
 	in = withEffectiveKind(in, have)
 	b := &builder{
-		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{sync.OnceValue(Rules)},
+		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{sync.OnceValue(ruleOfKinds)},
 		choices: choices{scheme: SchemeInternal, neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
 		out: &stack.Stack{Owner: in.Owner},
 	}

@@ -11,7 +11,12 @@ import (
 
 // Rules says how resources of every kind are compared and written.
 func Rules() diff.Rules {
-	kinds := map[stack.Kind]diff.Rule{
+	return diff.Rules{Kinds: ruleOfKinds(), Edges: slices.Concat(orderEdges(), sameAddressEdges(VersionIPv4), sameAddressEdges(VersionIPv6), admissionEdges(), retreatEdges(), closingEdges())}
+}
+
+// ruleOfKinds returns the rules without the orders between kinds.
+func ruleOfKinds() map[stack.Kind]diff.Rule {
+	return map[stack.Kind]diff.Rule{
 		KindExternalRule: ruleRule(),
 		KindInternalRule: ruleRule(),
 		KindAddress: {
@@ -60,7 +65,6 @@ func Rules() diff.Rules {
 		KindCheckFirewall: checkFirewallRule(),
 		KindDeny:          firewallRule(),
 	}
-	return diff.Rules{Kinds: kinds, Edges: slices.Concat(orderEdges(), sameAddressEdges(VersionIPv4), sameAddressEdges(VersionIPv6), admissionEdges(), retreatEdges(), closingEdges())}
 }
 
 func ruleRule() diff.Rule {
@@ -259,11 +263,13 @@ func closingEdges() []diff.Edge {
 	return out
 }
 
-// table asks the rules, which are made when they are first needed.
-type table struct{ rules func() diff.Rules }
+// table asks the rules of kinds, which are made when they are first needed.
+type table struct {
+	kinds func() map[stack.Kind]diff.Rule
+}
 
 func (t table) replaces(want, found stack.Resource) bool {
-	return diff.Replaces(t.rules(), want, found)
+	return diff.Replaces(diff.Rules{Kinds: t.kinds()}, want, found)
 }
 
 // samePath compares resources, whatever host their URLs have.
