@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// tlsPort is where requests need a connection.
+const tlsPort = "443"
+
 // bypassConnections has a transport, and every transport that is copied from it, hand requests to
 // the Answer of the listener that they are for. What a connection costs, three goroutines and
 // their buffers, is most of a small request. Hosts without an Answer are reached over
@@ -30,7 +33,7 @@ func bypassConnections(t *http.Transport) {
 	takeOver := func(string, *tls.Conn) http.RoundTripper { return without }
 	t.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{"h2": takeOver, "unencrypted_http2": takeOver}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if host, _, err := net.SplitHostPort(address); err == nil && answerOf(host) != nil {
+		if host, port, err := net.SplitHostPort(address); err == nil && port != tlsPort && answerOf(host) != nil {
 			near, far := net.Pipe()
 			return near, far.Close()
 		}

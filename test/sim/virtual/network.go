@@ -82,8 +82,8 @@ func dialHost(ctx context.Context, network, address string) (net.Conn, error) {
 type Listener struct {
 	// Name is the host name that clients use; any labels may stand before it.
 	Name string
-	// Answer serves requests without a connection; nil: clients open one. It is set before the
-	// first request.
+	// Answer serves plain requests without a connection; nil: clients open one. It is set before
+	// the first request, as by [Listener.AnswerBy].
 	Answer http.RoundTripper
 	conns  chan net.Conn
 	done   chan struct{}
@@ -100,6 +100,9 @@ func Listen() *Listener {
 	wires.hosts[l.Name] = l
 	return l
 }
+
+// AnswerBy serves plain requests by a handler, without a connection.
+func (l *Listener) AnswerBy(h http.Handler) { l.Answer = handling{h} }
 
 // Accept implements net.Listener.
 func (l *Listener) Accept() (net.Conn, error) {

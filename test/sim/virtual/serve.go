@@ -49,7 +49,7 @@ func Fresh[Options any, Cloud http.Handler](t testing.TB, build func(Options) (C
 func Start(t testing.TB, h http.Handler) (url string) {
 	t.Helper()
 	l := Listen()
-	l.Answer = handling{h}
+	l.AnswerBy(h)
 	t.Cleanup(func() { _ = l.Close() }) // never fails
 	return "http://" + l.Name
 }

@@ -28,11 +28,13 @@ type Running struct {
 	Credential azcore.TokenCredential
 }
 
-// Start serves a new cloud in memory.
+// Start serves a new cloud in memory, without connections for plain requests.
 func Start(t testing.TB, opt simazure.Options) *Running {
 	t.Helper()
 	l := virtual.Listen()
-	return startRunning(t, l, l.Name, opt)
+	r := startRunning(t, l, l.Name, opt)
+	l.AnswerBy(r.Cloud)
+	return r
 }
 
 // StartLoopback serves a new cloud on a free port, for clients outside of virtual time.
