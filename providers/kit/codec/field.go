@@ -228,8 +228,8 @@ func specFields[T, V any](get func(*T) *V) []string {
 	var spec T
 	begin := reflect.ValueOf(&spec).Pointer()
 	at := reflect.ValueOf(get(&spec)).Pointer() - begin
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if len(f.Index) == 1 && at >= f.Offset && at < f.Offset+f.Type.Size() {
+	for t, i := reflect.TypeFor[T](), 0; i < t.NumField(); i++ {
+		if f := t.Field(i); at >= f.Offset && at < f.Offset+f.Type.Size() {
 			return []string{f.Name}
 		}
 	}
