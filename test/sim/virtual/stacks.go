@@ -30,8 +30,8 @@ func occupyStack(frames int, then func()) {
 	} else {
 		occupyStack(frames-1, then)
 	}
-	keep(&room)
+	useFrame(&room)
 }
 
 //go:noinline
-func keep(*[frameSize]byte) {}
+func useFrame(*[frameSize]byte) {}
