@@ -168,10 +168,10 @@ func (s *Set) mayMean(key, kind string, selects func(*declaration) bool) []strin
 	if s.Knows(key) {
 		return nil
 	}
-	var out []string
 	if !slices.ContainsFunc(s.declarations, selects) {
 		return nil
 	}
+	var out []string
 	written, hint := spellingOf(key), ""
 	if slices.ContainsFunc(s.declarations, func(d *declaration) bool { return selects(d) && s.isNear(key, d) }) {
 		hint = s.hintFor(key, kind)
