@@ -3,10 +3,10 @@ package azure_test
 import (
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,14 +20,21 @@ import (
 	simazure "github.com/berth-lb/berth/test/sim/azure"
 )
 
-// jsonNames are the names that a package of the SDK writes, by type and field.
-func jsonNames(t *testing.T, path string) map[string]map[string]string {
+// sourceOf returns the folder with the source of a package. The go command knows it also where the
+// paths in the program are trimmed.
+func sourceOf(t *testing.T, path string) string {
 	t.Helper()
-	found, err := build.Import(path, ".", build.FindOnly)
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(found.Dir, "models_serde.go"), nil, 0)
+	return strings.TrimSpace(string(out))
+}
+
+// jsonNames are the names that a package of the SDK writes, by type and field.
+func jsonNames(t *testing.T, path string) map[string]map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(sourceOf(t, path), "models_serde.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

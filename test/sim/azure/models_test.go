@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"io"
@@ -39,12 +38,9 @@ func readSDK(t *testing.T) sdk {
 	t.Helper()
 	out := sdk{enums: map[string]map[string]bool{}, readOnly: map[string]bool{}}
 	for pkg, path := range map[string]string{"armnetwork": armRoot + "network/armnetwork/v9", "armcompute": armRoot + "compute/armcompute/v7"} {
-		found, err := build.Import(path, ".", build.FindOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := sourceOf(t, path)
 		for _, name := range []string{"constants.go", "models.go"} {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(found.Dir, name), nil, parser.ParseComments)
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(source, name), nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
