@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -151,12 +152,41 @@ func (w *world) build(ctx context.Context, h hand) error {
 	nodes := w.projected()
 	r.SetNodes(nodes[:len(nodes)-h.leave])
 	r.AllKnown()
-	job := service.JobOf(h.svc, r.Outputs())
-	job.NeverProvisioned = h.fresh
-	d, err := r.Draft(ctx, *job)
-	if err != nil {
-		return err
+	for range 2 {
+		job := service.JobOf(h.svc, r.Outputs())
+		job.NeverProvisioned = h.fresh
+		d, err := r.Draft(ctx, *job)
+		if err != nil {
+			return err
+		}
+		early := r.Run(ctx, d, plan.OpenGates).Status.Early
+		if len(early) == 0 {
+			return nil
+		}
+		if h.svc, err = w.recorded(h.svc, early); err != nil {
+			return err
+		}
 	}
-	r.Run(ctx, d, plan.OpenGates)
 	return nil
+}
+
+// recorded writes annotations to a Service that the cloud has before anything is created for it, and returns
+// the given form of it with them.
+func (w *world) recorded(svc *corev1.Service, early map[string]string) (*corev1.Service, error) {
+	svc = svc.DeepCopy()
+	if svc.Annotations == nil {
+		svc.Annotations = map[string]string{}
+	}
+	maps.Copy(svc.Annotations, early)
+	for _, live := range w.kube.all() {
+		if live.UID != svc.UID {
+			continue
+		}
+		if body, differs := status.Patch(live, status.Want{Outputs: early}); differs {
+			if _, err := w.kube.patch(live.Namespace+"/"+live.Name, body); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return svc, nil
 }
