@@ -75,9 +75,14 @@ func (e *Encoder) element(out []byte, name string, v reflect.Value) ([]byte, err
 			out, err = e.element(out, name, v.Index(i))
 		}
 		return out, err
+	default:
+		return e.single(out, name, v)
 	}
+}
+
+// single adds a value that has one element.
+func (e *Encoder) single(out []byte, name string, v reflect.Value) (_ []byte, err error) {
 	out = append(append(append(out, '<'), name...), '>')
-	var err error
 	switch v.Kind() {
 	case reflect.String:
 		out = appendText(out, v.String())
