@@ -67,8 +67,9 @@ func appliedDigest(result reconcile.Result) (digest string, changed bool) {
 }
 
 // tellAddresses adds the provider's answer, unless it knows no address: what clients use is
-// removed only when the load balancer is known to be gone. Early annotations are written all the same. Addresses that are only kept are
-// not written: another controller may have written them, or others meanwhile.
+// removed only when the load balancer is known to be gone. Early annotations are written all the
+// same. Addresses that are only kept are not written: another controller may have written them, or
+// others meanwhile.
 func tellAddresses(want status.Want, result reconcile.Result) status.Want {
 	answer := result.Status
 	if len(answer.Ingress) == 0 {

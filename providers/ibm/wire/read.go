@@ -26,7 +26,6 @@ const (
 func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []providers.Found[*model.Facts] {
 	batch := kit.NewReadBatch()
 	facts := &model.Facts{}
-	var balancers []balancerDoc
 	asks := make([]map[string]bool, len(scopes))
 	needed := map[string]bool{}
 	for i, scope := range scopes {
@@ -35,28 +34,8 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 			needed[name] = needed[name] || asked
 		}
 	}
-	subnets, groups := factsOf(scopes)
-	var rules groupDoc
-	runs := map[string]func() error{
-		listBalancers: func() (err error) {
-			balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
-			facts.Networks = s.countNetworks(balancers)
-			return err
-		},
-		listSubnets: func() (err error) {
-			facts.Subnets, err = s.subnetsWith(ctx, subnets)
-			return err
-		},
-		listGroups: func() (err error) {
-			facts.Groups, err = s.groupsWith(ctx, groups)
-			return err
-		},
-		listRules: func() (err error) {
-			rules, err = s.nodeRules(ctx)
-			facts.Outbound = listUnmarked(rules)
-			return err
-		},
-	}
+	var got listed
+	runs := s.listRuns(ctx, scopes, facts, &got)
 	var lists []kit.List
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		if !needed[name] {
@@ -69,8 +48,8 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 	var details []kit.Detail
 	for i, scope := range scopes {
 		finders[i] = &finder{session: s, scope: scope, out: &stack.Stack{Owner: scope.Owner}, cluster: s.config.ClusterID}
-		finders[i].find(ctx, balancers)
-		finders[i].rules(rules)
+		finders[i].find(ctx, got.balancers)
+		finders[i].rules(got.rules)
 		details = append(details, finders[i].details(ctx)...)
 	}
 	batch.Details(details)
@@ -84,6 +63,37 @@ func (s *Session) Read(ctx context.Context, scopes []providers.Scope) []provider
 		batch.DropGone(f.out)
 	}
 	return out
+}
+
+// listed is what the lists of a read return besides facts.
+type listed struct {
+	balancers []balancerDoc
+	rules     groupDoc // of the nodes' security group
+}
+
+// listRuns returns the calls of the lists by their name. Each fills a part of the facts or of what is listed.
+func (s *Session) listRuns(ctx context.Context, scopes []providers.Scope, facts *model.Facts, got *listed) map[string]func() error {
+	subnets, groups := factsOf(scopes)
+	return map[string]func() error{
+		listBalancers: func() (err error) {
+			got.balancers, err = listAll[balancerDoc](ctx, s, "load_balancers")
+			facts.Networks = s.countNetworks(got.balancers)
+			return err
+		},
+		listSubnets: func() (err error) {
+			facts.Subnets, err = s.subnetsWith(ctx, subnets)
+			return err
+		},
+		listGroups: func() (err error) {
+			facts.Groups, err = s.groupsWith(ctx, groups)
+			return err
+		},
+		listRules: func() (err error) {
+			got.rules, err = s.nodeRules(ctx)
+			facts.Outbound = listUnmarked(got.rules)
+			return err
+		},
+	}
 }
 
 // factsOf returns the subnets and the security groups that scopes look up.
