@@ -15,8 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -48,6 +50,8 @@ type Cluster struct {
 	ended   chan struct{}
 	endedBy error
 	stop    func() error
+	// services returns the copy of the Services; the first call begins it.
+	services func() (cache.Store, error)
 }
 
 // info is what the command prints when the control plane is ready.
@@ -67,7 +71,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: o.Dir, said: &tail{out: o.progress()}, restarted: make(chan info, 1), ended: make(chan struct{})}
-	c.stop = sync.OnceValue(c.shutdown)
+	c.stop, c.services = sync.OnceValue(c.shutdown), sync.OnceValues(c.watchServices)
 	if c.dir == "" {
 		c.removeDir = true
 		if c.dir, err = os.MkdirTemp("", "berth-cluster-"); err != nil {
@@ -249,6 +253,8 @@ func (c *Cluster) Client() (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.ContentType = runtime.ContentTypeProtobuf // half the work of JSON, for the server as well
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	return kubernetes.NewForConfig(config)
 }
 

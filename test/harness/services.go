@@ -164,39 +164,61 @@ func (w *World) NotApplied(services ...corev1.Service) func(context.Context) err
 
 // addressed answers nil when every Service has addresses in the status, and the conditions.
 func (w *World) addressed(services []corev1.Service, holds func(*corev1.Service) bool) func(context.Context) error {
-	return func(ctx context.Context) error {
-		there, err := w.list(ctx)
-		if err != nil {
-			return err
-		}
-		for _, s := range services {
-			svc, ok := there[s.Namespace+"/"+s.Name]
-			switch {
-			case !ok:
-				return fmt.Errorf("%s/%s does not exist", s.Namespace, s.Name)
-			case len(svc.Status.LoadBalancer.Ingress) == 0:
-				return fmt.Errorf("%s/%s has no address: %s", s.Namespace, s.Name, Conditions(&svc))
-			case !holds(&svc):
-				return fmt.Errorf("%s/%s has other conditions: %s", s.Namespace, s.Name, Conditions(&svc))
-			}
+	return w.each(services, func(at string, svc *corev1.Service) error {
+		switch {
+		case svc == nil:
+			return fmt.Errorf("%s does not exist", at)
+		case len(svc.Status.LoadBalancer.Ingress) == 0:
+			return fmt.Errorf("%s has no address: %s", at, Conditions(svc))
+		case !holds(svc):
+			return fmt.Errorf("%s has other conditions: %s", at, Conditions(svc))
 		}
 		return nil
-	}
+	})
 }
 
 // Gone answers nil when none of the Services exists any more.
 func (w *World) Gone(services ...corev1.Service) func(context.Context) error {
+	return w.each(services, func(at string, svc *corev1.Service) error {
+		if svc != nil {
+			return fmt.Errorf("%s still exists, with the finalizers %v: %s", at, svc.Finalizers, Conditions(svc))
+		}
+		return nil
+	})
+}
+
+// seldom is the pause between two lists of all Services, while a watch reports that a question is still to be
+// answered with an error.
+const seldom = 2 * time.Second
+
+// each answers nil when check does so for every Service; nil instead of a Service: it does not exist. The answer
+// nil is that of a list. Others come from a watch, which costs the API server nothing, and every two seconds from a list.
+func (w *World) each(services []corev1.Service, check func(at string, svc *corev1.Service) error) func(context.Context) error {
+	all := func(find func(namespace, name string) *corev1.Service) error {
+		for _, s := range services {
+			if err := check(s.Namespace+"/"+s.Name, find(s.Namespace, s.Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	watched := func(namespace, name string) *corev1.Service {
+		svc, _, _ := w.Cluster.WatchedService(namespace, name) // the list returns the error
+		return svc
+	}
+	var listed time.Time
 	return func(ctx context.Context) error {
+		if time.Since(listed) < seldom {
+			if err := all(watched); err != nil {
+				return err
+			}
+		}
+		listed = time.Now()
 		there, err := w.list(ctx)
 		if err != nil {
 			return err
 		}
-		for _, s := range services {
-			if svc, ok := there[s.Namespace+"/"+s.Name]; ok {
-				return fmt.Errorf("%s/%s still exists, with the finalizers %v: %s", s.Namespace, s.Name, svc.Finalizers, Conditions(&svc))
-			}
-		}
-		return nil
+		return all(func(namespace, name string) *corev1.Service { return there[namespace+"/"+name] })
 	}
 }
 
@@ -216,13 +238,14 @@ func (w *World) Existing(ctx context.Context, services ...corev1.Service) ([]cor
 }
 
 // list reads all Services of the cluster in one request, by namespace/name.
-func (w *World) list(ctx context.Context) (map[string]corev1.Service, error) {
+func (w *World) list(ctx context.Context) (map[string]*corev1.Service, error) {
 	all, err := w.Client.CoreV1().Services(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]corev1.Service, len(all.Items))
-	for _, svc := range all.Items {
+	out := make(map[string]*corev1.Service, len(all.Items))
+	for i := range all.Items {
+		svc := &all.Items[i]
 		out[svc.Namespace+"/"+svc.Name] = svc
 	}
 	return out, nil
