@@ -143,13 +143,13 @@ func (a *arm) checkIPs() {
 	}
 }
 
-// foundIP returns a public IP with what it is attached to.
-func (a *arm) foundIP(name string) FoundIP {
-	out := PublicIPOf(a.pips[name])
+// attached returns by the name of a public IP's key the frontend that it is on.
+func (a *arm) attached() map[string]string {
+	out := map[string]string{}
 	for _, lb := range a.lbs {
 		for _, f := range lb.Props().List(ListFrontends) {
-			if PublicIPKeyOf(f.Ref("publicIPAddress")).Name == name {
-				out.Attached = lowerCase(f.Text("id"))
+			if id := f.Ref("publicIPAddress"); id != "" {
+				out[PublicIPKeyOf(id).Name] = lowerCase(f.Text("id"))
 			}
 		}
 	}
@@ -167,8 +167,11 @@ func (a *arm) read() *Facts {
 		found.Members = MembersOf(a.lbs[name])
 		f.Balancers = append(f.Balancers, found)
 	}
+	attached := a.attached()
 	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
-		f.PublicIPs = append(f.PublicIPs, a.foundIP(name))
+		found := PublicIPOf(a.pips[name])
+		found.Attached = cmp.Or(attached[name], found.Attached)
+		f.PublicIPs = append(f.PublicIPs, found)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.links)) {
 		l := FoundLink{Group: GroupOf(a.links[name].Text("id")), Name: a.links[name].Text("name"), Tags: a.links[name].Tags()}
@@ -215,9 +218,10 @@ func (a *arm) have(o stack.Owner) *stack.Stack {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.pips)) {
-		asked := slices.Contains(a.asked, a.foundIP(name).Address) || slices.Contains(a.asked, LastSegment(name))
-		for _, r := range PublicIPResources(a.pips[name], a.foundIP(name), a.cluster, o, asked) {
+	for i, name := range slices.Sorted(maps.Keys(a.pips)) { // facts has them in this order
+		found := facts.PublicIPs[i]
+		asked := slices.Contains(a.asked, found.Address) || slices.Contains(a.asked, LastSegment(name))
+		for _, r := range PublicIPResources(a.pips[name], found, a.cluster, o, asked) {
 			out.Put(r)
 		}
 	}
@@ -366,13 +370,7 @@ func (a *arm) shared(key string, s plan.Step, b plan.Batch) bool {
 }
 
 func (a *arm) release(key string, s plan.Step, b plan.Batch) {
-	attached := false
-	for _, lb := range a.lbs {
-		for _, f := range lb.Props().List(ListFrontends) {
-			attached = attached || PublicIPKeyOf(f.Ref("publicIPAddress")).Name == key
-		}
-	}
-	if !attached && !a.shared(key, s, b) {
+	if a.attached()[key] == "" && !a.shared(key, s, b) {
 		delete(a.pips, key)
 		return
 	}

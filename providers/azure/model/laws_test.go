@@ -32,7 +32,7 @@ func lawsSubject(t testing.TB, name string, list map[string]*corev1.Service) *la
 
 func lawsSubjectOf(t testing.TB, name string, c Config, list map[string]*corev1.Service) *laws.Subject {
 	t.Helper()
-	cloud := Cloud()
+	cloud := bundle()
 	s := &laws.Subject{
 		Name: name, Rules: cloud.Rules, Flows: cloud.Flows, Match: cloud.MatchFound, Read: readShared,
 		Created: chooseAddress, Updated: chooseAddress, Refuses: refuseStep,
@@ -43,7 +43,7 @@ func lawsSubjectOf(t testing.TB, name string, c Config, list map[string]*corev1.
 			Spec: PublicIP{Group: "rg", Name: ip, Version: ipv4, Address: at, SKU: "Standard"},
 		})
 	}
-	services := laws.Services[Config, *Facts]{Cloud: &cloud, Config: c, Cluster: "kubernetes", Nodes: lawsNodes, Facts: lawsFacts}
+	services := laws.Services[Config, *Facts]{Cloud: cloud, Config: c, Cluster: "kubernetes", Nodes: lawsNodes, Facts: lawsFacts}
 	for n, svc := range list {
 		s.Cases = append(s.Cases, services.Case(t, n, svc))
 	}

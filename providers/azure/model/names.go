@@ -245,9 +245,12 @@ func GroupOf(id string) string { return SegmentAfter(id, "resourcegroups") }
 
 // SegmentAfter is the segment of an id that follows the named one, in lower case.
 func SegmentAfter(id, name string) string {
-	parts := strings.Split(lowerCase(id), "/")
-	if i := slices.Index(parts, name); i >= 0 && i+1 < len(parts) {
-		return parts[i+1]
+	found := false
+	for part := range strings.SplitSeq(id, "/") {
+		if found {
+			return lowerCase(part)
+		}
+		found = strings.EqualFold(part, name)
 	}
 	return ""
 }
