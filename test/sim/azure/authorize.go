@@ -62,40 +62,29 @@ func (c *Cloud) SetRole(r *Role) {
 	c.role = r
 }
 
-// permissions answers what the role lets the caller do, at any scope.
+// accountCalls are the calls about what the caller may do and what the subscription has.
+func (c *Cloud) accountCalls() []arm.Extra {
+	return []arm.Extra{
+		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.authorization/permissions", Service: "authorization", Name: "Permissions.List", Run: c.permissions},
+		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/providers/microsoft.network/locations/{l}/usages", Service: "network", Name: "Usages.List", Run: c.usages},
+	}
+}
+
+// permissions answers what the role lets the caller do.
 // Source: Azure REST API, Authorization, Permissions - List For Resource Group.
-func (v *visit) permissions() *arm.Response {
-	const own = "Microsoft.Authorization/permissions/read"
-	v.cloud.running.RLock()
-	role := v.cloud.role
-	v.cloud.running.RUnlock()
-	switch {
-	case role == nil:
+func (c *Cloud) permissions(*arm.Call) *arm.Response {
+	role := c.role
+	if role == nil {
 		role = &Role{Actions: []string{"*"}}
-	case !role.Allows(own):
-		return arm.Refuse(arm.Failf(http.StatusForbidden, "AuthorizationFailed", "The client 'simulated' does not have authorization to perform action '%s' over scope '%s'.", own, v.request.Path))
 	}
-	texts := func(list []string) []any {
-		out := []any{}
-		for _, text := range list {
-			out = append(out, text)
-		}
-		return out
-	}
-	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{arm.Doc{"actions": texts(role.Actions), "notActions": texts(role.NotActions)}}})
+	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{arm.Doc{"actions": toAnySlice(role.Actions), "notActions": toAnySlice(role.NotActions)}}})
 }
 
 // usages answers the quotas of the region. Source: Azure REST API, Network, Usages - List.
-func (v *visit) usages() *arm.Response {
-	const own = "Microsoft.Network/locations/usages/read"
-	v.cloud.running.RLock()
-	defer v.cloud.running.RUnlock()
-	if role := v.cloud.role; role != nil && !role.Allows(own) {
-		return arm.Refuse(arm.Failf(http.StatusForbidden, "AuthorizationFailed", "The client 'simulated' does not have authorization to perform action '%s' over scope '%s'.", own, v.request.Path))
-	}
-	limits := v.cloud.limits
+func (c *Cloud) usages(*arm.Call) *arm.Response {
+	limits := c.limits
 	usage := func(name, of string, most int) arm.Doc {
-		return arm.Doc{"name": arm.Doc{"value": name, "localizedValue": name}, "unit": "Count", "currentValue": len(v.cloud.ARM.State.All(of)), "limit": most}
+		return arm.Doc{"name": arm.Doc{"value": name, "localizedValue": name}, "unit": "Count", "currentValue": len(c.ARM.State.All(of)), "limit": most}
 	}
 	return arm.Reply(http.StatusOK, arm.Doc{"value": []any{
 		usage("StandardSkuLoadBalancers", network.LoadBalancers, limits.LoadBalancers), usage("StandardSkuPublicIpAddresses", network.PublicIPAddresses, limits.PublicIPs),

@@ -66,8 +66,8 @@ func New(opt Options) (*Cloud, error) {
 	applyDefaults(&opt)
 	net := network.New(opt.Network)
 	comp := compute.New(compute.Options{Location: opt.Location, Display: opt.Display, Zones: opt.Network.Zones})
-	svc := arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(net.Extra(), comp.Extra()...))
-	c := &Cloud{ARM: svc, opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}, limits: net.Limits}
+	c := &Cloud{opt: opt, clock: opt.Clock, quota: quota{limits: opt.Quotas}, limits: net.Limits}
+	c.ARM = arm.NewService(opt.ARM, append(net.Kinds(), comp.Kinds()...), append(append(net.Extra(), comp.Extra()...), c.accountCalls()...))
 	c.State, c.Rates = c.dump, RealThrottle()
 	var err error
 	if c.Authority, err = newAuthority(opt.Hosts, time.Now()); err != nil {
@@ -76,7 +76,7 @@ func New(opt Options) (*Cloud, error) {
 	if opt.Empty {
 		return c, nil
 	}
-	if c.Seed, err = buildSeed(svc, opt); err != nil {
+	if c.Seed, err = buildSeed(c.ARM, opt); err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
 	return c, nil

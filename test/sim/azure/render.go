@@ -37,9 +37,6 @@ func nodeSpec(n Node) corev1.NodeSpec {
 	return spec
 }
 
-// NodesYAML gives the Node manifests as one YAML stream.
-func (s Seed) NodesYAML() ([]byte, error) { return seed.Manifests(s.KubernetesNodes()) }
-
 // config is the part of the official cloud config that a controller needs here.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/config.
 type config struct {

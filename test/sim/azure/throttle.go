@@ -38,7 +38,7 @@ func managerBuckets() []sim.Bucket {
 	return []sim.Bucket{
 		{Name: "logins", Layer: layerManager, Service: "login", Capacity: 1e9, Refill: 1e9}, // not Resource Manager's
 		{Name: "metadata", Layer: layerManager, Service: "metadata", Capacity: 1e9, Refill: 1e9},
-		bucket("reads", 250, 25, "*.Get*", "*.List*", "*.InstanceView"),
+		bucket("reads", 250, 25, "*.Get*", "*.List*"),
 		bucket("deletes", 200, 10, "*.Delete*"),
 		bucket("writes", 200, 10),
 	}
@@ -63,7 +63,7 @@ func computeBuckets() []sim.Bucket {
 		policy(layerProvider, name, subscription, capacity, operations...)
 		policy(layerResource, name, each, eachCapacity, operations...)
 	}
-	both("get-vm", 8000, 24000, 12, 36, machines+"Get", machines+"InstanceView")
+	both("get-vm", 8000, 24000, 12, 36, machines+"Get")
 	policy(layerProvider, "list-vm", 300, 900, machines+"List*")
 	both("delete-vm", 500, 1500, 4, 12, machines+"Delete")
 	both("update-vm", 500, 1500, 4, 12, machines+"*")

@@ -36,8 +36,6 @@ func (c *Cloud) others(v *visit) func() *arm.Response {
 		{"/.well-known/openid-configuration", "login", "Configuration", (*visit).configuration},
 		{"/oauth2/v2.0/token", "login", "Token", (*visit).token},
 		{"/oauth2/token", "login", "Token", (*visit).token},
-		{"/providers/microsoft.authorization/permissions", "authorization", "Permissions.List", (*visit).permissions},
-		{"/providers/microsoft.network/locations/" + strings.ToLower(c.opt.Location) + "/usages", "network", "Usages.List", (*visit).usages},
 	} {
 		whole := strings.HasPrefix(o.suffix, "/metadata") || o.suffix == "/msi/token"
 		if path == o.suffix || (!whole && strings.HasSuffix(path, o.suffix)) {

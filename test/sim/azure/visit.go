@@ -96,24 +96,21 @@ func (v *visit) operate(stale *sim.Fault) {
 		return
 	}
 	c.settle()
-	if !v.Write {
-		c.running.RLock()
-		defer c.running.RUnlock()
-		// Latency may have passed meanwhile, and an operation must not see an
-		// older time than one that ran before it.
-		v.request.Now = c.clock.Now()
-		if err := v.authorize(); err != nil {
-			v.answer = arm.Refuse(err)
-			return
-		}
-		v.answer = v.call.Run(c.past.At(c.ARM, stale, v.request.Now))
-		return
+	running := c.running.RLocker()
+	if v.Write {
+		running = &c.running
 	}
-	c.running.Lock()
-	defer c.running.Unlock()
+	running.Lock()
+	defer running.Unlock()
+	// Latency may have passed meanwhile, and an operation must not see an
+	// older time than one that ran before it.
 	v.request.Now = c.clock.Now()
 	if err := v.authorize(); err != nil {
 		v.answer = arm.Refuse(err)
+		return
+	}
+	if !v.Write {
+		v.answer = v.call.Run(c.past.At(c.ARM, stale, v.request.Now))
 		return
 	}
 	var before *arm.Service

@@ -9,10 +9,7 @@ import (
 // without its last segment, such as …/serviceGateways/{name}/updateServices.
 func (c *Call) Holder() (*Resource, *Error) {
 	path := strings.TrimRight(c.Path, "/")
-	id, ok := ParseID(path[:strings.LastIndex(path, "/")])
-	if !ok {
-		return nil, Failf(http.StatusNotFound, "InvalidResourceType", "The path '%s' names no resource.", c.Path)
-	}
+	id, _ := ParseID(path[:strings.LastIndex(path, "/")])
 	c.ID, c.kind = id, c.Svc.kinds[strings.ToLower(id.Type())]
 	if err := c.locate(); err != nil {
 		return nil, err
@@ -23,9 +20,6 @@ func (c *Call) Holder() (*Resource, *Error) {
 	}
 	return r, nil
 }
-
-// Page answers one page of a list that is no list of resources.
-func (c *Call) Page(total int, show func(int) Doc) *Response { return pageResponse(c, total, show) }
 
 // Plan checks a request against the state as it is, and gives what it changes.
 type Plan func(*Write) (commit func(), err *Error)

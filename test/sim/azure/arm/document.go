@@ -68,8 +68,6 @@ func Number(d Doc, path ...string) (int, bool) {
 	switch n := Value(d, path...).(type) {
 	case int:
 		return n, true
-	case float64:
-		return int(n), n == float64(int(n))
 	case json.Number:
 		i, err := strconv.Atoi(n.String())
 		return i, err == nil

@@ -35,6 +35,26 @@ func Conflictf(code, format string, args ...any) *Error {
 	return Failf(http.StatusConflict, code, format, args...)
 }
 
+// Each checks the documents of a list up to the first refusal.
+func Each(list []Doc, check func(Doc) *Error) *Error {
+	for _, d := range list {
+		if err := check(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// First takes steps in order up to the first refusal.
+func First(steps ...func() *Error) *Error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func notFound(id ID) *Error {
 	kind := id.Type()
 	return Failf(http.StatusNotFound, "ResourceNotFound",

@@ -91,4 +91,7 @@ func (id ID) String() string {
 func LastName(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 
 // Within reports whether an id is that of a part of another resource.
-func Within(id, of string) bool { return strings.HasPrefix(Key(id), Key(of)+"/") }
+func Within(id, of string) bool {
+	id, of = strings.TrimRight(id, "/"), strings.TrimRight(of, "/")
+	return len(id) > len(of) && id[len(of)] == '/' && strings.EqualFold(id[:len(of)], of)
+}

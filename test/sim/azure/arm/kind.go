@@ -1,6 +1,9 @@
 package arm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is the rules of one resource type. Nil functions mean no rules.
 type Kind struct {
@@ -15,10 +18,16 @@ type Kind struct {
 	NoEtag bool
 	// Sync answers writes at once, with no operation to poll.
 	Sync bool
-	// NoLocation is set for types without a location of their own.
-	NoLocation bool
 	// ReadOnly properties are dropped from what a client sends.
 	ReadOnly []string
+	// GUIDs are properties that a resource is given when it is created and keeps: by property,
+	// the word that the id is formed from.
+	GUIDs map[string]string
+	// Shows are properties that list the references to the resource.
+	Shows []Show
+	// Touches are properties with references to resources that show them: a target gets a new
+	// etag when a reference to it is added or removed.
+	Touches []string
 	// Links are properties that hold another resource; only its id is kept.
 	Links []string
 	// Members refuses a body that says what the type does not have; it sees the
@@ -57,8 +66,63 @@ type Collection struct {
 	Delete func(w *Write, name string) *Error
 	// ReadOnly properties of a part are dropped from what a client sends.
 	ReadOnly []string
+	// Shows are properties that list the references to a part.
+	Shows []Show
 	// Links and LinkLists are properties of a part that hold other resources; only ids are kept.
 	Links, LinkLists []string
+}
+
+// Show is a property that the service writes from references. What a client sends in it is dropped.
+type Show struct {
+	Property string
+	// Of is how the type that holds the reference ends, in lower case; empty for any.
+	Of string
+	// By are properties that hold the reference; none for any.
+	By []string
+	// One is a single reference instead of a list, and Empty shows a list without entries.
+	One, Empty bool
+}
+
+// show writes the property of a resource or of a part, given the references to it.
+func (x Show) show(props Doc, refs []Ref) {
+	var ids []string
+	for _, ref := range refs {
+		id, _ := ParseID(ref.From)
+		if strings.HasSuffix(strings.ToLower(id.Type()), x.Of) && (x.By == nil || slices.Contains(x.By, ref.Property)) {
+			ids = append(ids, ref.From)
+		}
+	}
+	switch {
+	case x.One && len(ids) > 0:
+		props[x.Property] = Doc{"id": ids[len(ids)-1]}
+	case !x.One && (x.Empty || len(ids) > 0):
+		props[x.Property] = Refs(ids)
+	}
+}
+
+func dropShown(props Doc, list []Show) {
+	for _, x := range list {
+		delete(props, x.Property)
+	}
+}
+
+// replace writes a part in place of the one of its name, or at the end; nil removes that one.
+func (c Collection) replace(d Doc, name string, part Doc) {
+	var next []any
+	list, _ := Value(d, "properties", c.Property).([]any)
+	for _, e := range list {
+		if old, ok := e.(Doc); ok && strings.EqualFold(Text(old, "name"), name) {
+			if part == nil {
+				continue
+			}
+			e, part = part, nil
+		}
+		next = append(next, e)
+	}
+	if part != nil {
+		next = append(next, part)
+	}
+	Put(d, next, "properties", c.Property)
 }
 
 // Part is the document of a part by its name in any letter case.
@@ -126,11 +190,46 @@ func (w *Write) Remove(id ID) {
 	if old == nil {
 		return
 	}
-	if kind := w.svc.kinds[strings.ToLower(id.Type())]; kind.Stored != nil {
-		gone := *w
-		gone.Kind, gone.ID, gone.Old, gone.Doc = kind, old.ID, old, nil
-		kind.Stored(&gone)
+	gone := *w
+	gone.Kind, gone.ID, gone.Old, gone.Doc = w.svc.kinds[strings.ToLower(id.Type())], old.ID, old, nil
+	gone.stored()
+}
+
+// stored does what follows from a write or a deletion that the state has.
+func (w *Write) stored() {
+	before, after := w.touched(w.OldDoc()), w.touched(w.Doc)
+	for key, id := range before {
+		if _, kept := after[key]; !kept {
+			w.Touch(id)
+		}
 	}
+	for key, id := range after {
+		if _, had := before[key]; !had {
+			w.Touch(id)
+		}
+	}
+	if w.Kind.Stored != nil {
+		w.Kind.Stored(w)
+	}
+}
+
+// touched returns the resources that show references of a document, by the target of each.
+func (w *Write) touched(d Doc) map[string]ID {
+	out := map[string]ID{}
+	if w.Kind.Touches == nil {
+		return out
+	}
+	for _, ref := range References(w.ID.String(), d) {
+		id, ok := ParseID(ref.To)
+		if !ok || !slices.Contains(w.Kind.Touches, ref.Property) {
+			continue
+		}
+		for len(id.Types) > 1 {
+			id = id.Parent()
+		}
+		out[Key(ref.To)] = id
+	}
+	return out
 }
 
 // GUID gives the next of a row of ids that is the same in every run.

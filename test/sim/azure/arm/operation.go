@@ -58,9 +58,7 @@ func (s *Service) overlap(w *Write) *Error {
 // commit stores the new document.
 func (s *Service) commit(w *Write, state string) {
 	s.State.put(&Resource{ID: w.ID, Doc: w.Doc, Etag: s.newEtag(), Provisioning: state})
-	if w.Kind.Stored != nil {
-		w.Kind.Stored(w)
-	}
+	w.stored()
 }
 
 // finish commits a PUT or PATCH and answers it.
@@ -110,9 +108,7 @@ func (c *Call) finishDelete(w *Write) *Response {
 			return
 		}
 		s.State.remove(w.ID)
-		if w.Kind.Stored != nil {
-			w.Kind.Stored(w)
-		}
+		w.stored()
 	})
 	return c.accept(w, op)
 }

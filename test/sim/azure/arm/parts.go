@@ -1,8 +1,8 @@
 package arm
 
 import (
+	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -31,14 +31,6 @@ func getPart(c *Call) *Response {
 	return Reply(http.StatusOK, part)
 }
 
-func listParts(c *Call) *Response {
-	if err := c.locateParent(); err != nil {
-		return Refuse(err)
-	}
-	parts := List(c.Svc.Render(c.Svc.State.Get(c.ID.Parent())), "properties", c.part.Property)
-	return pageResponse(c, len(parts), func(n int) Doc { return parts[n] })
-}
-
 // putPart writes one part by writing the whole resource with it.
 func putPart(c *Call) *Response {
 	if r, err := c.parent(); r == nil {
@@ -58,20 +50,8 @@ func putPart(c *Call) *Response {
 	body := Clone(c.Body)
 	body["name"] = c.ID.Name()
 	w.Doc = Clone(w.Old.Doc)
-	Default(w.Doc, Doc{}, "properties")
-	list, _ := w.Props()[c.part.Property].([]any)
-	next := make([]any, 0, len(list)+1)
-	for _, e := range list {
-		if d, ok := e.(Doc); ok && strings.EqualFold(Text(d, "name"), c.ID.Name()) {
-			e = body
-		}
-		next = append(next, e)
-	}
-	if created {
-		next = append(next, body)
-	}
-	w.Props()[c.part.Property] = next
-	if err := c.Svc.prepare(w); err != nil {
+	c.part.replace(w.Doc, c.ID.Name(), body)
+	if err := w.prepare(); err != nil {
 		return Refuse(err)
 	}
 	out := c.finish(w, func(r *Resource) Doc { return c.part.Part(c.Svc.Render(r), c.ID.Name()) })
@@ -100,24 +80,16 @@ func removePart(c *Call) *Response {
 		return c.accept(w, c.Svc.track(c, w, func(*Error) {}))
 	}
 	w.Doc = Clone(w.Old.Doc)
-	list, _ := w.Props()[c.part.Property].([]any)
-	next := make([]any, 0, len(list))
-	for _, e := range list {
-		if d, ok := e.(Doc); ok && strings.EqualFold(Text(d, "name"), c.ID.Name()) {
-			continue
-		}
-		next = append(next, e)
-	}
-	w.Props()[c.part.Property] = next
-	if err := c.Svc.prepare(w); err != nil {
+	c.part.replace(w.Doc, c.ID.Name(), nil)
+	if err := w.prepare(); err != nil {
 		return Refuse(err)
 	}
 	c.Svc.commit(w, Updating)
 	return c.accept(w, c.Svc.track(c, w, c.Svc.settler(w)))
 }
 
-// pageResponse answers one page of a list, with the link to the next.
-func pageResponse(c *Call, total int, show func(int) Doc) *Response {
+// Page answers one page of a list, with the link to the next.
+func (c *Call) Page(total int, show func(int) Doc) *Response {
 	from := 0
 	if token := c.Query.Get("$skiptoken"); token != "" {
 		n, err := strconv.Atoi(token)
@@ -127,17 +99,13 @@ func pageResponse(c *Call, total int, show func(int) Doc) *Response {
 		from = n
 	}
 	to := min(total, from+c.Svc.PageSize)
-	body := Doc{"value": []any{}}
 	value := make([]any, 0, to-from)
 	for n := from; n < to; n++ {
 		value = append(value, show(n))
 	}
-	body["value"] = value
+	body := Doc{"value": value}
 	if to < total {
-		query := url.Values{}
-		for name, values := range c.Query {
-			query[name] = values
-		}
+		query := maps.Clone(c.Query)
 		query.Set("$skiptoken", strconv.Itoa(to))
 		body["nextLink"] = c.linkBase() + c.Path + "?" + query.Encode()
 	}

@@ -29,41 +29,39 @@ func ValidName(name string) bool {
 func Location(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "")) }
 
 // prepare brings the body into the stored form and applies all rules.
-func (s *Service) prepare(w *Write) *Error {
+func (w *Write) prepare() *Error {
 	Bare(w.Doc)
 	Drop(w.Doc, "id", "name", "type", "etag", "systemData")
-	for _, step := range []func(*Write) *Error{s.checkBasics, s.prepareParts} {
-		if err := step(w); err != nil {
-			return err
-		}
-	}
-	if p := w.Props(); p != nil {
-		Drop(p, "provisioningState")
-		Drop(p, w.Kind.ReadOnly...)
-		for _, name := range w.Kind.Links {
-			OnlyID(p, name)
-		}
-	}
-	if w.Kind.Prepare != nil {
-		if err := w.Kind.Prepare(w); err != nil {
-			return err
-		}
-	}
-	if err := s.checkReferences(w); err != nil {
-		return err
-	}
-	return s.checkRemoved(w)
+	Default(w.Doc, Doc{}, "properties")
+	return First(w.checkBasics, w.prepareParts, w.prepareProperties, w.checkReferences, w.checkRemoved)
 }
 
-func (s *Service) checkBasics(w *Write) *Error {
+func (w *Write) prepareProperties() *Error {
+	p := w.Props()
+	Drop(p, "provisioningState")
+	Drop(p, w.Kind.ReadOnly...)
+	dropShown(p, w.Kind.Shows)
+	for _, name := range w.Kind.Links {
+		OnlyID(p, name)
+	}
+	for name, word := range w.Kind.GUIDs {
+		p[name] = Text(w.OldDoc(), "properties", name)
+		if w.Old == nil {
+			p[name] = w.GUID(word)
+		}
+	}
+	if w.Kind.Prepare == nil {
+		return nil
+	}
+	return w.Kind.Prepare(w)
+}
+
+func (w *Write) checkBasics() *Error {
 	if w.Old == nil && !ValidName(w.ID.Name()) {
 		return Badf("InvalidResourceName", "Resource name %s is invalid. The name can be up to %d characters long. It must begin with a word character, and it must end with a word character or with '_'.", w.ID.Name(), maxName)
 	}
 	if err := checkTags(w.Doc); err != nil {
 		return err
-	}
-	if w.Kind.NoLocation {
-		return nil
 	}
 	location := Location(Text(w.Doc, "location"))
 	if location == "" {
@@ -98,12 +96,9 @@ func checkTags(d Doc) *Error {
 
 // prepareParts writes the ids of parts and takes out what the service knows
 // better. Ids that the client sends are not looked at: names decide.
-func (s *Service) prepareParts(w *Write) *Error {
+func (w *Write) prepareParts() *Error {
+	p := w.Props()
 	for _, c := range w.Kind.Collections {
-		p := w.Props()
-		if p == nil {
-			return nil
-		}
 		if c.Derived {
 			Drop(p, c.Property)
 			continue
@@ -118,13 +113,13 @@ func (s *Service) prepareParts(w *Write) *Error {
 				return Badf("InvalidRequestFormat", "Cannot parse the request: resource %s has duplicate name in %s.", name, c.Property)
 			}
 			seen[strings.ToLower(name)] = true
-			s.preparePart(w, c, part, name)
+			w.preparePart(c, part, name)
 		}
 	}
 	return nil
 }
 
-func (s *Service) preparePart(w *Write, c Collection, part Doc, name string) {
+func (w *Write) preparePart(c Collection, part Doc, name string) {
 	if old := c.Part(w.OldDoc(), name); old != nil {
 		name = Text(old, "name")
 	}
@@ -134,6 +129,7 @@ func (s *Service) preparePart(w *Write, c Collection, part Doc, name string) {
 	props := Object(part, "properties")
 	Drop(props, "provisioningState")
 	Drop(props, c.ReadOnly...)
+	dropShown(props, c.Shows)
 	for _, link := range c.Links {
 		OnlyID(props, link)
 	}
@@ -143,13 +139,13 @@ func (s *Service) preparePart(w *Write, c Collection, part Doc, name string) {
 }
 
 // checkReferences wants everything referred to to exist, as far as its type is simulated.
-func (s *Service) checkReferences(w *Write) *Error {
+func (w *Write) checkReferences() *Error {
 	own := map[string]bool{w.ID.Key(): true}
 	for _, id := range Parts(w.ID.String(), w.Doc) {
 		own[Key(id)] = true
 	}
 	for _, ref := range References(w.ID.String(), w.Doc) {
-		if own[Key(ref.To)] || s.exists(w, ref.To) {
+		if own[Key(ref.To)] || w.exists(ref.To) {
 			continue
 		}
 		return Badf("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", ref.To, ref.From)
@@ -157,24 +153,21 @@ func (s *Service) checkReferences(w *Write) *Error {
 	return nil
 }
 
-func (s *Service) exists(w *Write, text string) bool {
+func (w *Write) exists(text string) bool {
 	id, ok := ParseID(text)
-	if !ok {
+	if !ok || Within(text, w.ID.String()) {
 		return false
 	}
-	if Within(text, w.ID.String()) {
-		return false
-	}
-	if s.kinds[strings.ToLower(id.Type())] == nil && s.parts[strings.ToLower(id.Type())].Kind == nil {
+	if kind := strings.ToLower(id.Type()); w.svc.kinds[kind] == nil && w.svc.parts[kind].Kind == nil {
 		return true
 	}
-	d, _ := s.State.Part(text)
+	d, _ := w.State.Part(text)
 	return d != nil
 }
 
 // checkRemoved applies the rules to parts that the body leaves out while other resources
 // refer to them.
-func (s *Service) checkRemoved(w *Write) *Error {
+func (w *Write) checkRemoved() *Error {
 	if w.Old == nil {
 		return nil
 	}
@@ -183,7 +176,7 @@ func (s *Service) checkRemoved(w *Write) *Error {
 		kept[Key(id)] = true
 	}
 	gone := slices.DeleteFunc(Parts(w.ID.String(), w.Old.Doc), func(id string) bool { return kept[Key(id)] })
-	return freeRefs(w, OutsideRefs(s.State, w.ID.String(), gone))
+	return freeRefs(w, OutsideRefs(w.State, w.ID.String(), gone))
 }
 
 func freeRefs(w *Write, refs []Ref) *Error {

@@ -108,39 +108,37 @@ func (s *Service) routed(id ID) *Kind {
 	return nil
 }
 
+// verb is what a method does to a resource, or to a part of one.
+type verb struct {
+	name           string
+	resource, part func(*Call) *Response
+}
+
+// resourceVerbs are the methods; nil: parts have none of their own.
+func resourceVerbs() map[string]verb {
+	return map[string]verb{
+		http.MethodGet: {"Get", serveGet, getPart}, http.MethodHead: {"CheckExistence", serveHead, nil},
+		http.MethodPut: {"CreateOrUpdate", servePut, putPart}, http.MethodPatch: {"Update", servePut, nil}, http.MethodDelete: {"Delete", serveDelete, removePart},
+	}
+}
+
 func (s *Service) findSingle(c *Call, id ID) bool {
 	c.ID = id
-	verbs := map[string]string{http.MethodGet: ".Get", http.MethodPut: ".CreateOrUpdate", http.MethodPatch: ".Update", http.MethodDelete: ".Delete", http.MethodHead: ".CheckExistence"}
-	verb, ok := verbs[c.Method]
-	if !ok {
-		return false
-	}
+	v, ok := resourceVerbs()[c.Method]
 	c.Write = c.Method != http.MethodGet && c.Method != http.MethodHead
 	if kind := s.routed(id); kind != nil {
-		if kind.GetOnly && c.Write {
+		if !ok || kind.GetOnly && c.Write {
 			return false
 		}
-		c.kind, c.Service, c.Name = kind, kind.Service, kind.Client+verb
-		c.run = map[string]func(*Call) *Response{
-			http.MethodGet: serveGet, http.MethodHead: serveHead, http.MethodPut: servePut, http.MethodPatch: servePut, http.MethodDelete: serveDelete,
-		}[c.Method]
+		c.kind, c.Service, c.Name, c.run = kind, kind.Service, kind.Client+"."+v.name, v.resource
 		return true
 	}
-	part, ok := s.parts[strings.ToLower(id.Type())]
-	if !ok {
+	part, known := s.parts[strings.ToLower(id.Type())]
+	writes := part.Writable || c.Method == http.MethodDelete && part.Delete != nil
+	if !known || v.part == nil || c.Write && !writes {
 		return false
 	}
-	c.kind, c.part, c.Service, c.Name = part.Kind, &part, part.Service, part.Collection.Client+verb
-	switch {
-	case c.Method == http.MethodGet:
-		c.run = getPart
-	case c.Method == http.MethodPut && part.Writable:
-		c.run = putPart
-	case c.Method == http.MethodDelete && (part.Writable || part.Delete != nil):
-		c.run = removePart
-	default:
-		return false
-	}
+	c.kind, c.part, c.Service, c.Name, c.run = part.Kind, &part, part.Service, part.Collection.Client+"."+v.name, v.part
 	return true
 }
 
@@ -148,15 +146,10 @@ func (s *Service) findList(c *Call, id ID, verb string) bool {
 	if c.Method != http.MethodGet {
 		return false
 	}
-	c.ID = id
-	if kind := s.routed(id); kind != nil {
-		c.kind, c.Service, c.Name, c.run = kind, kind.Service, kind.Client+verb, serveList
-		return true
-	}
-	part, ok := s.parts[strings.ToLower(id.Type())]
-	if !ok {
+	kind := s.routed(id)
+	if kind == nil {
 		return false
 	}
-	c.kind, c.part, c.Service, c.Name, c.run = part.Kind, &part, part.Service, part.Collection.Client+verb, listParts
+	c.ID, c.kind, c.Service, c.Name, c.run = id, kind, kind.Service, kind.Client+verb, serveList
 	return true
 }

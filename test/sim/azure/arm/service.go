@@ -39,8 +39,6 @@ const (
 // Options configures the service.
 type Options struct {
 	Subscription, Tenant string
-	// OtherSubscriptions exist too, and begin without resources.
-	OtherSubscriptions []string
 	// Location is the default of locations in answers that belong to none.
 	Location string
 	// Latency is how long a write takes before its resource is Succeeded; the
@@ -145,7 +143,7 @@ func (s *Service) Seed(id ID, body Doc, now time.Time) *Error {
 	if w.Old != nil {
 		w.ID = w.Old.ID
 	}
-	if err := s.prepare(w); err != nil {
+	if err := w.prepare(); err != nil {
 		return err
 	}
 	s.commit(w, Succeeded)

@@ -93,32 +93,21 @@ func (s *State) Part(text string) (Doc, *Resource) {
 	}
 	for up := id; len(up.Types) > 1; {
 		up = up.Parent()
-		if r := s.Get(up); r != nil {
-			return findPart(r.Doc, id.Key()), r
+		r := s.Get(up)
+		if r == nil {
+			continue
 		}
+		var part Doc
+		key := id.Key()
+		eachObject(up.String(), r.Doc, func(in place, d Doc) bool {
+			if in.isPart && Key(in.owner) == key {
+				part = d
+			}
+			return part == nil
+		})
+		return part, r
 	}
 	return nil, nil
-}
-
-func findPart(v any, key string) Doc {
-	switch x := v.(type) {
-	case Doc:
-		if id, ok := x["id"].(string); ok && x["name"] != nil && Key(id) == key {
-			return x
-		}
-		for _, e := range x {
-			if d := findPart(e, key); d != nil {
-				return d
-			}
-		}
-	case []any:
-		for _, e := range x {
-			if d := findPart(e, key); d != nil {
-				return d
-			}
-		}
-	}
-	return nil
 }
 
 // All gives the resources of a type in the order of their ids.
@@ -206,81 +195,70 @@ func (s *State) AddressUser(subnet, ip string) string { return s.addresses[Key(s
 // each. The map belongs to the state.
 func (s *State) Addresses(subnet string) map[string]string { return s.addresses[Key(subnet)] }
 
+// place is where an object of a document is.
+type place struct {
+	owner    string // id of the part around it, or of the resource
+	property string // that holds the object, or the list it is in
+	isPart   bool   // the object is the part itself
+}
+
+// eachObject visits the objects of a resource's document, as deep as visit returns true. An object
+// with a name and an id inside the resource is a part of it.
+func eachObject(resource string, d Doc, visit func(in place, d Doc) bool) {
+	var walk func(in place, v any)
+	walk = func(in place, v any) {
+		switch x := v.(type) {
+		case Doc:
+			if id := Text(x, "id"); x["name"] != nil && Within(id, resource) {
+				in.owner, in.isPart = id, true
+			}
+			if visit(in, x) {
+				for name, e := range x {
+					walk(place{owner: in.owner, property: name}, e)
+				}
+			}
+		case []any:
+			for _, e := range x {
+				walk(in, e)
+			}
+		}
+	}
+	walk(place{owner: resource}, d)
+}
+
 // eachAddress finds every object with an address and a subnet. The address is
-// that of the innermost part with an id around it, or of the resource.
-func eachAddress(owner string, v any, found func(subnet, ip, part string)) {
-	switch x := v.(type) {
-	case Doc:
-		if id := Text(x, "id"); id != "" && x["name"] != nil {
-			owner = id
+// that of the innermost part around it, or of the resource.
+func eachAddress(resource string, d Doc, found func(subnet, ip, part string)) {
+	eachObject(resource, d, func(in place, d Doc) bool {
+		if ip, subnet := Text(d, "privateIPAddress"), Text(d, "subnet", "id"); ip != "" && subnet != "" {
+			found(Key(subnet), ip, in.owner)
 		}
-		ip, subnet := Text(x, "privateIPAddress"), Text(x, "subnet", "id")
-		if ip != "" && subnet != "" {
-			found(Key(subnet), ip, owner)
-		}
-		for _, e := range x {
-			eachAddress(owner, e, found)
-		}
-	case []any:
-		for _, e := range x {
-			eachAddress(owner, e, found)
-		}
-	}
+		return true
+	})
 }
 
-// References gives the ids that a document refers to. An object with a name and
-// an id inside the resource is a part of it, and holds the references below it.
-func References(owner string, d Doc) []Ref {
-	w := refWalk{root: owner}
-	w.object(owner, d)
-	return w.out
-}
-
-type refWalk struct {
-	root string
-	out  []Ref
-}
-
-func (w *refWalk) object(owner string, d Doc) {
-	for name, v := range d {
-		w.value(owner, name, v)
-	}
-}
-
-func (w *refWalk) value(owner, name string, v any) {
-	switch x := v.(type) {
-	case Doc:
-		id, ok := x["id"].(string)
-		switch {
-		case ok && x["name"] != nil && Within(id, w.root):
-			w.object(id, x)
-		case ok && strings.HasPrefix(id, "/"):
-			w.out = append(w.out, Ref{From: owner, Property: name, To: id})
-		default:
-			w.object(owner, x)
+// References gives the ids that a document refers to. A part holds the references below it.
+func References(resource string, d Doc) []Ref {
+	var out []Ref
+	eachObject(resource, d, func(in place, d Doc) bool {
+		id := Text(d, "id")
+		refers := in.property != "" && !in.isPart && strings.HasPrefix(id, "/")
+		if refers {
+			out = append(out, Ref{From: in.owner, Property: in.property, To: id})
 		}
-	case []any:
-		for _, e := range x {
-			w.value(owner, name, e)
-		}
-	}
+		return !refers
+	})
+	return out
 }
 
 // Parts gives the ids of the parts of a resource.
-func Parts(root string, v any) []string {
+func Parts(resource string, d Doc) []string {
 	var out []string
-	switch x := v.(type) {
-	case Doc:
-		if id, ok := x["id"].(string); ok && x["name"] != nil && Within(id, root) {
-			out = append(out, id)
+	eachObject(resource, d, func(in place, _ Doc) bool {
+		if in.isPart {
+			out = append(out, in.owner)
 		}
-		for _, e := range x {
-			out = append(out, Parts(root, e)...)
-		}
-	case []any:
-		for _, e := range x {
-			out = append(out, Parts(root, e)...)
-		}
-	}
+		return true
+	})
 	return out
 }

@@ -7,7 +7,7 @@ import (
 
 // locate checks what is around the resource: subscription, group, parent.
 func (c *Call) locate() *Error {
-	if !c.Svc.known(c.ID.Subscription) {
+	if !strings.EqualFold(c.ID.Subscription, c.Svc.Subscription) {
 		return Failf(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", c.ID.Subscription)
 	}
 	if c.ID.Group == "" || len(c.ID.Types) == 0 {
@@ -24,18 +24,6 @@ func (c *Call) locate() *Error {
 		return parentNotFound(c.ID)
 	}
 	return nil
-}
-
-func (s *Service) known(subscription string) bool {
-	if strings.EqualFold(subscription, s.Subscription) {
-		return true
-	}
-	for _, other := range s.OtherSubscriptions {
-		if strings.EqualFold(subscription, other) {
-			return true
-		}
-	}
-	return false
 }
 
 func serveGet(c *Call) *Response {
@@ -82,11 +70,17 @@ func (s *Service) Render(r *Resource) Doc {
 	Default(d, Doc{}, "properties")
 	d["id"], d["name"], d["type"] = r.ID.String(), r.ID.Name(), kind.Type
 	Put(d, r.Provisioning, "properties", "provisioningState")
+	for _, x := range kind.Shows {
+		x.show(Object(d, "properties"), s.State.ReferredBy(r.ID.String()))
+	}
 	if kind.View != nil {
 		kind.View(s.State, r, d)
 	}
 	for _, c := range kind.Collections {
 		for _, part := range List(d, "properties", c.Property) {
+			for _, x := range c.Shows {
+				x.show(Object(part, "properties"), s.State.ReferredBy(Text(part, "id")))
+			}
 			part["type"] = kind.Type + "/" + c.Property
 			Put(part, r.Provisioning, "properties", "provisioningState")
 			if !kind.NoEtag {
@@ -120,7 +114,7 @@ func servePut(c *Call) *Response {
 	if c.kind.Patches && w.Old != nil {
 		w.Doc = Merge(w.Old.Doc, w.Doc)
 	}
-	if err := c.Svc.prepare(w); err != nil {
+	if err := w.prepare(); err != nil {
 		return Refuse(err)
 	}
 	return c.finish(w, func(r *Resource) Doc { return c.Svc.Render(r) })
@@ -182,7 +176,7 @@ func serveDelete(c *Call) *Response {
 }
 
 func serveList(c *Call) *Response {
-	if err := c.locateParent(); err != nil {
+	if err := c.locate(); err != nil {
 		return Refuse(err)
 	}
 	parent := c.ID.Parent()
@@ -201,16 +195,5 @@ func serveList(c *Call) *Response {
 			found = append(found, r)
 		}
 	}
-	return pageResponse(c, len(found), func(n int) Doc { return c.render(found[n]) })
-}
-
-// locateParent is locate for a list, whose id has a made up last name.
-func (c *Call) locateParent() *Error {
-	if err := c.locate(); err != nil {
-		return err
-	}
-	if c.part != nil && c.Svc.State.Get(c.ID.Parent()) == nil {
-		return notFound(c.ID.Parent())
-	}
-	return nil
+	return c.Page(len(found), func(n int) Doc { return c.render(found[n]) })
 }

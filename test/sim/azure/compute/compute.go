@@ -37,16 +37,11 @@ func New(opt Options) *API { return &API{opt} }
 // Kinds are the resource types of the provider.
 func (a *API) Kinds() []*arm.Kind {
 	kinds := []*arm.Kind{a.scaleSets(), instanceKind(), instanceInterfaces(), machineKind(), {
-		Type: AvailabilitySets, Service: "compute", Client: "AvailabilitySets", Sync: true, NoEtag: true, ReadOnly: []string{"virtualMachines"},
+		Type: AvailabilitySets, Service: "compute", Client: "AvailabilitySets", Sync: true, NoEtag: true, Shows: []arm.Show{{Property: "virtualMachines", Empty: true}},
 		Vacate: func(w *arm.Write, _ []arm.Ref) *arm.Error {
 			return arm.Conflictf("OperationNotAllowed", "Availability Set '%s' cannot be deleted. Before deleting an Availability Set please ensure that it does not contain any VM.", w.ID.Name())
 		},
-		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
-			var ids []string
-			for _, ref := range s.ReferredBy(r.ID.String()) {
-				ids = append(ids, ref.From)
-			}
-			arm.Put(d, arm.Refs(ids), "properties", "virtualMachines")
+		View: func(_ *arm.State, _ *arm.Resource, d arm.Doc) {
 			// Source: armcompute v7, AvailabilitySetProperties.
 			arm.Drop(arm.Object(d, "properties"), "provisioningState")
 		},
@@ -64,10 +59,6 @@ func (a *API) Extra() []arm.Extra {
 	set := "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.compute/virtualmachinescalesets/{n}"
 	out := []arm.Extra{
 		{Method: http.MethodGet, Pattern: "/subscriptions/{s}/providers/{p}", Service: "resources", Name: "Providers.Get", Run: a.provider},
-		{Method: http.MethodGet, Pattern: machine + "/instanceview", Service: "compute", Name: "VirtualMachines.InstanceView", Run: getInstanceView},
-		{Method: http.MethodGet, Pattern: set + "/virtualmachines/{i}/instanceview", Service: "compute", Name: "VirtualMachineScaleSetVMs.GetInstanceView", Run: getInstanceView},
-		{Method: http.MethodGet, Pattern: set + "/networkinterfaces", Service: "network", Name: "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces", Run: setInterfaces},
-		{Method: http.MethodPost, Pattern: set + "/manualupgrade", Service: "compute", Name: "VirtualMachineScaleSets.UpdateInstances", Write: true, Run: manualUpgrade},
 	}
 	for verb, state := range map[string]string{"start": running, "poweroff": "PowerState/stopped", "deallocate": "PowerState/deallocated"} {
 		out = append(out,
@@ -106,22 +97,9 @@ func (a *API) provider(c *arm.Call) *arm.Response {
 	})
 }
 
-// findTarget finds the resource that an action applies to.
-func findTarget(c *arm.Call) (*arm.Resource, *arm.Error) {
-	path := strings.TrimRight(c.Path, "/")
-	id, ok := arm.ParseID(path[:strings.LastIndex(path, "/")])
-	if !ok {
-		return nil, arm.Badf("InvalidResourceID", "The path %s holds no resource id.", c.Path)
-	}
-	if r := c.Svc.State.Get(id); r != nil {
-		return r, nil
-	}
-	return nil, arm.Failf(http.StatusNotFound, "ResourceNotFound", "The Resource '%s/%s' under resource group '%s' was not found.", id.Type(), id.Name(), id.Group)
-}
-
 func setPower(state string) func(*arm.Call) *arm.Response {
 	return func(c *arm.Call) *arm.Response {
-		r, err := findTarget(c)
+		r, err := c.Holder()
 		if err != nil {
 			return arm.Refuse(err)
 		}
@@ -130,14 +108,6 @@ func setPower(state string) func(*arm.Call) *arm.Response {
 		c.Svc.Change(func(w *arm.Write) { w.Replace(r.ID, d) })
 		return arm.Reply(http.StatusOK, nil)
 	}
-}
-
-func getInstanceView(c *arm.Call) *arm.Response {
-	r, err := findTarget(c)
-	if err != nil {
-		return arm.Refuse(err)
-	}
-	return arm.Reply(http.StatusOK, instanceView(r))
 }
 
 func instanceView(r *arm.Resource) arm.Doc {
@@ -161,7 +131,7 @@ func expandView(expand string, _ *arm.State, r *arm.Resource, d arm.Doc) {
 
 func machineKind() *arm.Kind {
 	return &arm.Kind{
-		Type: Machines, Service: "compute", Client: "VirtualMachines", ReadOnly: []string{"instanceView", "vmId", "timeCreated"}, Links: []string{"virtualMachineScaleSet", "availabilitySet"},
+		Type: Machines, Service: "compute", Client: "VirtualMachines", ReadOnly: []string{"instanceView", "timeCreated"}, GUIDs: map[string]string{"vmId": "vm"}, Links: []string{"virtualMachineScaleSet", "availabilitySet"},
 		Prepare: prepareMachine, Expand: expandView,
 		View: func(_ *arm.State, _ *arm.Resource, d arm.Doc) { delete(d, powerProperty) },
 		Filter: func(filter string, r *arm.Resource) bool {
@@ -174,12 +144,12 @@ func machineKind() *arm.Kind {
 func prepareMachine(w *arm.Write) *arm.Error {
 	props := w.Props()
 	list := arm.List(w.Doc, "properties", "networkProfile", "networkInterfaces")
-	if props == nil || len(list) == 0 {
+	if len(list) == 0 {
 		return arm.Badf("InvalidParameter", "Required parameter 'networkProfile' is missing (null).")
 	}
-	props["vmId"], props["timeCreated"] = arm.Text(w.OldDoc(), "properties", "vmId"), arm.Text(w.OldDoc(), "properties", "timeCreated")
+	props["timeCreated"] = arm.Text(w.OldDoc(), "properties", "timeCreated")
 	if w.Old == nil {
-		props["vmId"], props["timeCreated"] = w.GUID("vm"), w.Now.UTC().Format("2006-01-02T15:04:05Z")
+		props["timeCreated"] = w.Now.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	if state := arm.Text(w.OldDoc(), powerProperty); state != "" {
 		w.Doc[powerProperty] = state

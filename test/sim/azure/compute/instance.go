@@ -1,7 +1,8 @@
 package compute
 
 import (
-	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 	"github.com/berth-lb/berth/test/sim/azure/network"
@@ -10,8 +11,8 @@ import (
 func instanceKind() *arm.Kind {
 	return &arm.Kind{
 		Type: Instances, Service: "compute", Client: "VirtualMachineScaleSetVMs", Patches: true,
-		ReadOnly: []string{"instanceView", "vmId", "latestModelApplied", "networkProfile", "timeCreated"},
-		Prepare:  prepareInstance, Stored: storedInstance, Expand: expandView, View: viewInstance,
+		ReadOnly: []string{"instanceView", "latestModelApplied", "networkProfile", "timeCreated"}, GUIDs: map[string]string{"vmId": "instance"},
+		Prepare: prepareInstance, Stored: storedInstance, Expand: expandView, View: viewInstance,
 	}
 }
 
@@ -20,11 +21,6 @@ func instanceKind() *arm.Kind {
 func prepareInstance(w *arm.Write) *arm.Error {
 	if w.Old == nil && w.Request.Path != "" && arm.Key(w.Request.Path) == w.ID.Key() {
 		return arm.Failf(404, "InstanceIdsListMissing", "The entity was not found in this Azure location: instance %s of scale set %s.", w.ID.Name(), w.ID.Parent().Name())
-	}
-	arm.Default(w.Doc, arm.Doc{}, "properties")
-	w.Props()["vmId"] = arm.Text(w.OldDoc(), "properties", "vmId")
-	if w.Old == nil {
-		w.Props()["vmId"] = w.GUID("instance")
 	}
 	delete(w.Doc, "instanceId")
 	list := arm.List(w.Doc, "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
@@ -78,15 +74,9 @@ func viewInstance(s *arm.State, r *arm.Resource, d arm.Doc) {
 	}
 	arm.Put(d, list, "properties", "networkProfile", "networkInterfaces")
 	if set := s.Get(r.ID.Parent()); set != nil {
-		arm.Put(d, equalPools(modelInterfaces(set.Doc), arm.List(r.Doc, "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")), "properties", "latestModelApplied")
+		has := arm.List(r.Doc, "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
+		arm.Put(d, maps.EqualFunc(poolsByInterface(modelInterfaces(set.Doc)), poolsByInterface(has), slices.Equal), "properties", "latestModelApplied")
 	}
-}
-
-// equalPools compares the pools of model and instance by their JSON.
-func equalPools(model, instance []arm.Doc) bool {
-	a, errA := json.Marshal(poolsByInterface(model))
-	b, errB := json.Marshal(poolsByInterface(instance))
-	return errA == nil && errB == nil && string(a) == string(b)
 }
 
 func poolsByInterface(list []arm.Doc) map[string][]string {
@@ -104,9 +94,10 @@ func poolsByInterface(list []arm.Doc) map[string][]string {
 
 func instanceInterfaces() *arm.Kind {
 	return &arm.Kind{
-		Type: InstanceNICs, Service: "network", Client: "InterfacesOfScaleSets", GetOnly: true, Links: []string{"networkSecurityGroup"}, ReadOnly: []string{"resourceGuid", "macAddress"},
+		Type: InstanceNICs, Service: "network", Client: "InterfacesOfScaleSets", GetOnly: true, Links: []string{"networkSecurityGroup"}, ReadOnly: []string{"macAddress"},
+		GUIDs: map[string]string{"resourceGuid": "nic"}, Touches: network.InterfaceTouches(),
 		Collections: []arm.Collection{{Property: "ipConfigurations", Client: "InterfacesOfScaleSetsIPConfigurations", Links: []string{"subnet", "publicIPAddress"}, LinkLists: []string{"loadBalancerBackendAddressPools", "loadBalancerInboundNatPools", "loadBalancerInboundNatRules", "applicationSecurityGroups"}}},
-		Prepare:     network.PrepareInterface, Stored: network.StoredInterface,
+		Prepare:     network.PrepareInterface,
 		View: func(_ *arm.State, r *arm.Resource, d arm.Doc) {
 			arm.Put(d, arm.Doc{"id": r.ID.Parent().String()}, "properties", "virtualMachine")
 		},

@@ -1,7 +1,6 @@
 package compute
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,7 @@ const maxInstances = 1000
 
 func (a *API) scaleSets() *arm.Kind {
 	return &arm.Kind{
-		Type: ScaleSets, Service: "compute", Client: "VirtualMachineScaleSets", Patches: true, ReadOnly: []string{"uniqueId", "timeCreated", "overprovisionedCapacity"},
+		Type: ScaleSets, Service: "compute", Client: "VirtualMachineScaleSets", Patches: true, ReadOnly: []string{"timeCreated", "overprovisionedCapacity"}, GUIDs: map[string]string{"uniqueId": "vmss"},
 		Prepare: a.prepareScaleSet, Stored: storedScaleSet,
 		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
 			if !isFlexible(d) {
@@ -37,18 +36,12 @@ func modelInterfaces(d arm.Doc) []arm.Doc {
 }
 
 func (a *API) prepareScaleSet(w *arm.Write) *arm.Error {
-	arm.Default(w.Doc, arm.Doc{}, "properties")
 	props := w.Props()
 	arm.Default(props, "Uniform", "orchestrationMode")
 	arm.Default(props, "Manual", "upgradePolicy", "mode")
 	arm.Default(w.Doc, 0, "sku", "capacity")
-	if w.Old == nil {
-		props["uniqueId"] = w.GUID("vmss")
-	} else {
-		props["uniqueId"] = arm.Text(w.OldDoc(), "properties", "uniqueId")
-		if isFlexible(w.OldDoc()) != isFlexible(w.Doc) {
-			return arm.Badf("PropertyChangeNotAllowed", "Changing property 'orchestrationMode' is not allowed.")
-		}
+	if w.Old != nil && isFlexible(w.OldDoc()) != isFlexible(w.Doc) {
+		return arm.Badf("PropertyChangeNotAllowed", "Changing property 'orchestrationMode' is not allowed.")
 	}
 	if n, ok := arm.Number(w.Doc, "sku", "capacity"); !ok || n < 0 || n > maxInstances {
 		return arm.Badf("InvalidParameter", "The capacity %v of scale set %s must be between 0 and %d.", arm.Value(w.Doc, "sku", "capacity"), w.ID.Name(), maxInstances)
@@ -106,20 +99,24 @@ func storedScaleSet(w *arm.Write) {
 		}
 	}
 	for n := len(all); n < want; n++ {
-		if err := MakeInstance(w, next); err != nil {
+		if err := makeInstance(w, next); err != nil {
 			return
 		}
 		next++
 	}
-	if arm.Text(w.Doc, "properties", "upgradePolicy", "mode") == "Automatic" {
-		for _, r := range all[:min(want, len(all))] {
-			upgradeInstances(w, r, w.Doc)
-		}
+	if arm.Text(w.Doc, "properties", "upgradePolicy", "mode") != "Automatic" {
+		return
+	}
+	for _, r := range all[:min(want, len(all))] {
+		d := arm.Clone(r.Doc)
+		arm.Put(d, arm.Any(modelInterfaces(arm.Clone(w.Doc))), "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
+		// What the model holds was accepted already, so that this cannot be refused.
+		_ = w.Also(r.ID, d)
 	}
 }
 
-// MakeInstance adds one instance from the model of the scale set being written.
-func MakeInstance(w *arm.Write, number int) *arm.Error {
+// makeInstance adds one instance from the model of the scale set being written.
+func makeInstance(w *arm.Write, number int) *arm.Error {
 	id := w.ID.Child("virtualMachines", strconv.Itoa(number))
 	prefix := arm.Text(w.Doc, "properties", "virtualMachineProfile", "osProfile", "computerNamePrefix")
 	if prefix == "" {
@@ -127,7 +124,7 @@ func MakeInstance(w *arm.Write, number int) *arm.Error {
 	}
 	body := arm.Doc{"location": arm.Text(w.Doc, "location"), "sku": arm.Doc{"name": arm.Text(w.Doc, "sku", "name"), "tier": "Standard"}, "properties": arm.Doc{
 		"osProfile":                   arm.Doc{"computerName": ComputerName(prefix, number)},
-		"networkProfileConfiguration": arm.Doc{"networkInterfaceConfigurations": arm.Any(cloneDocs(modelInterfaces(w.Doc)))},
+		"networkProfileConfiguration": arm.Doc{"networkInterfaceConfigurations": arm.Any(modelInterfaces(arm.Clone(w.Doc)))},
 	}}
 	if zones := arm.Texts(w.Doc, "zones"); len(zones) > 0 {
 		body["zones"] = []any{zones[number%len(zones)]}
@@ -136,49 +133,4 @@ func MakeInstance(w *arm.Write, number int) *arm.Error {
 		arm.Put(body, size, "properties", "hardwareProfile", "vmSize")
 	}
 	return w.Also(id, body)
-}
-
-func cloneDocs(docs []arm.Doc) []arm.Doc {
-	out := make([]arm.Doc, len(docs))
-	for i, d := range docs {
-		out[i] = arm.Clone(d)
-	}
-	return out
-}
-
-func upgradeInstances(w *arm.Write, r *arm.Resource, model arm.Doc) {
-	d := arm.Clone(r.Doc)
-	arm.Put(d, arm.Any(cloneDocs(modelInterfaces(model))), "properties", "networkProfileConfiguration", "networkInterfaceConfigurations")
-	// What the model holds was accepted already, so that this cannot be refused.
-	_ = w.Also(r.ID, d)
-}
-
-func manualUpgrade(c *arm.Call) *arm.Response {
-	set, err := findTarget(c)
-	if err != nil {
-		return arm.Refuse(err)
-	}
-	wanted := arm.Texts(c.Body, "instanceIds")
-	c.Svc.Change(func(w *arm.Write) {
-		for _, r := range c.Svc.State.Under(Instances, set.ID) {
-			for _, id := range wanted {
-				if id == "*" || id == r.ID.Name() {
-					upgradeInstances(w, r, set.Doc)
-				}
-			}
-		}
-	})
-	return arm.Reply(http.StatusOK, nil)
-}
-
-func setInterfaces(c *arm.Call) *arm.Response {
-	set, err := findTarget(c)
-	if err != nil {
-		return arm.Refuse(err)
-	}
-	value := []any{}
-	for _, r := range c.Svc.State.Under(InstanceNICs, set.ID) {
-		value = append(value, c.Svc.Render(r))
-	}
-	return arm.Reply(http.StatusOK, arm.Doc{"value": value})
 }

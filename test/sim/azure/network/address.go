@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -50,21 +51,18 @@ func isReserved(p netip.Prefix, ip netip.Addr) bool {
 // previous one, or the lowest free one. props are those of a frontend, of an interface,
 // of a private link service or of a service gateway's route target.
 func assignPrivateIP(w *arm.Write, what string, props, old arm.Doc, taken map[string]bool) *arm.Error {
-	version := arm.Text(props, "privateIPAddressVersion")
-	if version == "" {
-		version = ipv4
-	}
+	version := cmp.Or(arm.Text(props, "privateIPAddressVersion"), ipv4)
 	subnetID := arm.Text(props, "subnet", "id")
 	subnet, _ := w.State.Part(subnetID)
 	if subnet == nil {
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", subnetID, what)
+		return unknownReference(subnetID, what)
 	}
 	at := slices.IndexFunc(subnetPrefixes(subnet), func(p netip.Prefix) bool { return p.Addr().Is4() == (version == ipv4) })
 	if at < 0 {
-		return badRequest("IPConfigurationAddressVersionNotInSubnet", "IP configuration %s is %s, and subnet %s has no %s range.", what, version, subnetID, version)
+		return arm.Badf("IPConfigurationAddressVersionNotInSubnet", "IP configuration %s is %s, and subnet %s has no %s range.", what, version, subnetID, version)
 	}
 	prefix := subnetPrefixes(subnet)[at]
-	if err := normalizeChoice(props, what, "privateIPAllocationMethod", "Dynamic", "Dynamic", "Static"); err != nil {
+	if err := checkFields(what, props, choiceField("privateIPAllocationMethod", "Dynamic", "Dynamic", "Static")); err != nil {
 		return err
 	}
 	own := func(user string) bool {
@@ -89,7 +87,7 @@ func assignPrivateIP(w *arm.Write, what string, props, old arm.Doc, taken map[st
 		props["privateIPAddress"], taken[text] = text, true
 		return nil
 	}
-	return badRequest("SubnetIsFull", "Subnet %s with address prefix %s does not have enough capacity for IP configuration %s.", subnetID, prefix, what)
+	return arm.Badf("SubnetIsFull", "Subnet %s with address prefix %s does not have enough capacity for IP configuration %s.", subnetID, prefix, what)
 }
 
 func assignStaticIP(w *arm.Write, what string, props arm.Doc, prefix netip.Prefix, taken map[string]bool, own func(string) bool) *arm.Error {
@@ -97,17 +95,17 @@ func assignStaticIP(w *arm.Write, what string, props arm.Doc, prefix netip.Prefi
 	ip, err := netip.ParseAddr(text)
 	switch {
 	case text == "":
-		return badRequest("PrivateIPAddressNotProvided", "Private static IP address is not provided for IP configuration %s.", what)
+		return arm.Badf("PrivateIPAddressNotProvided", "Private static IP address is not provided for IP configuration %s.", what)
 	case err != nil:
-		return badRequest("InvalidIPAddress", "The address '%s' of IP configuration %s is invalid.", text, what)
+		return arm.Badf("InvalidIPAddress", "The address '%s' of IP configuration %s is invalid.", text, what)
 	case !prefix.Contains(ip):
-		return badRequest("PrivateIPAddressNotInSubnet", "Private static IP address %s does not belong to the range of subnet prefix %s.", text, prefix)
+		return arm.Badf("PrivateIPAddressNotInSubnet", "Private static IP address %s does not belong to the range of subnet prefix %s.", text, prefix)
 	case isReserved(prefix, ip):
-		return badRequest("PrivateIPAddressInReservedRange", "Private static IP address %s falls within reserved IP range of subnet prefix %s.", text, prefix)
+		return arm.Badf("PrivateIPAddressInReservedRange", "Private static IP address %s falls within reserved IP range of subnet prefix %s.", text, prefix)
 	}
 	text = ip.String()
 	if user := w.State.AddressUser(arm.Text(props, "subnet", "id"), text); !own(user) || taken[text] {
-		return badRequest("PrivateIPAddressIsAllocated", "IP configuration %s is using the private IP address %s which is already allocated to resource %s.", what, text, user)
+		return arm.Badf("PrivateIPAddressIsAllocated", "IP configuration %s is using the private IP address %s which is already allocated to resource %s.", what, text, user)
 	}
 	props["privateIPAddress"], taken[text] = text, true
 	return nil

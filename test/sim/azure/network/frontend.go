@@ -13,20 +13,17 @@ func (b *balancer) frontends() *arm.Error {
 	order := slices.SortedStableFunc(slices.Values(b.list(frontends)), func(x, y arm.Doc) int {
 		return cmp.Compare(arm.Text(y, "properties", "privateIPAllocationMethod"), arm.Text(x, "properties", "privateIPAllocationMethod"))
 	})
-	for _, f := range order {
+	return arm.Each(order, func(f arm.Doc) *arm.Error {
 		if err := b.frontend(f); err != nil {
 			return err
 		}
 		pip := arm.Key(arm.Text(f, "properties", "publicIPAddress", "id"))
-		if pip == "" {
-			continue
-		}
-		if other := seen[pip]; other != "" {
-			return badRequest("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resource %s: %s and %s.", pip, b.ID, other, arm.Text(f, "id"))
+		if other := seen[pip]; pip != "" && other != "" {
+			return arm.Badf("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resource %s: %s and %s.", pip, b.ID, other, arm.Text(f, "id"))
 		}
 		seen[pip] = arm.Text(f, "id")
-	}
-	return nil
+		return nil
+	})
 }
 
 func (b *balancer) frontend(f arm.Doc) *arm.Error {
@@ -36,51 +33,42 @@ func (b *balancer) frontend(f arm.Doc) *arm.Error {
 	old := b.old(frontends, arm.Text(f, "name"))
 	switch {
 	case public != "" && subnet != "":
-		return badRequest("FrontendIPConfigHasBothSubnetAndPublicIP", "Frontend IP Configuration %s must not reference both a Subnet and a Public IP Address.", id)
+		return arm.Badf("FrontendIPConfigHasBothSubnetAndPublicIP", "Frontend IP Configuration %s must not reference both a Subnet and a Public IP Address.", id)
 	case public == "" && subnet == "" && prefix == "":
-		return badRequest("InvalidFrontendIPConfiguration", "Frontend IP configuration %s must reference either a Subnet, Public IP Address or Public IP Prefix.", id)
+		return arm.Badf("InvalidFrontendIPConfiguration", "Frontend IP configuration %s must reference either a Subnet, Public IP Address or Public IP Prefix.", id)
 	case public != "":
 		arm.Drop(props, "privateIPAddress", "privateIPAddressVersion")
 		arm.Default(props, "Dynamic", "privateIPAllocationMethod")
 		if len(arm.Texts(f, "zones")) > 0 {
-			return badRequest("LoadBalancerFrontendIPConfigCannotHaveZoneWhenReferencingPublicIPAddress", "Networking supports zones only for frontendIpconfigs which reference a subnet. LoadBalancer frontendIPConfig %s has zones specified and is referencing a publicIPAddress.", id)
+			return arm.Badf("LoadBalancerFrontendIPConfigCannotHaveZoneWhenReferencingPublicIPAddress", "Networking supports zones only for frontendIpconfigs which reference a subnet. LoadBalancer frontendIPConfig %s has zones specified and is referencing a publicIPAddress.", id)
 		}
 		return b.publicFrontend(id, public)
 	case prefix != "":
 		return nil
 	}
-	if err := normalizeChoice(props, id, "privateIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
-		return err
-	}
-	if arm.Text(old, "properties", "subnet", "id") == "" {
-		// A name may come back with another kind of address; zones only stay while the address stays.
-		old = nil
-	}
-	if err := b.api.zones(id, f, zonesOf(old, f)); err != nil {
+	if err := checkFields(id, props, choiceField("privateIPAddressVersion", ipv4, ipv4, ipv6)); err != nil {
 		return err
 	}
 	key := arm.Key(subnet)
+	if arm.Key(arm.Text(old, "properties", "subnet", "id")) != key {
+		old = nil // A name may come back with another address: it keeps neither zones nor address.
+	}
+	if err := b.api.zones(id, f, old); err != nil {
+		return err
+	}
 	if b.taken[key] == nil {
 		b.taken[key] = map[string]bool{}
 	}
 	return assignPrivateIP(b.Write, id, props, arm.Object(old, "properties"), b.taken[key])
 }
 
-// zonesOf is the frontend whose zones must stay: the old one, if its address does.
-func zonesOf(old, f arm.Doc) arm.Doc {
-	if old == nil || arm.Key(arm.Text(old, "properties", "subnet", "id")) != arm.Key(arm.Text(f, "properties", "subnet", "id")) {
-		return nil
-	}
-	return old
-}
-
 func (b *balancer) publicFrontend(id, public string) *arm.Error {
 	pip := b.State.Lookup(public)
 	if pip == nil {
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", public, id)
+		return unknownReference(public, id)
 	}
 	if pip.Provisioning != arm.Succeeded {
-		return badRequest("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is PutPublicIpAddressOperation.", pip.ID, id, pip.Provisioning)
+		return arm.Badf("ReferencedResourceNotProvisioned", "Cannot proceed with operation because resource %s used by resource %s is not in Succeeded state. Resource is in %s state and the last operation that updated/is updating the resource is PutPublicIpAddressOperation.", pip.ID, id, pip.Provisioning)
 	}
 	have, own := arm.Text(pip.Doc, "sku", "name"), arm.Text(b.Doc, "sku", "name")
 	want := own
@@ -88,10 +76,10 @@ func (b *balancer) publicFrontend(id, public string) *arm.Error {
 		want = skuStandardV2
 	}
 	if have != want {
-		return badRequest("DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed", "Different sku load balancer and public IP address are not allowed: load balancer %s is %s, public IP address %s is %s.", b.ID, own, pip.ID, have)
+		return arm.Badf("DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed", "Different sku load balancer and public IP address are not allowed: load balancer %s is %s, public IP address %s is %s.", b.ID, own, pip.ID, have)
 	}
 	if arm.Text(pip.Doc, "location") != arm.Text(b.Doc, "location") {
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s is in another region. Please make sure that both resources are in the same region.", pip.ID, id)
+		return arm.Badf("InvalidResourceReference", "Resource %s referenced by resource %s is in another region. Please make sure that both resources are in the same region.", pip.ID, id)
 	}
 	for _, ref := range b.State.ReferredBy(public) {
 		if arm.Within(ref.From, b.ID.String()) {
@@ -99,9 +87,9 @@ func (b *balancer) publicFrontend(id, public string) *arm.Error {
 		}
 		from, _ := arm.ParseID(ref.From)
 		if len(from.Types) > 0 && from.Types[0] == "loadBalancers" {
-			return badRequest("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resources %s and %s.", pip.ID, ref.From, id)
+			return arm.Badf("PublicIPReferencedByMultipleIPConfigs", "Public IP address %s is referenced by multiple ipconfigs in resources %s and %s.", pip.ID, ref.From, id)
 		}
-		return badRequest("PublicIPAddressInUse", "Resource %s is referencing public IP address %s that is already allocated to resource %s.", id, pip.ID, ref.From)
+		return arm.Badf("PublicIPAddressInUse", "Resource %s is referencing public IP address %s that is already allocated to resource %s.", id, pip.ID, ref.From)
 	}
 	return nil
 }
@@ -109,11 +97,9 @@ func (b *balancer) publicFrontend(id, public string) *arm.Error {
 // family is the IP version of a frontend.
 func (b *balancer) family(f arm.Doc) string {
 	for _, link := range []string{"publicIPAddress", "publicIPPrefix"} {
-		r := b.State.Lookup(arm.Text(f, "properties", link, "id"))
-		if r == nil {
-			continue
+		if r := b.State.Lookup(arm.Text(f, "properties", link, "id")); r != nil {
+			return arm.Text(r.Doc, "properties", "publicIPAddressVersion")
 		}
-		return arm.Text(r.Doc, "properties", "publicIPAddressVersion")
 	}
 	return arm.Text(f, "properties", "privateIPAddressVersion")
 }
@@ -128,20 +114,20 @@ func (b *balancer) mixture() *arm.Error {
 		families[b.family(f)] = true
 	}
 	if len(kinds) > 1 {
-		return badRequest("LoadBalancerCannotHaveBothPublicAndInternalFrontends", "Load balancer %s must not have frontend IP configurations with public IP addresses and with subnets at the same time.", b.ID)
+		return arm.Badf("LoadBalancerCannotHaveBothPublicAndInternalFrontends", "Load balancer %s must not have frontend IP configurations with public IP addresses and with subnets at the same time.", b.ID)
 	}
 	if scope := arm.Text(b.Doc, "properties", "scope"); scope != "" {
-		if err := normalizeChoice(b.Props(), b.ID.String(), "scope", "", "Public", "Private"); err != nil {
+		if err := checkFields(b.ID, b.Props(), choiceField("scope", "", "Public", "Private")); err != nil {
 			return err
 		}
 		if kinds[arm.Text(b.Props(), "scope") == "Private"] {
-			return badRequest("LoadBalancerScopeMismatch", "The frontend IP configurations of load balancer %s do not fit its scope %s.", b.ID, scope)
+			return arm.Badf("LoadBalancerScopeMismatch", "The frontend IP configurations of load balancer %s do not fit its scope %s.", b.ID, scope)
 		}
 	}
 	// Those for containers are of one family, whichever it is. Source:
 	// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/resource_helpers.go.
 	if families[ipv6] && !families[ipv4] && arm.Text(b.Doc, "sku", "name") != skuService {
-		return badRequest("AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration", "At least one IPv4 frontend IP configuration is required for a load balancer with IPv6 frontend IP configurations: %s.", b.ID)
+		return arm.Badf("AtleastOneIpV4RequiredForIpV6LbFrontendIpConfiguration", "At least one IPv4 frontend IP configuration is required for a load balancer with IPv6 frontend IP configurations: %s.", b.ID)
 	}
 	return nil
 }

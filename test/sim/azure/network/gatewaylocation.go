@@ -8,15 +8,6 @@ import (
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
 
-func getLocations(c *arm.Call) *arm.Response {
-	r, err := c.Holder()
-	if err != nil {
-		return arm.Refuse(err)
-	}
-	list := c.Svc.State.Under(gatewayLocations, r.ID)
-	return c.Page(len(list), func(n int) arm.Doc { return arm.Clone(arm.Object(list[n].Doc, "properties")) })
-}
-
 // addresses are those at one location: the Services of each.
 type addresses map[netip.Addr][]string
 
@@ -40,7 +31,7 @@ func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 		return nil, err
 	}
 	body = arm.Clone(body)
-	full, err := updateAction(body, w.ID.String(), "action")
+	full, err := updateAction(body, w.ID, "action")
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +45,10 @@ func (a *API) updateLocations(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 	if !full {
 		maps.Copy(u.next, u.old)
 	}
-	for _, location := range arm.List(body, "addressLocations") {
-		if err := u.location(location); err != nil {
-			return nil, err
-		}
-	}
-	if err := u.count(); err != nil {
+	if err := arm.Each(arm.List(body, "addressLocations"), u.location); err != nil {
 		return nil, err
 	}
-	return u.commit, nil
+	return u.commit, u.count()
 }
 
 // readAddresses returns the addresses of a stored location.
@@ -78,11 +64,11 @@ func (u *locationUpdate) location(d arm.Doc) *arm.Error {
 	text := arm.Text(d, "addressLocation")
 	at, err := netip.ParseAddr(text)
 	if err != nil {
-		return badRequest("InvalidAddressLocation", "The address location '%s' of service gateway %s is no IP address.", text, u.ID)
+		return arm.Badf("InvalidAddressLocation", "The address location '%s' of service gateway %s is no IP address.", text, u.ID)
 	}
 	if u.changed[at] {
 		// Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
-		return badRequest("DuplicateLocationsInRequest", "The address location %s is in the request more than once.", at)
+		return arm.Badf("DuplicateLocationsInRequest", "The address location %s is in the request more than once.", at)
 	}
 	u.changed[at] = true
 	list := arm.List(d, "addresses")
@@ -99,16 +85,12 @@ func (u *locationUpdate) location(d arm.Doc) *arm.Error {
 		maps.Copy(next, u.old[at])
 	}
 	seen := map[netip.Addr]bool{}
-	for _, e := range list {
-		if err := u.address(at, e, next, seen); err != nil {
-			return err
-		}
-	}
+	bad = arm.Each(list, func(d arm.Doc) *arm.Error { return u.address(at, d, next, seen) })
 	u.next[at] = next
 	if len(next) == 0 {
 		delete(u.next, at)
 	}
-	return nil
+	return bad
 }
 
 // address takes one address at a location, of whose family it must be. Source:
@@ -118,21 +100,21 @@ func (u *locationUpdate) address(at netip.Addr, d arm.Doc, next addresses, seen 
 	ip, err := netip.ParseAddr(text)
 	switch {
 	case err != nil:
-		return badRequest("InvalidAddress", "The address '%s' at %s of service gateway %s is no IP address.", text, at, u.ID)
+		return arm.Badf("InvalidAddress", "The address '%s' at %s of service gateway %s is no IP address.", text, at, u.ID)
 	case ipVersion(ip) != ipVersion(at):
-		return badRequest("AddressFamilyMismatch", "The address %s and its location %s are of different families.", ip, at)
+		return arm.Badf("AddressFamilyMismatch", "The address %s and its location %s are of different families.", ip, at)
 	case seen[ip]:
-		return badRequest("DuplicateAddressesInRequest", "The address %s at %s is in the request more than once.", ip, at)
+		return arm.Badf("DuplicateAddressesInRequest", "The address %s at %s is in the request more than once.", ip, at)
 	}
 	seen[ip] = true
 	var services []string
 	for _, name := range arm.Texts(d, "services") {
 		known := u.services[arm.Key(name)]
 		if known == "" {
-			return badRequest("InvalidResourceReference", "Service %s of address %s at %s does not exist in service gateway %s.", name, ip, at, u.ID)
+			return arm.Badf("InvalidResourceReference", "Service %s of address %s at %s does not exist in service gateway %s.", name, ip, at, u.ID)
 		}
 		if slices.Contains(services, known) {
-			return badRequest("DuplicateServicesInRequest", "Service %s is named more than once for address %s at %s.", name, ip, at)
+			return arm.Badf("DuplicateServicesInRequest", "Service %s is named more than once for address %s at %s.", name, ip, at)
 		}
 		services = append(services, known)
 	}
@@ -146,14 +128,14 @@ func (u *locationUpdate) address(at netip.Addr, d arm.Doc, next addresses, seen 
 func (u *locationUpdate) count() *arm.Error {
 	limits := u.api.Limits
 	if exceedsLimit(len(u.next), limits.GatewayLocations) {
-		return badRequest("ServiceGatewayAddressLocationCountLimitReached", "Service gateway %s would have %d address locations. The limit is %d.", u.ID, len(u.next), limits.GatewayLocations)
+		return arm.Badf("ServiceGatewayAddressLocationCountLimitReached", "Service gateway %s would have %d address locations. The limit is %d.", u.ID, len(u.next), limits.GatewayLocations)
 	}
 	all := 0
 	for _, list := range u.next {
 		all += len(list)
 	}
 	if exceedsLimit(all, limits.GatewayAddresses) {
-		return badRequest("ServiceGatewayAddressCountLimitReached", "Service gateway %s would have %d addresses. The limit is %d.", u.ID, all, limits.GatewayAddresses)
+		return arm.Badf("ServiceGatewayAddressCountLimitReached", "Service gateway %s would have %d addresses. The limit is %d.", u.ID, all, limits.GatewayAddresses)
 	}
 	return nil
 }

@@ -9,15 +9,6 @@ import (
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
 
-func getServices(c *arm.Call) *arm.Response {
-	r, err := c.Holder()
-	if err != nil {
-		return arm.Refuse(err)
-	}
-	list := c.Svc.State.Under(gatewayServices, r.ID)
-	return c.Page(len(list), func(n int) arm.Doc { return c.Svc.Render(list[n]) })
-}
-
 // viewService writes the NAT gateway as the API does: an id without an object.
 func viewService(_ *arm.State, _ *arm.Resource, d arm.Doc) {
 	props := arm.Object(d, "properties")
@@ -47,7 +38,7 @@ func (a *API) updateServices(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 		return nil, err
 	}
 	body = arm.Clone(body)
-	full, err := updateAction(body, w.ID.String(), "action")
+	full, err := updateAction(body, w.ID, "action")
 	if err != nil {
 		return nil, err
 	}
@@ -59,25 +50,20 @@ func (a *API) updateServices(w *arm.Write, body arm.Doc) (func(), *arm.Error) {
 		maps.Copy(u.next, u.old)
 	}
 	seen := map[string]bool{}
-	for _, request := range arm.List(body, "serviceRequests") {
-		name := arm.Text(request, "service", "name")
-		if !arm.ValidName(name) {
-			return nil, badRequest("InvalidResourceName", "Resource name %s is invalid. The name can be up to 80 characters long.", name)
-		}
-		if seen[arm.Key(name)] {
-			return nil, badRequest("DuplicateServicesInRequest", "Service %s is in the request more than once.", name)
-		}
-		seen[arm.Key(name)] = true
-		if err := u.request(name, request); err != nil {
-			return nil, err
-		}
+	requests := func() *arm.Error {
+		return arm.Each(arm.List(body, "serviceRequests"), func(request arm.Doc) *arm.Error {
+			name := arm.Text(request, "service", "name")
+			switch {
+			case !arm.ValidName(name):
+				return arm.Badf("InvalidResourceName", "Resource name %s is invalid. The name can be up to 80 characters long.", name)
+			case seen[arm.Key(name)]:
+				return arm.Badf("DuplicateServicesInRequest", "Service %s is in the request more than once.", name)
+			}
+			seen[arm.Key(name)] = true
+			return u.request(name, request)
+		})
 	}
-	for _, check := range []func() *arm.Error{u.removed, u.pools, u.count} {
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
-	return u.commit, nil
+	return u.commit, arm.First(requests, u.removed, u.pools, u.count)
 }
 
 // request takes one Service of the body.
@@ -129,7 +115,7 @@ func (u *serviceUpdate) onlyDefault(name string, props arm.Doc) *arm.Error {
 	}
 	for other, d := range u.next {
 		if arm.Flag(d, "properties", "isDefault") {
-			return badRequest("MultipleDefaultServicesNotAllowedInServiceGateway", "Service %s cannot be a default of service gateway %s: %s is one already.", name, u.ID, other)
+			return arm.Badf("MultipleDefaultServicesNotAllowedInServiceGateway", "Service %s cannot be a default of service gateway %s: %s is one already.", name, u.ID, other)
 		}
 	}
 	return nil
@@ -137,16 +123,14 @@ func (u *serviceUpdate) onlyDefault(name string, props arm.Doc) *arm.Error {
 
 func (u *serviceUpdate) properties(name string, props, old arm.Doc) *arm.Error {
 	what := "service " + name + " of " + u.ID.String()
-	if err := normalizeChoice(props, what, "serviceType", "", "Inbound", "Outbound", "InboundOutbound"); err != nil {
+	if err := checkFields(what, props, choiceField("serviceType", "", "Inbound", "Outbound", "InboundOutbound")); err != nil {
 		return err
 	}
 	if was, is := arm.Text(old, "serviceType"), arm.Text(props, "serviceType"); was != "" && was != is {
-		return badRequest("ServiceTypeCannotBeChanged", "The type of %s cannot be changed from %s to %s.", what, was, is)
+		return arm.Badf("ServiceTypeCannotBeChanged", "The type of %s cannot be changed from %s to %s.", what, was, is)
 	}
-	for _, p := range arm.List(props, "loadBalancerBackendPools") {
-		if err := u.pool(what, p); err != nil {
-			return err
-		}
+	if err := arm.Each(arm.List(props, "loadBalancerBackendPools"), func(p arm.Doc) *arm.Error { return u.pool(what, p) }); err != nil {
+		return err
 	}
 	arm.OnlyIDs(props, "loadBalancerBackendPools")
 	return u.natGateway(what, arm.Text(props, "publicNatGateway", "id"))
@@ -160,11 +144,11 @@ func (u *serviceUpdate) pool(what string, p arm.Doc) *arm.Error {
 	network := arm.Text(u.Old.Doc, "properties", "virtualNetwork", "id")
 	switch named := arm.Text(p, "properties", "virtualNetwork", "id"); {
 	case !ok || part == nil || !strings.EqualFold(parsed.Type(), LoadBalancers+"/"+pools) || arm.Text(lb.Doc, "location") != arm.Text(u.Old.Doc, "location"):
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
+		return unknownReference(id, what)
 	case arm.Text(lb.Doc, "sku", "name") != skuService:
-		return badRequest("ServiceGatewayBackendPoolMustBeOfServiceSku", "Backend address pool %s of %s is of a load balancer of another SKU than %s.", id, what, skuService)
+		return arm.Badf("ServiceGatewayBackendPoolMustBeOfServiceSku", "Backend address pool %s of %s is of a load balancer of another SKU than %s.", id, what, skuService)
 	case named != "" && arm.Key(named) != arm.Key(network):
-		return badRequest("BackendAddressVirtualNetworkMismatch", "Backend address pool %s of %s references another virtual network than the service gateway.", id, what)
+		return arm.Badf("BackendAddressVirtualNetworkMismatch", "Backend address pool %s of %s references another virtual network than the service gateway.", id, what)
 	}
 	return nil
 }
@@ -176,11 +160,11 @@ func (u *serviceUpdate) natGateway(what, id string) *arm.Error {
 	r := u.State.Lookup(id)
 	switch {
 	case r == nil || r.ID.Type() != NatGateways:
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, what)
+		return unknownReference(id, what)
 	case arm.Text(r.Doc, "sku", "name") != skuStandardV2:
-		return badRequest("ServiceGatewayNatGatewayMustBeStandardV2", "NAT gateway %s of %s is not of the SKU %s.", id, what, skuStandardV2)
+		return arm.Badf("ServiceGatewayNatGatewayMustBeStandardV2", "NAT gateway %s of %s is not of the SKU %s.", id, what, skuStandardV2)
 	case arm.Key(arm.Text(r.Doc, "properties", "serviceGateway", "id")) != u.ID.Key():
-		return badRequest("NatGatewayNotOfServiceGateway", "NAT gateway %s of %s does not reference the service gateway.", id, what)
+		return arm.Badf("NatGatewayNotOfServiceGateway", "NAT gateway %s of %s does not reference the service gateway.", id, what)
 	}
 	return nil
 }
@@ -201,7 +185,7 @@ func (u *serviceUpdate) removed() *arm.Error {
 		for _, addr := range arm.List(r.Doc, "properties", "addresses") {
 			for _, name := range arm.Texts(addr, "services") {
 				if gone[arm.Key(name)] {
-					return badRequest("ServiceWithOverlayMappingsCannotBeDeleted", "Service %s of service gateway %s cannot be deleted: address %s at %s is mapped to it.", name, u.ID, arm.Text(addr, "address"), r.ID.Name())
+					return arm.Badf("ServiceWithOverlayMappingsCannotBeDeleted", "Service %s of service gateway %s cannot be deleted: address %s at %s is mapped to it.", name, u.ID, arm.Text(addr, "address"), r.ID.Name())
 				}
 			}
 		}
@@ -216,12 +200,12 @@ func (u *serviceUpdate) pools() *arm.Error {
 		for _, p := range arm.List(u.next[name], "properties", "loadBalancerBackendPools") {
 			key := arm.Key(arm.Text(p, "id"))
 			if other := used[key]; other != "" {
-				return badRequest("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, other, name)
+				return arm.Badf("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, other, name)
 			}
 			used[key] = name
 			for _, ref := range u.State.ReferredBy(key) {
 				if id, ok := arm.ParseID(ref.From); ok && id.Type() == gatewayServices && !arm.Within(ref.From, u.ID.String()) {
-					return badRequest("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, ref.From, name)
+					return arm.Badf("BackendPoolInUseByAnotherService", "Backend address pool %s is used by services %s and %s.", key, ref.From, name)
 				}
 			}
 		}
@@ -231,7 +215,7 @@ func (u *serviceUpdate) pools() *arm.Error {
 
 func (u *serviceUpdate) count() *arm.Error {
 	if limit := u.api.Limits.GatewayServices; exceedsLimit(len(u.next), limit) {
-		return badRequest("ServiceGatewayServiceCountLimitReached", "Service gateway %s would have %d services. The limit is %d.", u.ID, len(u.next), limit)
+		return arm.Badf("ServiceGatewayServiceCountLimitReached", "Service gateway %s would have %d services. The limit is %d.", u.ID, len(u.next), limit)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"slices"
+
 	"github.com/berth-lb/berth/test/sim/azure/arm"
 )
 
@@ -17,7 +19,7 @@ const (
 
 func (a *API) loadBalancers() *arm.Kind {
 	return &arm.Kind{
-		Type: LoadBalancers, Service: "network", Client: "LoadBalancers", ReadOnly: []string{"resourceGuid"},
+		Type: LoadBalancers, Service: "network", Client: "LoadBalancers", GUIDs: resourceGUID("loadbalancer"), Touches: []string{"publicIPAddress", "publicIPPrefix"},
 		Collections: []arm.Collection{
 			{
 				Property: frontends, Client: "LoadBalancerFrontendIPConfigurations", ReadOnly: []string{rules, outboundRules, natRules, natPools},
@@ -61,7 +63,7 @@ func (b *balancer) list(collection string) []arm.Doc {
 func (b *balancer) find(from arm.Doc, id string) (arm.Doc, *arm.Error) {
 	d := b.byID[arm.Key(id)]
 	if d == nil {
-		return nil, badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, arm.Text(from, "id"))
+		return nil, unknownReference(id, arm.Text(from, "id"))
 	}
 	return d, nil
 }
@@ -71,7 +73,6 @@ func (b *balancer) old(collection, name string) arm.Doc {
 }
 
 func (a *API) prepareLoadBalancer(w *arm.Write) *arm.Error {
-	arm.Default(w.Doc, arm.Doc{}, "properties")
 	b := &balancer{Write: w, api: a, byID: map[string]arm.Doc{}, taken: map[string]map[string]bool{}}
 	for _, c := range w.Kind.Collections {
 		arm.Default(w.Doc, []any{}, "properties", c.Property)
@@ -84,18 +85,10 @@ func (a *API) prepareLoadBalancer(w *arm.Write) *arm.Error {
 	}
 	if w.Old == nil {
 		if n := len(w.State.All(LoadBalancers)); n >= a.Limits.LoadBalancers {
-			return badRequest("LoadBalancerCountLimitReached", "Cannot create more than %d load balancers for this subscription in this region.", a.Limits.LoadBalancers)
+			return arm.Badf("LoadBalancerCountLimitReached", "Cannot create more than %d load balancers for this subscription in this region.", a.Limits.LoadBalancers)
 		}
 	}
-	assignGUID(w, "loadbalancer")
-	for _, step := range []func() *arm.Error{
-		b.counts, b.container, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return arm.First(b.counts, b.container, b.frontends, b.mixture, b.pools, b.probes, b.rules, b.nat, b.frontendPorts, b.backendPorts, b.outbound)
 }
 
 func (b *balancer) counts() *arm.Error {
@@ -105,13 +98,13 @@ func (b *balancer) counts() *arm.Error {
 	}
 	switch {
 	case fronts == 0 && len(arm.List(b.OldDoc(), "properties", frontends)) > 0:
-		return badRequest("DeletingAllIpConfigsInLoadbalancerNotSupported", "Deleting all frontendIPConfigs from load balancer %s is not supported. Delete the load balancer instead.", b.ID)
+		return arm.Badf("DeletingAllIpConfigsInLoadbalancerNotSupported", "Deleting all frontendIPConfigs from load balancer %s is not supported. Delete the load balancer instead.", b.ID)
 	case fronts == 0 && all+len(b.list(natPools))+len(b.list(probes)) > 0:
-		return badRequest("LoadBalancerWithoutFrontendIPCantHaveChildResources", "Load balancer %s without frontend IP configurations cannot have child resources.", b.ID)
+		return arm.Badf("LoadBalancerWithoutFrontendIPCantHaveChildResources", "Load balancer %s without frontend IP configurations cannot have child resources.", b.ID)
 	case fronts > b.api.Limits.Frontends:
-		return badRequest("LoadBalancerFrontendIPConfigurationCountLimitReached", "Load balancer %s has %d frontend IP configurations. The limit is %d.", b.ID, fronts, b.api.Limits.Frontends)
+		return arm.Badf("LoadBalancerFrontendIPConfigurationCountLimitReached", "Load balancer %s has %d frontend IP configurations. The limit is %d.", b.ID, fronts, b.api.Limits.Frontends)
 	case all > b.api.Limits.Rules:
-		return badRequest("LoadBalancerRuleCountLimitReached", "Load balancer %s has %d rules. The limit is %d.", b.ID, all, b.api.Limits.Rules)
+		return arm.Badf("LoadBalancerRuleCountLimitReached", "Load balancer %s has %d rules. The limit is %d.", b.ID, all, b.api.Limits.Rules)
 	}
 	return nil
 }
@@ -125,16 +118,16 @@ func (b *balancer) container() *arm.Error {
 		return nil
 	}
 	if p := b.list(probes); len(p) > 0 {
-		return badRequest("ProbesNotSupportedForServiceSku", "Probe %s is not supported: load balancer %s is of the SKU %s.", arm.Text(p[0], "id"), b.ID, skuService)
+		return arm.Badf("ProbesNotSupportedForServiceSku", "Probe %s is not supported: load balancer %s is of the SKU %s.", arm.Text(p[0], "id"), b.ID, skuService)
 	}
 	for _, r := range b.list(rules) {
 		if arm.Flag(r, "properties", "enableFloatingIP") {
-			return badRequest("FloatingIPNotSupportedForServiceSku", "Load balancing rule %s cannot have floating IP: load balancer %s is of the SKU %s.", arm.Text(r, "id"), b.ID, skuService)
+			return arm.Badf("FloatingIPNotSupportedForServiceSku", "Load balancing rule %s cannot have floating IP: load balancer %s is of the SKU %s.", arm.Text(r, "id"), b.ID, skuService)
 		}
 	}
 	for _, p := range b.list(pools) {
 		if len(arm.List(p, "properties", backendAddresses)) > 0 {
-			return badRequest("BackendAddressesNotSupportedForServiceSku", "Backend address pool %s cannot be given addresses: load balancer %s is of the SKU %s.", arm.Text(p, "id"), b.ID, skuService)
+			return arm.Badf("BackendAddressesNotSupportedForServiceSku", "Backend address pool %s cannot be given addresses: load balancer %s is of the SKU %s.", arm.Text(p, "id"), b.ID, skuService)
 		}
 	}
 	return nil
@@ -149,38 +142,28 @@ func vacateLoadBalancer(w *arm.Write, refs []arm.Ref) *arm.Error {
 		if id.Types[0] == "virtualMachineScaleSets" {
 			set := id
 			set.Types, set.Names = id.Types[:1], id.Names[:1]
-			return badRequest("LoadBalancerInUseByVirtualMachineScaleSet", "Cannot delete load balancer %s since its child resources %s are in use by virtual machine scale set %s.", w.ID, arm.LastName(ref.To), set)
+			return arm.Badf("LoadBalancerInUseByVirtualMachineScaleSet", "Cannot delete load balancer %s since its child resources %s are in use by virtual machine scale set %s.", w.ID, arm.LastName(ref.To), set)
 		}
 		if id.Type() == gatewayServices {
-			return badRequest("LoadBalancerInUseByServiceGateway", "Cannot delete load balancer or backend address pool %s since service %s of a service gateway references it.", ref.To, ref.From)
+			return arm.Badf("LoadBalancerInUseByServiceGateway", "Cannot delete load balancer or backend address pool %s since service %s of a service gateway references it.", ref.To, ref.From)
 		}
 		if id.Types[0] == "privateLinkServices" {
-			return badRequest("CannotDeleteLoadBalancerWithPrivateLinkService", "Cannot delete load balancer or frontend IP configuration %s since it is referenced by private link service %s.", ref.To, ref.From)
+			return arm.Badf("CannotDeleteLoadBalancerWithPrivateLinkService", "Cannot delete load balancer or frontend IP configuration %s since it is referenced by private link service %s.", ref.To, ref.From)
 		}
 		if w.Doc != nil {
-			return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", ref.To, ref.From)
+			return unknownReference(ref.To, ref.From)
 		}
 	}
 	return nil
 }
 
-// storedLoadBalancer gives new etags to addresses that were attached or
-// detached, and takes a deleted load balancer out of interfaces.
+// storedLoadBalancer takes a deleted load balancer out of interfaces.
 func (a *API) storedLoadBalancer(w *arm.Write) {
 	a.detached(w)
-	before, after := attachedRules(w.OldDoc()), attachedRules(w.Doc)
-	for id := range before {
-		if !after[id] {
-			touchID(w, id)
-		}
-	}
-	for id := range after {
-		if !before[id] {
-			touchID(w, id)
-		}
-	}
 	if w.Doc == nil {
-		detachInterfaces(w)
+		for _, part := range arm.Parts(w.ID.String(), w.OldDoc()) {
+			unlinkPart(w, part)
+		}
 	}
 }
 
@@ -190,52 +173,42 @@ func touchID(w *arm.Write, id string) {
 	}
 }
 
-func attachedRules(d arm.Doc) map[string]bool {
-	out := map[string]bool{}
-	for _, f := range arm.List(d, "properties", frontends) {
-		for _, link := range []string{"publicIPAddress", "publicIPPrefix"} {
-			if id := arm.Text(f, "properties", link, "id"); id != "" {
-				out[arm.Key(id)] = true
-			}
-		}
-	}
-	return out
-}
-
-// detachInterfaces removes the pools and NAT rules of a deleted load balancer from
-// interfaces.
-func detachInterfaces(w *arm.Write) {
-	for _, id := range arm.Parts(w.ID.String(), w.OldDoc()) {
-		for _, ref := range w.State.ReferredBy(id) {
-			from, ok := arm.ParseID(ref.From)
-			if !ok || len(from.Types) < 2 {
-				continue
-			}
-			r := w.State.Get(from.Parent())
-			if r == nil {
+// unlinkPart removes every reference to a part of a load balancer from other resources.
+func unlinkPart(w *arm.Write, part string) {
+	for _, ref := range w.State.ReferredBy(part) {
+		for id, ok := arm.ParseID(ref.From); ok && len(id.Types) > 0; id = id.Parent() {
+			r := w.State.Get(id)
+			if r == nil || r.ID.Types[0] == "loadBalancers" {
 				continue
 			}
 			d := arm.Clone(r.Doc)
-			for _, c := range arm.List(d, "properties", "ipConfigurations") {
-				for _, name := range []string{"loadBalancerBackendAddressPools", "loadBalancerInboundNatRules"} {
-					dropLinks(arm.Object(c, "properties"), name, w.ID.String())
-				}
-			}
+			dropLinks(d, arm.Key(part))
 			w.Replace(r.ID, d)
+			break
 		}
 	}
 }
 
-func dropLinks(props arm.Doc, name, under string) {
-	var keep []string
-	for _, l := range arm.List(props, name) {
-		if id := arm.Text(l, "id"); !arm.Within(id, under) {
-			keep = append(keep, id)
+// dropLinks removes the references to an id from all lists of a document.
+func dropLinks(v any, key string) {
+	switch x := v.(type) {
+	case arm.Doc:
+		for name, e := range x {
+			if list, ok := e.([]any); ok && len(list) > 0 {
+				list = slices.DeleteFunc(list, func(e any) bool {
+					d, _ := e.(arm.Doc)
+					return arm.Key(arm.Text(d, "id")) == key
+				})
+				if x[name] = list; len(list) == 0 {
+					delete(x, name)
+				}
+				e = list
+			}
+			dropLinks(e, key)
+		}
+	case []any:
+		for _, e := range x {
+			dropLinks(e, key)
 		}
 	}
-	if len(keep) == 0 {
-		delete(props, name)
-		return
-	}
-	props[name] = arm.Refs(keep)
 }

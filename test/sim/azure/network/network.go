@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -57,8 +58,6 @@ type Options struct {
 	Limits Limits
 	// AllowBasic lets resources of the retired Basic SKU be made.
 	AllowBasic bool
-	// TakenLabels are DNS labels that other subscriptions in the region use.
-	TakenLabels []string
 	// LateGateways answers updates of service gateways with 202 and an operation,
 	// as the API is declared, where the real service has finished and says 200.
 	LateGateways bool
@@ -98,10 +97,7 @@ func (a *API) Kinds() []*arm.Kind {
 	kinds := append([]*arm.Kind{
 		a.loadBalancers(), a.publicIPs(), a.prefixes(), a.securityGroups(), a.virtualNetworks(), routeTables(), a.interfaces(),
 		privateLinks(), privateEndpoints(),
-		{Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups", ReadOnly: []string{"resourceGuid"}, Prepare: func(w *arm.Write) *arm.Error {
-			assignGUID(w, "asg")
-			return nil
-		}},
+		{Type: AppGroups, Service: "network", Client: "ApplicationSecurityGroups", GUIDs: resourceGUID("asg")},
 		a.natGateways(),
 	}, a.serviceGateways()...)
 	for _, k := range kinds {
@@ -112,42 +108,75 @@ func (a *API) Kinds() []*arm.Kind {
 
 // Extra are calls that are no resource.
 func (a *API) Extra() []arm.Extra {
-	return append(append(migrateAction(), a.dnsCheck(), ruleHealth()), a.gatewayCalls()...)
+	return append(a.gatewayCalls(), migrateAction(), ruleHealth())
 }
 
-// badRequest returns an error of a validator.
-func badRequest(code, format string, args ...any) *arm.Error { return arm.Badf(code, format, args...) }
+// unknownReference refuses a reference to what is not found.
+func unknownReference(to, from any) *arm.Error {
+	return arm.Badf("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", to, from)
+}
 
-// normalizeChoice checks a word against a list without letter case and writes it as
-// listed.
-func normalizeChoice(d arm.Doc, what, name, fallback string, allowed ...string) *arm.Error {
-	value := arm.Text(d, name)
-	if value == "" && fallback != "" {
-		d[name] = fallback
-		return nil
+// inUse refuses to delete what another resource refers to. The text names both.
+func inUse(code, text string) func(*arm.Write, []arm.Ref) *arm.Error {
+	return func(w *arm.Write, refs []arm.Ref) *arm.Error { return arm.Badf(code, text, w.ID, refs[0].From) }
+}
+
+// field is the rule for a property of an object. Refusals name the object.
+type field func(object string, d arm.Doc) *arm.Error
+
+// checkFields applies rules to an object in order.
+func checkFields(object any, d arm.Doc, rules ...field) *arm.Error {
+	for _, rule := range rules {
+		if err := rule(fmt.Sprint(object), d); err != nil {
+			return err
+		}
 	}
-	at := slices.IndexFunc(allowed, func(s string) bool { return arm.Key(s) == arm.Key(value) })
-	if at < 0 {
-		return badRequest("InvalidRequestFormat", "Cannot parse the request: value %q of %s in %s is none of %v.", value, name, what, allowed)
-	}
-	d[name] = allowed[at]
 	return nil
 }
 
-// checkNumber checks an integer against its range.
-func checkNumber(d arm.Doc, what, name string, fallback, low, high int, code string) *arm.Error {
-	if d[name] == nil {
-		if fallback != 0 {
+// choiceField is the rule for a word of a list. It is stored as listed, whatever its letter case.
+func choiceField(name, fallback string, allowed ...string) field {
+	return func(object string, d arm.Doc) *arm.Error {
+		value := arm.Text(d, name)
+		if value == "" && fallback != "" {
 			d[name] = fallback
 			return nil
 		}
-		return badRequest(code, "Required property %s of %s is missing.", name, what)
+		at := slices.IndexFunc(allowed, func(s string) bool { return arm.Key(s) == arm.Key(value) })
+		if at < 0 {
+			return arm.Badf("InvalidRequestFormat", "Cannot parse the request: value %q of %s in %s is none of %v.", value, name, object, allowed)
+		}
+		d[name] = allowed[at]
+		return nil
 	}
-	n, ok := arm.Number(d, name)
-	if !ok || n < low || n > high {
-		return badRequest(code, "The value %v of %s in %s is out of range. It must be between %d and %d.", d[name], name, what, low, high)
+}
+
+// numberField is the rule for an integer in a range. Without a fallback it is required.
+func numberField(name string, fallback, low, high int, code string) field {
+	return func(object string, d arm.Doc) *arm.Error {
+		if d[name] == nil && fallback == 0 {
+			return arm.Badf(code, "Required property %s of %s is missing.", name, object)
+		}
+		arm.Default(d, fallback, name)
+		if n, ok := arm.Number(d, name); !ok || n < low || n > high {
+			return arm.Badf(code, "The value %v of %s in %s is out of range. It must be between %d and %d.", d[name], name, object, low, high)
+		}
+		return nil
 	}
-	return nil
+}
+
+// idleField is the rule for the minutes after which an idle connection ends.
+func idleField(most int) field {
+	return numberField("idleTimeoutInMinutes", minIdle, minIdle, most, "InvalidIdleTimeout")
+}
+
+// zonesOfResource checks the zones of a resource, and that they stay.
+func (a *API) zonesOfResource(w *arm.Write) *arm.Error {
+	var old arm.Doc
+	if w.Old != nil {
+		old = w.Old.Doc
+	}
+	return a.zones(w.ID.String(), w.Doc, old)
 }
 
 // zones checks the zones of a resource or frontend, and that they stay.
@@ -155,14 +184,14 @@ func (a *API) zones(what string, d, old arm.Doc) *arm.Error {
 	want := arm.Texts(d, "zones")
 	for _, z := range want {
 		if !slices.Contains(a.Zones, z) {
-			return badRequest("InvalidAvailabilityZone", "The zone '%s' of %s is not available in this region.", z, what)
+			return arm.Badf("InvalidAvailabilityZone", "The zone '%s' of %s is not available in this region.", z, what)
 		}
 	}
 	if len(want) == 0 {
 		delete(d, "zones")
 	}
 	if had := arm.Texts(old, "zones"); old != nil && !slices.Equal(slices.Sorted(slices.Values(had)), slices.Sorted(slices.Values(want))) {
-		return badRequest("ResourceAvailabilityZonesCannotBeModified", "Resource %s has an existing availability zone constraint %v and the request has availability zone constraint %v, which do not match. Zones cannot be added/updated/removed once the resource is created.", what, had, want)
+		return arm.Badf("ResourceAvailabilityZonesCannotBeModified", "Resource %s has an existing availability zone constraint %v and the request has availability zone constraint %v, which do not match. Zones cannot be added/updated/removed once the resource is created.", what, had, want)
 	}
 	return nil
 }
@@ -176,32 +205,25 @@ func (a *API) sku(w *arm.Write, retired string) *arm.Error {
 		allowed = []string{"Basic", "Standard", "Gateway", skuService}
 	}
 	asked := arm.Text(sku, "name")
-	if err := normalizeChoice(sku, w.ID.String(), "name", "", allowed...); err != nil {
+	if err := checkFields(w.ID, sku, choiceField("name", "", allowed...)); err != nil {
 		return err
 	}
 	if is := arm.Text(sku, "name"); is == skuService && is != asked {
 		// The official controller counts on the spelling. Source: kubernetes-sigs/cloud-provider-azure:pkg/consts/consts.go.
-		return badRequest("InvalidRequestFormat", "Cannot parse the request: value %q of sku in %s is written %q.", asked, w.ID, is)
+		return arm.Badf("InvalidRequestFormat", "Cannot parse the request: value %q of sku in %s is written %q.", asked, w.ID, is)
 	}
-	if err := normalizeChoice(sku, w.ID.String(), "tier", "Regional", "Regional", "Global"); err != nil {
+	if err := checkFields(w.ID, sku, choiceField("tier", "Regional", "Regional", "Global")); err != nil {
 		return err
 	}
 	name, old := arm.Text(sku, "name"), arm.Text(w.OldDoc(), "sku", "name")
 	switch {
 	case old != "" && old != name && (old != "Basic" || w.Kind.Type != PublicIPAddresses):
-		return badRequest("SkuCannotBeChanged", "The SKU of resource %s cannot be changed from %s to %s.", w.ID, old, name)
+		return arm.Badf("SkuCannotBeChanged", "The SKU of resource %s cannot be changed from %s to %s.", w.ID, old, name)
 	case old == "" && name == "Basic" && !a.AllowBasic:
-		return badRequest(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
+		return arm.Badf(retired, "Cannot create more than 0 Basic SKU resources of type %s for this subscription in this region.", w.Kind.Type)
 	}
 	return nil
 }
 
-// assignGUID gives a resource an id that differs from that of an earlier resource of
-// the same name.
-func assignGUID(w *arm.Write, what string) {
-	arm.Default(w.Doc, arm.Doc{}, "properties")
-	w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
-	if w.Old == nil {
-		w.Props()["resourceGuid"] = w.GUID(what)
-	}
-}
+// resourceGUID is the id that differs from that of an earlier resource of the same name.
+func resourceGUID(word string) map[string]string { return map[string]string{"resourceGuid": word} }

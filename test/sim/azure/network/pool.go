@@ -11,14 +11,7 @@ import (
 
 const backendAddresses = "loadBalancerBackendAddresses"
 
-func (b *balancer) pools() *arm.Error {
-	for _, p := range b.list(pools) {
-		if err := b.pool(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (b *balancer) pools() *arm.Error { return arm.Each(b.list(pools), b.pool) }
 
 // pool checks one pool. Entries that the service itself derives from interfaces
 // come back without an address and are left out.
@@ -35,19 +28,14 @@ func (b *balancer) pool(p arm.Doc) *arm.Error {
 		return nil
 	}
 	if members := nicMembers(b.State, id); len(members) > 0 {
-		return badRequest("CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool", "Load balancer backend address pool %s cannot have IP based addresses and network interface IP configurations (%s) at the same time.", id, members[0])
+		return arm.Badf("CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool", "Load balancer backend address pool %s cannot have IP based addresses and network interface IP configurations (%s) at the same time.", id, members[0])
 	}
 	if len(addresses) > b.api.Limits.PoolAddresses {
-		return badRequest("LoadBalancerBackendAddressPoolAddressCountLimitReached", "Backend address pool %s has %d addresses. The limit is %d.", id, len(addresses), b.api.Limits.PoolAddresses)
+		return arm.Badf("LoadBalancerBackendAddressPoolAddressCountLimitReached", "Backend address pool %s has %d addresses. The limit is %d.", id, len(addresses), b.api.Limits.PoolAddresses)
 	}
 	names, ips := map[string]bool{}, map[string]bool{}
-	for _, e := range addresses {
-		if err := b.poolAddress(id, props, e, names, ips); err != nil {
-			return err
-		}
-	}
 	props[backendAddresses] = arm.Any(addresses)
-	return nil
+	return arm.Each(addresses, func(e arm.Doc) *arm.Error { return b.poolAddress(id, props, e, names, ips) })
 }
 
 func (b *balancer) poolAddress(id string, pool, e arm.Doc, names, ips map[string]bool) *arm.Error {
@@ -57,32 +45,32 @@ func (b *balancer) poolAddress(id string, pool, e arm.Doc, names, ips map[string
 	arm.OnlyID(props, "subnet")
 	switch {
 	case name == "" || names[strings.ToLower(name)]:
-		return badRequest("InvalidRequestFormat", "Cannot parse the request: backend address name %q in pool %s is missing or used twice.", name, id)
+		return arm.Badf("InvalidRequestFormat", "Cannot parse the request: backend address name %q in pool %s is missing or used twice.", name, id)
 	case arm.Text(props, "ipAddress") == "":
 		return nil
 	}
 	names[strings.ToLower(name)] = true
 	ip, err := netip.ParseAddr(arm.Text(props, "ipAddress"))
 	if err != nil {
-		return badRequest("InvalidIPAddressFormat", "The address '%s' of backend address %s in pool %s is invalid.", arm.Text(props, "ipAddress"), name, id)
+		return arm.Badf("InvalidIPAddressFormat", "The address '%s' of backend address %s in pool %s is invalid.", arm.Text(props, "ipAddress"), name, id)
 	}
 	if ips[ip.String()] {
-		return badRequest("DuplicateBackendAddressInPool", "The address %s is used more than once in pool %s.", ip, id)
+		return arm.Badf("DuplicateBackendAddressInPool", "The address %s is used more than once in pool %s.", ip, id)
 	}
 	ips[ip.String()] = true
 	network := arm.Text(props, "virtualNetwork", "id")
 	own := arm.Text(pool, "virtualNetwork", "id")
 	switch {
 	case network == "" && own == "" && arm.Text(props, "subnet", "id") == "":
-		return badRequest("LoadBalancerBackendAddressPoolMustHaveVirtualNetwork", "Backend address %s in pool %s must reference a virtual network, or the pool must.", name, id)
+		return arm.Badf("LoadBalancerBackendAddressPoolMustHaveVirtualNetwork", "Backend address %s in pool %s must reference a virtual network, or the pool must.", name, id)
 	case network != "" && own != "" && arm.Key(network) != arm.Key(own):
-		return badRequest("BackendAddressVirtualNetworkMismatch", "Backend address %s in pool %s references another virtual network than the pool.", name, id)
+		return arm.Badf("BackendAddressVirtualNetworkMismatch", "Backend address %s in pool %s references another virtual network than the pool.", name, id)
 	}
 	if own != "" {
 		network = own
 	}
 	if r := b.State.Lookup(network); r != nil && !slices.ContainsFunc(networkRanges(r), func(p netip.Prefix) bool { return p.Contains(ip) }) {
-		return badRequest("BackendAddressNotInVirtualNetwork", "Backend address %s (%s) in pool %s is not within the address space of virtual network %s.", name, ip, id, r.ID)
+		return arm.Badf("BackendAddressNotInVirtualNetwork", "Backend address %s (%s) in pool %s is not within the address space of virtual network %s.", name, ip, id, r.ID)
 	}
 	return nil
 }
@@ -103,11 +91,11 @@ func nicMembers(s *arm.State, pool string) []string {
 }
 
 // migrateAction returns the call that turns pools by interface into pools by address.
-func migrateAction() []arm.Extra {
-	return []arm.Extra{{
+func migrateAction() arm.Extra {
+	return arm.Extra{
 		Method: http.MethodPost, Pattern: "/subscriptions/{s}/resourcegroups/{g}/providers/microsoft.network/loadbalancers/{n}/migratetoipbased",
 		Service: "network", Name: "LoadBalancers.MigrateToIPBased", Write: true, Run: migratePool,
-	}}
+	}
 }
 
 func migratePool(c *arm.Call) *arm.Response {
@@ -120,7 +108,7 @@ func migratePool(c *arm.Call) *arm.Response {
 	for _, name := range arm.Texts(c.Body, "pools") {
 		p := arm.Collection{Property: pools}.Part(d, name)
 		if p == nil {
-			return arm.Refuse(badRequest("InvalidResourceReference", "Backend address pool %s of load balancer %s was not found.", name, r.ID))
+			return arm.Refuse(arm.Badf("InvalidResourceReference", "Backend address pool %s of load balancer %s was not found.", name, r.ID))
 		}
 		var addresses []any
 		for _, member := range nicMembers(c.Svc.State, arm.Text(p, "id")) {
@@ -133,7 +121,7 @@ func migratePool(c *arm.Call) *arm.Response {
 	}
 	c.Svc.Change(func(w *arm.Write) {
 		for _, name := range arm.Texts(c.Body, "pools") {
-			removePoolRefs(w, r.ID.Child(pools, name).String())
+			unlinkPart(w, r.ID.Child(pools, name).String())
 		}
 		w.Replace(r.ID, d)
 	})
@@ -152,39 +140,4 @@ func migratedMember(s *arm.State, member string) (arm.Doc, string) {
 		return nil, ""
 	}
 	return arm.Doc{"name": r.ID.Name(), "properties": arm.Doc{"ipAddress": arm.Text(part, "properties", "privateIPAddress")}}, subnet.Parent().String()
-}
-
-// removePoolRefs removes every reference to a pool from other resources.
-func removePoolRefs(w *arm.Write, pool string) {
-	for _, ref := range w.State.ReferredBy(pool) {
-		for id, ok := arm.ParseID(ref.From); ok && len(id.Types) > 0; id = id.Parent() {
-			r := w.State.Get(id)
-			if r == nil || r.ID.Types[0] == "loadBalancers" {
-				continue
-			}
-			d := arm.Clone(r.Doc)
-			dropPoolRef(d, pool)
-			w.Replace(r.ID, d)
-			break
-		}
-	}
-}
-
-func dropPoolRef(v any, pool string) {
-	switch x := v.(type) {
-	case arm.Doc:
-		if list, ok := x["loadBalancerBackendAddressPools"].([]any); ok {
-			x["loadBalancerBackendAddressPools"] = slices.DeleteFunc(list, func(e any) bool {
-				d, isDoc := e.(arm.Doc)
-				return isDoc && arm.Key(arm.Text(d, "id")) == arm.Key(pool)
-			})
-		}
-		for _, e := range x {
-			dropPoolRef(e, pool)
-		}
-	case []any:
-		for _, e := range x {
-			dropPoolRef(e, pool)
-		}
-	}
 }

@@ -27,16 +27,13 @@ func privateLinks() *arm.Kind {
 			if w.Doc != nil {
 				return nil
 			}
-			return badRequest("PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted", "Private link service %s with private endpoint connections cannot be deleted. Please delete all private endpoint connections first: %s.", w.ID, refs[0].From)
+			return arm.Badf("PrivateLinkServiceWithPrivateEndpointConnectionsCannotBeDeleted", "Private link service %s with private endpoint connections cannot be deleted. Please delete all private endpoint connections first: %s.", w.ID, refs[0].From)
 		},
 	}
 }
 
 func preparePrivateLink(w *arm.Write) *arm.Error {
 	props := w.Props()
-	if props == nil {
-		return badRequest("InvalidRequestFormat", "Private link service %s has no properties.", w.ID)
-	}
 	arm.OnlyIDs(props, "loadBalancerFrontendIpConfigurations")
 	arm.Default(props, false, "enableProxyProtocol")
 	for _, name := range []string{"visibility", "autoApproval"} {
@@ -56,20 +53,20 @@ func preparePrivateLink(w *arm.Write) *arm.Error {
 func linkFrontends(w *arm.Write) *arm.Error {
 	list := arm.List(w.Doc, "properties", "loadBalancerFrontendIpConfigurations")
 	if len(list) == 0 {
-		return badRequest("PrivateLinkServiceMustHaveLoadBalancerFrontend", "Private link service %s must reference a load balancer frontend IP configuration.", w.ID)
+		return arm.Badf("PrivateLinkServiceMustHaveLoadBalancerFrontend", "Private link service %s must reference a load balancer frontend IP configuration.", w.ID)
 	}
 	for _, l := range list {
 		id := arm.Text(l, "id")
 		front, lb := w.State.Part(id)
 		switch {
 		case front == nil:
-			return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
+			return unknownReference(id, w.ID)
 		case isPublic(front) || arm.Text(lb.Doc, "sku", "name") != "Standard":
-			return badRequest("PrivateLinkServiceRequiresStandardInternalLoadBalancer", "Private link service %s requires a frontend of an internal load balancer of the Standard SKU; %s is none.", w.ID, id)
+			return arm.Badf("PrivateLinkServiceRequiresStandardInternalLoadBalancer", "Private link service %s requires a frontend of an internal load balancer of the Standard SKU; %s is none.", w.ID, id)
 		}
 		if byAddress(lb.Doc) {
 			// Source: learn.microsoft.com/azure/load-balancer/backend-pool-management, limitations.
-			return badRequest("PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer", "Private link service is not supported for load balancer %s with backend addresses set by (virtualNetwork, ipAddress) or (subnet, ipAddress).", lb.ID)
+			return arm.Badf("PrivateLinkServiceIsNotSupportedForIPBasedLoadBalancer", "Private link service is not supported for load balancer %s with backend addresses set by (virtualNetwork, ipAddress) or (subnet, ipAddress).", lb.ID)
 		}
 		others := map[string]bool{}
 		for _, part := range arm.Parts(lb.ID.String(), lb.Doc) {
@@ -80,12 +77,12 @@ func linkFrontends(w *arm.Write) *arm.Error {
 				}
 				others[from.Key()] = true
 				if arm.Key(part) == arm.Key(id) {
-					return badRequest("PrivateLinkServiceFrontendAlreadyInUse", "Load balancer frontend IP configuration %s is already used by private link service %s.", id, from)
+					return arm.Badf("PrivateLinkServiceFrontendAlreadyInUse", "Load balancer frontend IP configuration %s is already used by private link service %s.", id, from)
 				}
 			}
 		}
 		if len(others) >= maxLinkServices {
-			return badRequest("PrivateLinkServiceCountLimitReachedForLoadBalancer", "Load balancer %s already has %d private link services.", lb.ID, maxLinkServices)
+			return arm.Badf("PrivateLinkServiceCountLimitReachedForLoadBalancer", "Load balancer %s already has %d private link services.", lb.ID, maxLinkServices)
 		}
 	}
 	return nil
@@ -101,7 +98,7 @@ func byAddress(lb arm.Doc) bool {
 func linkAddresses(w *arm.Write) *arm.Error {
 	list := arm.List(w.Doc, "properties", ipConfigurations)
 	if len(list) == 0 || len(list) > maxLinkAddresses {
-		return badRequest("PrivateLinkServiceIPConfigurationCountInvalid", "Private link service %s must have 1 to %d IP configurations; it has %d.", w.ID, maxLinkAddresses, len(list))
+		return arm.Badf("PrivateLinkServiceIPConfigurationCountInvalid", "Private link service %s must have 1 to %d IP configurations; it has %d.", w.ID, maxLinkAddresses, len(list))
 	}
 	primary := 0
 	taken := map[string]bool{}
@@ -110,12 +107,12 @@ func linkAddresses(w *arm.Write) *arm.Error {
 		if arm.Flag(p, "primary") {
 			primary++
 		}
-		if err := normalizeChoice(p, id, "privateIPAddressVersion", ipv4, ipv4, ipv6); err != nil {
+		if err := checkFields(id, p, choiceField("privateIPAddressVersion", ipv4, ipv4, ipv6)); err != nil {
 			return err
 		}
 		subnet, _ := w.State.Part(arm.Text(p, "subnet", "id"))
 		if subnet != nil && arm.Text(subnet, "properties", "privateLinkServiceNetworkPolicies") != "Disabled" {
-			return badRequest("PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled", "Private link service %s cannot be created in a subnet %s since it has private link service network policies enabled.", w.ID, arm.Text(subnet, "id"))
+			return arm.Badf("PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled", "Private link service %s cannot be created in a subnet %s since it has private link service network policies enabled.", w.ID, arm.Text(subnet, "id"))
 		}
 		old := arm.Collection{Property: ipConfigurations}.Part(w.OldDoc(), arm.Text(c, "name"))
 		if err := assignPrivateIP(w, id, p, arm.Object(old, "properties"), taken); err != nil {
@@ -123,7 +120,7 @@ func linkAddresses(w *arm.Write) *arm.Error {
 		}
 	}
 	if primary != 1 {
-		return badRequest("PrivateLinkServiceMustHaveOnePrimaryIPConfiguration", "Private link service %s must have exactly one primary IP configuration.", w.ID)
+		return arm.Badf("PrivateLinkServiceMustHaveOnePrimaryIPConfiguration", "Private link service %s must have exactly one primary IP configuration.", w.ID)
 	}
 	return nil
 }
@@ -187,15 +184,11 @@ func deleteConnection(w *arm.Write, name string) *arm.Error {
 
 func privateEndpoints() *arm.Kind {
 	return &arm.Kind{
-		Type: PrivateEndpoints, Service: "network", Client: "PrivateEndpoints", ReadOnly: []string{"networkInterfaces"}, Links: []string{"subnet"},
+		Type: PrivateEndpoints, Service: "network", Client: "PrivateEndpoints", ReadOnly: []string{"networkInterfaces"}, GUIDs: resourceGUID("endpoint"), Links: []string{"subnet"},
 		Prepare: func(w *arm.Write) *arm.Error {
 			props := w.Props()
-			if props == nil || arm.Text(props, "subnet", "id") == "" {
-				return badRequest("SubnetMissing", "Private endpoint %s must reference a subnet.", w.ID)
-			}
-			props["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
-			if w.Old == nil {
-				props["resourceGuid"] = w.GUID("endpoint")
+			if arm.Text(props, "subnet", "id") == "" {
+				return arm.Badf("SubnetMissing", "Private endpoint %s must reference a subnet.", w.ID)
 			}
 			for _, name := range []string{"privateLinkServiceConnections", "manualPrivateLinkServiceConnections"} {
 				for _, c := range arm.List(props, name) {

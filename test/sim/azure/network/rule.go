@@ -20,58 +20,39 @@ const (
 )
 
 func (b *balancer) probes() *arm.Error {
-	for _, p := range b.list(probes) {
+	return arm.Each(b.list(probes), func(p arm.Doc) *arm.Error {
 		id, props := arm.Text(p, "id"), arm.Object(p, "properties")
-		if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Http", "Https"); err != nil {
+		if err := checkFields(id, props, choiceField("protocol", "", "Tcp", "Http", "Https")); err != nil {
 			return err
 		}
 		path, tcp := arm.Text(props, "requestPath"), arm.Text(props, "protocol") == "Tcp"
 		switch {
 		case !tcp && path == "":
-			return badRequest("RequestPathRequiredForHttpProbe", "Probe %s with protocol %s must have a request path.", id, arm.Text(props, "protocol"))
+			return arm.Badf("RequestPathRequiredForHttpProbe", "Probe %s with protocol %s must have a request path.", id, arm.Text(props, "protocol"))
 		case tcp && path != "":
-			return badRequest("RequestPathNotAllowedForTcpProbe", "Probe %s with protocol Tcp must not have a request path.", id)
+			return arm.Badf("RequestPathNotAllowedForTcpProbe", "Probe %s with protocol Tcp must not have a request path.", id)
 		}
-		for _, n := range []struct {
-			name           string
-			fallback, high int
-			low            int
-			code           string
-		}{
-			{"port", 0, maxPort, 1, "LoadBalancerProbePortInvalid"},
-			{"intervalInSeconds", 15, 2147483646, minProbeInterval, "LoadBalancerProbeIntervalInvalid"},
-			{"numberOfProbes", 1, 2147483646, 1, "LoadBalancerProbeNumberOfProbesInvalid"},
-			{"probeThreshold", 1, maxProbeThreshold, 1, "LoadBalancerProbeThresholdInvalid"},
-		} {
-			if err := checkNumber(props, id, n.name, n.fallback, n.low, n.high, n.code); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return checkFields(id, props,
+			numberField("port", 0, 1, maxPort, "LoadBalancerProbePortInvalid"),
+			numberField("intervalInSeconds", 15, minProbeInterval, 2147483646, "LoadBalancerProbeIntervalInvalid"),
+			numberField("numberOfProbes", 1, 1, 2147483646, "LoadBalancerProbeNumberOfProbesInvalid"),
+			numberField("probeThreshold", 1, 1, maxProbeThreshold, "LoadBalancerProbeThresholdInvalid"))
+	})
 }
 
 func (b *balancer) rules() *arm.Error {
-	for _, r := range b.list(rules) {
+	return arm.Each(b.list(rules), func(r arm.Doc) *arm.Error {
 		if err := b.ruleFields(r); err != nil {
 			return err
 		}
-		if err := b.ruleLinks(r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return b.ruleLinks(r)
+	})
 }
 
 func (b *balancer) ruleFields(r arm.Doc) *arm.Error {
 	id, props := arm.Text(r, "id"), arm.Object(r, "properties")
-	if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Udp", "All", "Quic"); err != nil {
-		return err
-	}
-	if err := normalizeChoice(props, id, "loadDistribution", "Default", "Default", "SourceIP", "SourceIPProtocol"); err != nil {
-		return err
-	}
-	if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxIdle, "InvalidIdleTimeout"); err != nil {
+	err := checkFields(id, props, choiceField("protocol", "", "Tcp", "Udp", "All", "Quic"), choiceField("loadDistribution", "Default", "Default", "SourceIP", "SourceIPProtocol"), idleField(maxIdle))
+	if err != nil {
 		return err
 	}
 	for _, name := range []string{"enableFloatingIP", "enableTcpReset", "disableOutboundSnat"} {
@@ -83,19 +64,17 @@ func (b *balancer) ruleFields(r arm.Doc) *arm.Error {
 		low = 0
 	}
 	arm.Default(props, arm.Value(props, "frontendPort"), "backendPort")
-	if err := checkNumber(props, id, "frontendPort", 0, low, maxFrontendPort, "LoadBalancingRuleFrontendPortInvalid"); err != nil {
-		return err
-	}
-	if err := checkNumber(props, id, "backendPort", 0, low, maxPort, "LoadBalancingRuleBackendPortInvalid"); err != nil {
+	err = checkFields(id, props, numberField("frontendPort", 0, low, maxFrontendPort, "LoadBalancingRuleFrontendPortInvalid"), numberField("backendPort", 0, low, maxPort, "LoadBalancingRuleBackendPortInvalid"))
+	if err != nil {
 		return err
 	}
 	front, _ := arm.Number(props, "frontendPort")
 	back, _ := arm.Number(props, "backendPort")
 	switch {
 	case all && (front != 0 || back != 0):
-		return badRequest("LoadBalancingRuleProtocolAllRequiresPortZero", "Load balancing rule %s with protocol All must have frontend port 0 and backend port 0.", id)
+		return arm.Badf("LoadBalancingRuleProtocolAllRequiresPortZero", "Load balancing rule %s with protocol All must have frontend port 0 and backend port 0.", id)
 	case all && arm.Text(b.Doc, "sku", "name") == "Basic":
-		return badRequest("HAPortsNotSupportedForBasicSku", "Load balancing rule %s with protocol All needs a load balancer of the Standard SKU.", id)
+		return arm.Badf("HAPortsNotSupportedForBasicSku", "Load balancing rule %s with protocol All needs a load balancer of the Standard SKU.", id)
 	}
 	return nil
 }
@@ -107,7 +86,7 @@ func (b *balancer) ruleLinks(r arm.Doc) *arm.Error {
 		return err
 	}
 	if arm.Text(props, "protocol") == "All" && isPublic(front) {
-		return badRequest("HAPortsNotSupportedForPublicLoadBalancer", "Load balancing rule %s with protocol All is only supported on an internal load balancer.", arm.Text(r, "id"))
+		return arm.Badf("HAPortsNotSupportedForPublicLoadBalancer", "Load balancing rule %s with protocol All is only supported on an internal load balancer.", arm.Text(r, "id"))
 	}
 	one, many := arm.Text(props, "backendAddressPool", "id"), arm.List(props, pools)
 	if one != "" && len(many) == 0 {
@@ -117,17 +96,14 @@ func (b *balancer) ruleLinks(r arm.Doc) *arm.Error {
 	if one == "" && len(many) > 0 {
 		props["backendAddressPool"] = arm.Doc{"id": arm.Text(many[0], "id")}
 	}
-	for _, p := range arm.List(props, pools) {
-		if _, err := b.find(r, arm.Text(p, "id")); err != nil {
-			return err
-		}
+	links := arm.List(props, pools)
+	if probe := arm.Object(props, "probe"); arm.Text(probe, "id") != "" {
+		links = append(links, probe)
 	}
-	if probe := arm.Text(props, "probe", "id"); probe != "" {
-		if _, err := b.find(r, probe); err != nil {
-			return err
-		}
-	}
-	return nil
+	return arm.Each(links, func(l arm.Doc) *arm.Error {
+		_, err := b.find(r, arm.Text(l, "id"))
+		return err
+	})
 }
 
 // use is a frontend port that is taken.
@@ -155,7 +131,7 @@ func (b *balancer) frontendPorts() *arm.Error {
 				taken[front] = map[int][]use{}
 			}
 			if other := findPortClash(taken[front], u); other != "" {
-				return badRequest("RulesUseSameFrontendPortProtocolAndIPConfig", "Rules %s and %s use the same frontend port %d and protocol %s with the same frontend IP configuration %s.", other, u.by, u.from, u.protocol, front)
+				return arm.Badf("RulesUseSameFrontendPortProtocolAndIPConfig", "Rules %s and %s use the same frontend port %d and protocol %s with the same frontend IP configuration %s.", other, u.by, u.from, u.protocol, front)
 			}
 			// Single ports are found by number; ranges are kept apart under -1.
 			slot := u.from
@@ -217,7 +193,7 @@ func (b *balancer) backendPorts() *arm.Error {
 			pool := arm.Text(p, "id")
 			key := arm.Key(pool) + "|" + protocol + "|" + strconv.Itoa(port)
 			if other := seen[key]; other != "" {
-				return badRequest("RulesUseSameBackendPortProtocolAndPool", "Load balancing rules %s and %s with floating IP disabled use the same protocol %s and backend port %d, and must not be used with the same backend address pool %s.",
+				return arm.Badf("RulesUseSameBackendPortProtocolAndPool", "Load balancing rules %s and %s with floating IP disabled use the same protocol %s and backend port %d, and must not be used with the same backend address pool %s.",
 					other, arm.Text(r, "id"), protocol, port, pool)
 			}
 			seen[key] = arm.Text(r, "id")
@@ -228,27 +204,22 @@ func (b *balancer) backendPorts() *arm.Error {
 
 // nat checks inbound NAT rules and pools.
 func (b *balancer) nat() *arm.Error {
-	for _, c := range []string{natRules, natPools} {
-		for _, r := range b.list(c) {
-			id, props := arm.Text(r, "id"), arm.Object(r, "properties")
-			if err := normalizeChoice(props, id, "protocol", "Tcp", "Tcp", "Udp", "All"); err != nil {
-				return err
-			}
-			if _, err := b.find(r, arm.Text(props, "frontendIPConfiguration", "id")); err != nil {
-				return err
-			}
-			if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxNatIdle, "InvalidIdleTimeout"); err != nil {
-				return err
-			}
-			if err := checkNumber(props, id, "backendPort", 0, 1, maxPort, "InboundNatRuleBackendPortInvalid"); err != nil {
-				return err
-			}
-			if from, to := portRange(props); from < 1 || to < from || to > maxFrontendPort {
-				return badRequest("InboundNatRuleFrontendPortInvalid", "Inbound NAT rule %s has frontend ports %d to %d, which is no range within 1 and %d.", id, from, to, maxFrontendPort)
-			}
+	return arm.Each(append(b.list(natRules), b.list(natPools)...), func(r arm.Doc) *arm.Error {
+		id, props := arm.Text(r, "id"), arm.Object(r, "properties")
+		if err := checkFields(id, props, choiceField("protocol", "Tcp", "Tcp", "Udp", "All")); err != nil {
+			return err
 		}
-	}
-	return nil
+		if _, err := b.find(r, arm.Text(props, "frontendIPConfiguration", "id")); err != nil {
+			return err
+		}
+		if err := checkFields(id, props, idleField(maxNatIdle), numberField("backendPort", 0, 1, maxPort, "InboundNatRuleBackendPortInvalid")); err != nil {
+			return err
+		}
+		if from, to := portRange(props); from < 1 || to < from || to > maxFrontendPort {
+			return arm.Badf("InboundNatRuleFrontendPortInvalid", "Inbound NAT rule %s has frontend ports %d to %d, which is no range within 1 and %d.", id, from, to, maxFrontendPort)
+		}
+		return nil
+	})
 }
 
 // outbound checks outbound rules and what load balancing rules on the same frontend must say.
@@ -268,11 +239,11 @@ func (b *balancer) outbound() *arm.Error {
 				return err
 			}
 			if !isPublic(f) {
-				return badRequest("OutboundRuleFrontendMustBePublic", "Outbound rule %s must reference frontend IP configurations with public IP addresses.", id)
+				return arm.Badf("OutboundRuleFrontendMustBePublic", "Outbound rule %s must reference frontend IP configurations with public IP addresses.", id)
 			}
 			key := arm.Key(arm.Text(f, "id"))
 			if other := used[key]; other != "" {
-				return badRequest("MoreThanOneOutboundRuleUsingSameFrontendIPConfigurationAndProtocolIsNotSupported", "It is not supported to have more than a single outbound rule using frontendIPConfiguration %s with same or overlapping protocol: %s, %s.", arm.Text(f, "id"), other, id)
+				return arm.Badf("MoreThanOneOutboundRuleUsingSameFrontendIPConfigurationAndProtocolIsNotSupported", "It is not supported to have more than a single outbound rule using frontendIPConfiguration %s with same or overlapping protocol: %s, %s.", arm.Text(f, "id"), other, id)
 			}
 			used[key] = id
 		}
@@ -281,25 +252,22 @@ func (b *balancer) outbound() *arm.Error {
 		props := arm.Object(r, "properties")
 		rule := used[arm.Key(arm.Text(props, "frontendIPConfiguration", "id"))]
 		if rule != "" && !arm.Flag(props, "disableOutboundSnat") {
-			return badRequest("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule", "Load balancing rule %s must disable SNAT (DisableOutboundSnat=true) since same frontend IP configuration is referenced by outbound rule %s.", arm.Text(r, "id"), rule)
+			return arm.Badf("LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule", "Load balancing rule %s must disable SNAT (DisableOutboundSnat=true) since same frontend IP configuration is referenced by outbound rule %s.", arm.Text(r, "id"), rule)
 		}
 	}
 	return nil
 }
 
 func (b *balancer) outboundFields(id string, props arm.Doc) *arm.Error {
-	if err := normalizeChoice(props, id, "protocol", "", "Tcp", "Udp", "All"); err != nil {
-		return err
-	}
-	if err := checkNumber(props, id, "idleTimeoutInMinutes", minIdle, minIdle, maxOutboundIdle, "InvalidIdleTimeout"); err != nil {
+	if err := checkFields(id, props, choiceField("protocol", "", "Tcp", "Udp", "All"), idleField(maxOutboundIdle)); err != nil {
 		return err
 	}
 	if len(arm.List(props, frontends)) == 0 {
-		return badRequest("OutboundRuleMustHaveFrontend", "Outbound rule %s must reference at least one frontend IP configuration.", id)
+		return arm.Badf("OutboundRuleMustHaveFrontend", "Outbound rule %s must reference at least one frontend IP configuration.", id)
 	}
 	arm.Default(props, 0, "allocatedOutboundPorts")
 	if n, ok := arm.Number(props, "allocatedOutboundPorts"); !ok || n < 0 || n > 64000 || n%8 != 0 {
-		return badRequest("InvalidAllocatedOutboundPorts", "The allocated outbound ports %v of outbound rule %s must be a multiple of 8 between 0 and 64000.", props["allocatedOutboundPorts"], id)
+		return arm.Badf("InvalidAllocatedOutboundPorts", "The allocated outbound ports %v of outbound rule %s must be a multiple of 8 between 0 and 64000.", props["allocatedOutboundPorts"], id)
 	}
 	return nil
 }

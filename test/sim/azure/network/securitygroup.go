@@ -23,7 +23,8 @@ const (
 
 func (a *API) securityGroups() *arm.Kind {
 	return &arm.Kind{
-		Type: SecurityGroups, Service: "network", Client: "SecurityGroups", ReadOnly: []string{"subnets", "networkInterfaces", "resourceGuid", "flowLogs"},
+		Type: SecurityGroups, Service: "network", Client: "SecurityGroups", ReadOnly: []string{"flowLogs"}, GUIDs: resourceGUID("nsg"),
+		Shows: []arm.Show{{Property: subnets, Of: "/subnets"}, {Property: "networkInterfaces", Of: "networkinterfaces"}},
 		Collections: []arm.Collection{
 			{Property: securityRules, Client: "SecurityRules", Writable: true, LinkLists: []string{"sourceApplicationSecurityGroups", "destinationApplicationSecurityGroups"}},
 			{Property: defaultRules, Client: "DefaultSecurityRules", Derived: true},
@@ -35,21 +36,16 @@ func (a *API) securityGroups() *arm.Kind {
 func vacateSecurityGroup(w *arm.Write, refs []arm.Ref) *arm.Error {
 	id, _ := arm.ParseID(refs[0].From)
 	if len(id.Types) > 0 && id.Types[0] == "virtualMachineScaleSets" {
-		return badRequest("NetworkSecurityGroupInUseByVirtualMachineScaleSet", "Cannot delete network security group %s since it is in use by virtual machine scale set %s.", w.ID, refs[0].From)
+		return arm.Badf("NetworkSecurityGroupInUseByVirtualMachineScaleSet", "Cannot delete network security group %s since it is in use by virtual machine scale set %s.", w.ID, refs[0].From)
 	}
-	return badRequest("InUseNetworkSecurityGroupCannotBeDeleted", "Network security group %s cannot be deleted because it is in use by the following resources: %s. In order to delete the Network security group, remove the association with the resource(s).", w.ID, refs[0].From)
+	return arm.Badf("InUseNetworkSecurityGroupCannotBeDeleted", "Network security group %s cannot be deleted because it is in use by the following resources: %s. In order to delete the Network security group, remove the association with the resource(s).", w.ID, refs[0].From)
 }
 
 func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 	arm.Default(w.Doc, []any{}, "properties", securityRules)
-	if w.Old == nil {
-		w.Props()["resourceGuid"] = w.GUID("nsg")
-	} else {
-		w.Props()["resourceGuid"] = arm.Text(w.OldDoc(), "properties", "resourceGuid")
-	}
 	list := arm.List(w.Doc, "properties", securityRules)
 	if len(list) > a.Limits.SecurityRules {
-		return badRequest("SecurityRuleCountLimitReached", "Network security group %s has %d security rules. The limit is %d.", w.ID, len(list), a.Limits.SecurityRules)
+		return arm.Badf("SecurityRuleCountLimitReached", "Network security group %s has %d security rules. The limit is %d.", w.ID, len(list), a.Limits.SecurityRules)
 	}
 	priorities, sums := map[string]string{}, map[string]int{}
 	for _, r := range list {
@@ -59,7 +55,7 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 		n, _ := arm.Number(r, "properties", "priority")
 		key := arm.Text(r, "properties", "direction") + "/" + strconv.Itoa(n)
 		if other := priorities[key]; other != "" {
-			return badRequest("SecurityRuleConflict", "Security rule %s conflicts with rule %s. Rules cannot have the same Priority and Direction. To learn more, see aka.ms/nsgrules.", arm.Text(r, "name"), other)
+			return arm.Badf("SecurityRuleConflict", "Security rule %s conflicts with rule %s. Rules cannot have the same Priority and Direction. To learn more, see aka.ms/nsgrules.", arm.Text(r, "name"), other)
 		}
 		priorities[key] = arm.Text(r, "name")
 		for _, side := range []string{"source", "destination"} {
@@ -71,7 +67,7 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 	}
 	for side, sum := range sums {
 		if sum > a.Limits.RuleAddresses {
-			return badRequest("SecurityGroupAddressPrefixCountLimitReached", "The %s address prefixes of network security group %s are %d in sum. The limit is %d.", side, w.ID, sum, a.Limits.RuleAddresses)
+			return arm.Badf("SecurityGroupAddressPrefixCountLimitReached", "The %s address prefixes of network security group %s are %d in sum. The limit is %d.", side, w.ID, sum, a.Limits.RuleAddresses)
 		}
 	}
 	return nil
@@ -79,16 +75,12 @@ func (a *API) prepareSecurityGroup(w *arm.Write) *arm.Error {
 
 func securityRule(r arm.Doc) *arm.Error {
 	name, props := arm.Text(r, "name"), arm.Object(r, "properties")
-	for _, field := range []struct {
-		name  string
-		words []string
-	}{{"protocol", []string{"*", "Tcp", "Udp", "Icmp", "Esp", "Ah"}}, {"access", []string{"Allow", "Deny"}}, {"direction", []string{"Inbound", "Outbound"}}} {
-		if err := normalizeChoice(props, "security rule "+name, field.name, "", field.words...); err != nil {
-			return err
-		}
+	err := checkFields("security rule "+name, props, choiceField("protocol", "", "*", "Tcp", "Udp", "Icmp", "Esp", "Ah"), choiceField("access", "", "Allow", "Deny"), choiceField("direction", "", "Inbound", "Outbound"))
+	if err != nil {
+		return err
 	}
 	if n, ok := arm.Number(props, "priority"); !ok || n < minPriority || n > maxPriority {
-		return badRequest("SecurityRuleInvalidPriority", "Security rule has invalid priority. Value provided: %v. Allowed range %d-%d.", props["priority"], minPriority, maxPriority)
+		return arm.Badf("SecurityRuleInvalidPriority", "Security rule has invalid priority. Value provided: %v. Allowed range %d-%d.", props["priority"], minPriority, maxPriority)
 	}
 	family := ""
 	for _, side := range []string{"source", "destination"} {
@@ -110,7 +102,7 @@ func securityRule(r arm.Doc) *arm.Error {
 }
 
 func mixedFamiliesError(name string) *arm.Error {
-	return badRequest("ResourceCannotContainAddressPrefixesFromDifferentAddressFamilies", "Resource %s cannot contain address prefixes from different address families.", name)
+	return arm.Badf("ResourceCannotContainAddressPrefixesFromDifferentAddressFamilies", "Resource %s cannot contain address prefixes from different address families.", name)
 }
 
 // onlyOne drops empty spellings of a property and wants one of the rest.
@@ -126,7 +118,7 @@ func onlyOne(name string, props arm.Doc, spellings ...string) *arm.Error {
 		}
 	}
 	if given != 1 {
-		return badRequest("SecurityRuleParameterCountInvalid", "Security rule %s must specify exactly one of %s; %d are specified.", name, strings.Join(spellings, ", "), given)
+		return arm.Badf("SecurityRuleParameterCountInvalid", "Security rule %s must specify exactly one of %s; %d are specified.", name, strings.Join(spellings, ", "), given)
 	}
 	return nil
 }
@@ -147,7 +139,7 @@ func rulePorts(name string, props arm.Doc, side string) *arm.Error {
 		low, err1 := strconv.Atoi(from)
 		high, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil || low < 0 || high > maxPort || low > high {
-			return badRequest("SecurityRuleInvalidPortRange", "Security rule %s has invalid port range. Value provided: %s. Value should be an integer OR integer range with '-' delimiter. Valid range 0-65535.", name, text)
+			return arm.Badf("SecurityRuleInvalidPortRange", "Security rule %s has invalid port range. Value provided: %s. Value should be an integer OR integer range with '-' delimiter. Valid range 0-65535.", name, text)
 		}
 	}
 	return nil
@@ -181,13 +173,13 @@ func ruleAddresses(name string, props arm.Doc, side string) (string, *arm.Error)
 		ranges = append(ranges, toPrefix(text))
 	}
 	if a, b, ok := findOverlap(ranges); ok {
-		return "", badRequest("SecurityRuleContainsOverlappingAddressPrefixes", "Security rule %s contains overlapping address prefixes %s and %s.", name, a, b)
+		return "", arm.Badf("SecurityRuleContainsOverlappingAddressPrefixes", "Security rule %s contains overlapping address prefixes %s and %s.", name, a, b)
 	}
 	return family, nil
 }
 
 func badAddress(name, text string) *arm.Error {
-	return badRequest("SecurityRuleInvalidAddressPrefix", "Security rule %s has invalid address prefix. Value provided: %s.", name, text)
+	return arm.Badf("SecurityRuleInvalidAddressPrefix", "Security rule %s has invalid address prefix. Value provided: %s.", name, text)
 }
 
 func toPrefix(text string) netip.Prefix {
@@ -219,9 +211,9 @@ func findOverlap(ranges []netip.Prefix) (a, b netip.Prefix, ok bool) {
 	return a, b, false
 }
 
-// viewSecurityGroup adds the six rules every group has, and the users of the group.
+// viewSecurityGroup adds the six rules every group has.
 // Source: Azure documentation, default security rules.
-func viewSecurityGroup(s *arm.State, r *arm.Resource, d arm.Doc) {
+func viewSecurityGroup(_ *arm.State, r *arm.Resource, d arm.Doc) {
 	var list []any
 	for _, x := range []struct {
 		name, direction, access, from, to string
@@ -246,18 +238,4 @@ func viewSecurityGroup(s *arm.State, r *arm.Resource, d arm.Doc) {
 			arm.Default(rule, []any{}, "properties", side+"PortRanges")
 		}
 	}
-	for _, ref := range s.ReferredBy(r.ID.String()) {
-		id, _ := arm.ParseID(ref.From)
-		switch {
-		case strings.HasSuffix(id.Type(), "/subnets"):
-			appendRef(d, "subnets", ref.From)
-		case strings.HasSuffix(id.Type(), "networkInterfaces"):
-			appendRef(d, "networkInterfaces", ref.From)
-		}
-	}
-}
-
-func appendRef(d arm.Doc, property, id string) {
-	list, _ := arm.Value(d, "properties", property).([]any)
-	arm.Put(d, append(list, arm.Doc{"id": id}), "properties", property)
 }

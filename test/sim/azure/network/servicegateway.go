@@ -28,9 +28,7 @@ func (a *API) serviceGateways() []*arm.Kind {
 		{
 			Type: ServiceGateways, Service: "network", Client: "ServiceGateways", ReadOnly: []string{"resourceGuid", "services"}, Links: []string{"virtualNetwork"},
 			Prepare: a.prepareGateway, Stored: storedGateway,
-			Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-				return badRequest("InUseServiceGatewayCannotBeDeleted", "Service gateway %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
-			},
+			Vacate: inUse("InUseServiceGatewayCannotBeDeleted", "Service gateway %s is in use by %s and cannot be deleted."),
 		},
 		{Type: gatewayServices, View: viewService},
 		{Type: gatewayLocations},
@@ -46,8 +44,10 @@ func (a *API) gatewayCalls() []arm.Extra {
 	// to this version take 200 for an error. Source:
 	// kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
 	return []arm.Extra{
-		extra(http.MethodGet, "services", "GetServices", getServices),
-		extra(http.MethodGet, "addresslocations", "GetAddressLocations", getLocations),
+		extra(http.MethodGet, "services", "GetServices", listIn(gatewayServices, (*arm.Service).Render)),
+		extra(http.MethodGet, "addresslocations", "GetAddressLocations", listIn(gatewayLocations, func(_ *arm.Service, r *arm.Resource) arm.Doc {
+			return arm.Clone(arm.Object(r.Doc, "properties"))
+		})),
 		extra(http.MethodPost, "updateservices", "UpdateServices", func(c *arm.Call) *arm.Response {
 			return c.Act(a.LateGateways, func(w *arm.Write) (func(), *arm.Error) { return a.updateServices(w, c.Body) })
 		}),
@@ -57,32 +57,37 @@ func (a *API) gatewayCalls() []arm.Extra {
 	}
 }
 
+// listIn answers a list of what is in a gateway.
+func listIn(kind string, show func(*arm.Service, *arm.Resource) arm.Doc) func(*arm.Call) *arm.Response {
+	return func(c *arm.Call) *arm.Response {
+		r, err := c.Holder()
+		if err != nil {
+			return arm.Refuse(err)
+		}
+		list := c.Svc.State.Under(kind, r.ID)
+		return c.Page(len(list), func(n int) arm.Doc { return show(c.Svc, list[n]) })
+	}
+}
+
 func (a *API) prepareGateway(w *arm.Write) *arm.Error {
-	arm.Default(w.Doc, arm.Doc{}, "properties")
 	arm.Default(w.Doc, arm.Doc{}, "sku")
-	sku, what := arm.Object(w.Doc, "sku"), w.ID.String()
-	if err := normalizeChoice(sku, what, "name", "Standard", "Standard"); err != nil {
+	if err := checkFields(w.ID, arm.Object(w.Doc, "sku"), choiceField("name", "Standard", "Standard"), choiceField("tier", "Regional", "Regional")); err != nil {
 		return err
 	}
-	if err := normalizeChoice(sku, what, "tier", "Regional", "Regional"); err != nil {
-		return err
-	}
-	if err := a.zones(what, w.Doc, oldOrNil(w)); err != nil {
+	if err := a.zonesOfResource(w); err != nil {
 		return err
 	}
 	if n := len(w.State.All(ServiceGateways)); w.Old == nil && exceedsLimit(n+1, a.Limits.ServiceGateways) {
-		return badRequest("ServiceGatewayCountLimitReached", "Cannot create more than %d service gateways for this subscription in this region.", a.Limits.ServiceGateways)
+		return arm.Badf("ServiceGatewayCountLimitReached", "Cannot create more than %d service gateways for this subscription in this region.", a.Limits.ServiceGateways)
 	}
 	if err := gatewayNetwork(w); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
-	for _, target := range []struct{ name, version string }{{"routeTargetAddress", ipv4}, {"routeTargetAddressV6", ipv6}} {
-		if err := routeTarget(w, target.name, target.version, taken); err != nil {
-			return err
-		}
+	if err := routeTarget(w, "routeTargetAddress", ipv4, taken); err != nil {
+		return err
 	}
-	return nil
+	return routeTarget(w, "routeTargetAddressV6", ipv6, taken)
 }
 
 // exceedsLimit reports whether a number is beyond a limit; zero is no limit.
@@ -94,11 +99,11 @@ func gatewayNetwork(w *arm.Write) *arm.Error {
 	r := w.State.Lookup(id)
 	switch was := arm.Text(w.OldDoc(), "properties", "virtualNetwork", "id"); {
 	case id == "":
-		return badRequest("ServiceGatewayMustHaveVirtualNetwork", "Service gateway %s must reference a virtual network.", w.ID)
+		return arm.Badf("ServiceGatewayMustHaveVirtualNetwork", "Service gateway %s must reference a virtual network.", w.ID)
 	case r == nil || r.ID.Type() != VirtualNetworks || arm.Text(r.Doc, "location") != arm.Text(w.Doc, "location"):
-		return badRequest("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, w.ID)
+		return unknownReference(id, w.ID)
 	case was != "" && arm.Key(was) != arm.Key(id):
-		return badRequest("VirtualNetworkOfServiceGatewayCannotBeChanged", "The virtual network of service gateway %s cannot be changed.", w.ID)
+		return arm.Badf("VirtualNetworkOfServiceGatewayCannotBeChanged", "The virtual network of service gateway %s cannot be changed.", w.ID)
 	}
 	return nil
 }
@@ -113,7 +118,7 @@ func routeTarget(w *arm.Write, name, version string, taken map[string]bool) *arm
 	arm.OnlyID(target, "subnet")
 	subnet := arm.Text(target, "subnet", "id")
 	if !arm.Within(subnet, arm.Text(w.Props(), "virtualNetwork", "id")) {
-		return badRequest("SubnetNotInVirtualNetworkOfServiceGateway", "The subnet %s of %s is not in the virtual network of service gateway %s.", subnet, name, w.ID)
+		return arm.Badf("SubnetNotInVirtualNetworkOfServiceGateway", "The subnet %s of %s is not in the virtual network of service gateway %s.", subnet, name, w.ID)
 	}
 	target["privateIPAddressVersion"] = version
 	defer arm.Drop(target, "privateIPAddressVersion")
@@ -140,7 +145,7 @@ func gatewayOf(w *arm.Write, subnet arm.Doc) *arm.Error {
 		return nil // None, or one that does not exist, which the check of references tells.
 	}
 	if arm.Key(arm.Text(r.Doc, "properties", "virtualNetwork", "id")) != w.ID.Key() {
-		return badRequest("ServiceGatewayNotInVirtualNetwork", "Subnet %s references service gateway %s, which is of another virtual network.", arm.Text(subnet, "id"), r.ID)
+		return arm.Badf("ServiceGatewayNotInVirtualNetwork", "Subnet %s references service gateway %s, which is of another virtual network.", arm.Text(subnet, "id"), r.ID)
 	}
 	return nil
 }
@@ -148,9 +153,7 @@ func gatewayOf(w *arm.Write, subnet arm.Doc) *arm.Error {
 // updateAction reads what an update does with what it does not name. The service
 // is always told, and what it would do untold is not documented.
 // Source: kubernetes-sigs/cloud-provider-azure:pkg/provider/servicegateway/difftracker/azure_operations.go.
-func updateAction(d arm.Doc, what, name string) (full bool, err *arm.Error) {
-	if err := normalizeChoice(d, what, name, "", "FullUpdate", "PartialUpdate"); err != nil {
-		return false, err
-	}
-	return d[name] == "FullUpdate", nil
+func updateAction(d arm.Doc, object any, name string) (full bool, err *arm.Error) {
+	err = checkFields(object, d, choiceField(name, "", "FullUpdate", "PartialUpdate"))
+	return d[name] == "FullUpdate", err
 }

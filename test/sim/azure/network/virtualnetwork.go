@@ -12,17 +12,18 @@ const subnets = "subnets"
 
 func (a *API) virtualNetworks() *arm.Kind {
 	return &arm.Kind{
-		Type: VirtualNetworks, Service: "network", Client: "VirtualNetworks", ReadOnly: []string{"resourceGuid"},
+		Type: VirtualNetworks, Service: "network", Client: "VirtualNetworks", GUIDs: resourceGUID("vnet"),
 		Collections: []arm.Collection{{
-			Property: subnets, Client: "Subnets", Writable: true, ReadOnly: []string{"ipConfigurations", "privateEndpoints", "resourceNavigationLinks", "serviceAssociationLinks", "purpose"},
+			Property: subnets, Client: "Subnets", Writable: true, ReadOnly: []string{"resourceNavigationLinks", "serviceAssociationLinks", "purpose"},
+			Shows: []arm.Show{{Property: ipConfigurations, Of: "ipconfigurations"}, {Property: "privateEndpoints", Of: "/privateendpoints"}},
 			Links: []string{"networkSecurityGroup", "routeTable", "natGateway", "serviceGateway"},
 		}},
-		Prepare: prepareNetwork, View: viewNetwork,
+		Prepare: prepareNetwork,
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
 			if arm.Key(refs[0].To) == w.ID.Key() {
-				return badRequest("InUseVirtualNetworkCannotBeDeleted", "Virtual network %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
+				return arm.Badf("InUseVirtualNetworkCannotBeDeleted", "Virtual network %s is in use by %s and cannot be deleted.", w.ID, refs[0].From)
 			}
-			return badRequest("InUseSubnetCannotBeDeleted", "Subnet %s is in use by %s and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.", arm.LastName(refs[0].To), refs[0].From)
+			return arm.Badf("InUseSubnetCannotBeDeleted", "Subnet %s is in use by %s and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.", arm.LastName(refs[0].To), refs[0].From)
 		},
 	}
 }
@@ -32,12 +33,11 @@ func prepareNetwork(w *arm.Write) *arm.Error {
 	texts := arm.Texts(w.Doc, "properties", "addressSpace", "addressPrefixes")
 	space := parsePrefixes(texts)
 	if len(space) == 0 || len(space) != len(texts) {
-		return badRequest("InvalidAddressPrefixFormat", "Address prefixes %v of virtual network %s are not formatted correctly. They should follow CIDR notation, for example 10.0.0.0/24.", texts, w.ID)
+		return arm.Badf("InvalidAddressPrefixFormat", "Address prefixes %v of virtual network %s are not formatted correctly. They should follow CIDR notation, for example 10.0.0.0/24.", texts, w.ID)
 	}
 	if _, _, bad := findOverlap(slices.Clone(space)); bad {
-		return badRequest("NetcfgInvalidAddressSpace", "The address prefixes of virtual network %s overlap.", w.ID)
+		return arm.Badf("NetcfgInvalidAddressSpace", "The address prefixes of virtual network %s overlap.", w.ID)
 	}
-	assignGUID(w, "vnet")
 	var all []netip.Prefix
 	for _, s := range arm.List(w.Doc, "properties", subnets) {
 		ranges, err := prepareSubnet(w, space, s)
@@ -47,7 +47,7 @@ func prepareNetwork(w *arm.Write) *arm.Error {
 		all = append(all, ranges...)
 	}
 	if a, b, bad := findOverlap(all); bad {
-		return badRequest("NetcfgSubnetRangesOverlap", "Subnets with address ranges %s and %s in virtual network %s overlap.", a, b, w.ID)
+		return arm.Badf("NetcfgSubnetRangesOverlap", "Subnets with address ranges %s and %s in virtual network %s overlap.", a, b, w.ID)
 	}
 	return nil
 }
@@ -56,15 +56,15 @@ func prepareSubnet(w *arm.Write, space []netip.Prefix, s arm.Doc) ([]netip.Prefi
 	id, props := arm.Text(s, "id"), arm.Object(s, "properties")
 	ranges := subnetPrefixes(s)
 	if len(ranges) == 0 {
-		return nil, badRequest("InvalidCIDRNotation", "The address prefix of subnet %s is missing or not formatted correctly.", id)
+		return nil, arm.Badf("InvalidCIDRNotation", "The address prefix of subnet %s is missing or not formatted correctly.", id)
 	}
 	for _, p := range ranges {
 		if !slices.ContainsFunc(space, func(in netip.Prefix) bool { return in.Bits() <= p.Bits() && in.Contains(p.Addr()) }) {
-			return nil, badRequest("NetcfgInvalidSubnet", "Subnet '%s' is not valid because its IP address range is outside the IP address range of virtual network '%s'.", arm.Text(s, "name"), w.ID.Name())
+			return nil, arm.Badf("NetcfgInvalidSubnet", "Subnet '%s' is not valid because its IP address range is outside the IP address range of virtual network '%s'.", arm.Text(s, "name"), w.ID.Name())
 		}
 	}
 	arm.Default(props, "Disabled", "privateEndpointNetworkPolicies")
-	if err := normalizeChoice(props, id, "privateLinkServiceNetworkPolicies", "Enabled", "Enabled", "Disabled"); err != nil {
+	if err := checkFields(id, props, choiceField("privateLinkServiceNetworkPolicies", "Enabled", "Enabled", "Disabled")); err != nil {
 		return nil, err
 	}
 	arm.Default(props, []any{}, "delegations")
@@ -77,12 +77,12 @@ func prepareSubnet(w *arm.Write, space []netip.Prefix, s arm.Doc) ([]netip.Prefi
 	}
 	used := subnetUsers(w.State, id)
 	if len(used) > 0 && !slices.Equal(subnetPrefixes(old), ranges) && !onlyGrown(subnetPrefixes(old), ranges) {
-		return nil, badRequest("InUseSubnetCannotBeUpdated", "Subnet %s is in use by %s and cannot be updated.", arm.Text(s, "name"), used[0])
+		return nil, arm.Badf("InUseSubnetCannotBeUpdated", "Subnet %s is in use by %s and cannot be updated.", arm.Text(s, "name"), used[0])
 	}
 	if arm.Text(props, "privateLinkServiceNetworkPolicies") == "Enabled" {
 		for _, u := range used {
 			if strings.Contains(arm.Key(u), "/privatelinkservices/") {
-				return nil, badRequest("PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet", "Private link service network policies cannot be enabled on subnet %s: it is used by %s.", id, u)
+				return nil, arm.Badf("PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet", "Private link service network policies cannot be enabled on subnet %s: it is used by %s.", id, u)
 			}
 		}
 	}
@@ -107,40 +107,21 @@ func subnetUsers(s *arm.State, subnet string) []string {
 	return out
 }
 
-func viewNetwork(s *arm.State, _ *arm.Resource, d arm.Doc) {
-	for _, sub := range arm.List(d, "properties", subnets) {
-		if list := subnetUsers(s, arm.Text(sub, "id")); len(list) > 0 {
-			arm.Put(sub, arm.Refs(list), "properties", "ipConfigurations")
-		}
-		for _, ref := range s.ReferredBy(arm.Text(sub, "id")) {
-			if id, ok := arm.ParseID(ref.From); ok && id.Type() == PrivateEndpoints {
-				appendRef(sub, "privateEndpoints", ref.From)
-			}
-		}
-	}
-}
-
 func routeTables() *arm.Kind {
 	return &arm.Kind{
-		Type: RouteTables, Service: "network", Client: "RouteTables", ReadOnly: []string{subnets, "resourceGuid"},
+		Type: RouteTables, Service: "network", Client: "RouteTables", GUIDs: resourceGUID("routetable"), Shows: []arm.Show{{Property: subnets}},
 		Collections: []arm.Collection{{Property: "routes", Client: "Routes", Writable: true}},
 		Prepare: func(w *arm.Write) *arm.Error {
 			arm.Default(w.Doc, []any{}, "properties", "routes")
-			assignGUID(w, "routetable")
 			for _, r := range arm.List(w.Doc, "properties", "routes") {
 				if p := arm.Text(r, "properties", "addressPrefix"); familyOf(p) == "" && strings.ContainsAny(p, "/") {
-					return badRequest("InvalidAddressPrefixFormat", "Address prefix %s of route %s is not formatted correctly.", p, arm.Text(r, "name"))
+					return arm.Badf("InvalidAddressPrefixFormat", "Address prefix %s of route %s is not formatted correctly.", p, arm.Text(r, "name"))
 				}
 			}
 			return nil
 		},
 		Vacate: func(w *arm.Write, refs []arm.Ref) *arm.Error {
-			return badRequest("InUseRouteTableCannotBeDeleted", "Route table %s is in use by %s and cannot be deleted.", w.ID.Name(), refs[0].From)
-		},
-		View: func(s *arm.State, r *arm.Resource, d arm.Doc) {
-			for _, ref := range s.ReferredBy(r.ID.String()) {
-				appendRef(d, subnets, ref.From)
-			}
+			return arm.Badf("InUseRouteTableCannotBeDeleted", "Route table %s is in use by %s and cannot be deleted.", w.ID.Name(), refs[0].From)
 		},
 	}
 }
