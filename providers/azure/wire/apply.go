@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/providers/azure/model"
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
@@ -17,42 +18,25 @@ import (
 const mergeTries = 8
 
 // Apply performs the steps of one batch and returns one outcome per step. Steps
-// of a batch are about the same object, which is written once for all of them.
+// of a batch are about the same object, which is written once for all of them; see the
+// batches of the rules.
 func (s *Session) Apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 	c := &change{Session: s, ctx: ctx, batch: b, out: make([]plan.Outcome, len(b.Steps))}
-	var balancers, entries, interfaces, gateway []int
-	sets := map[string][]int{}
-	for i, step := range b.Steps {
-		switch step.ID.Key.Kind {
-		case model.KindEntries, model.KindPool:
-			balancers = append(balancers, i)
-		case model.KindNICs:
-			interfaces = append(interfaces, i)
-		case model.KindScaleSet:
-			id := scaleSetOf(step)
-			sets[id] = append(sets[id], i)
-		case model.KindAccess:
-			entries = append(entries, i)
-		case model.KindRegistered, model.KindAttached, model.KindPods:
-			gateway = append(gateway, i)
-		default:
-			c.out[i] = c.one(step)
+	switch b.Steps[0].ID.Key.Kind {
+	case model.KindEntries, model.KindPool:
+		c.writeBalancer()
+	case model.KindNICs:
+		c.writeInterfaces()
+	case model.KindScaleSet:
+		c.writeScaleSet()
+	case model.KindAccess:
+		c.writeSecurity()
+	case model.KindRegistered, model.KindAttached, model.KindPods:
+		c.writeGateway()
+	default:
+		for i, step := range b.Steps {
+			c.out[i] = c.writeAlone(step)
 		}
-	}
-	if len(balancers) > 0 {
-		c.part(balancers).writeBalancer()
-	}
-	if len(interfaces) > 0 {
-		c.part(interfaces).writeInterfaces()
-	}
-	for _, steps := range sets {
-		c.part(steps).writeScaleSet()
-	}
-	if len(entries) > 0 {
-		c.part(entries).writeSecurity()
-	}
-	if len(gateway) > 0 {
-		c.part(gateway).writeGateway()
 	}
 	return c.out
 }
@@ -107,40 +91,37 @@ func (c *change) set(i int, o plan.Outcome) {
 	c.out[i] = o
 }
 
-// setAll gives every step that has no outcome of its own the same one.
-func (c *change) setAll(refused map[int]error, o plan.Outcome) {
-	for i := range c.batch.Steps {
-		if err := refused[i]; err != nil {
-			c.set(i, plan.Failed(err))
-			continue
-		}
-		c.set(i, o)
-	}
-}
-
-// one performs a step that is written alone.
-func (c *change) one(step plan.Step) plan.Outcome {
-	return callTable().Run(&kit.Change[*change]{Session: c, Ctx: c.ctx, Batch: c.batch, Step: step})
-}
-
-// callTable returns the calls for resources that are written alone; each call derives
-// the action itself.
-func callTable() kit.Verbs[*change] {
-	out := kit.Verbs[*change]{}
-	for kind, run := range map[stack.Kind]func(*kit.Change[*change]) plan.Outcome{
-		model.KindPublicIP: typedVerb((*change).writePublicIP), model.KindBinding: typedVerb((*change).writeBinding), model.KindLink: typedVerb((*change).writeLink), model.KindPolicy: typedVerb((*change).writePolicy),
-		model.KindContainer: typedVerb((*change).writeContainer), model.KindContainerIP: typedVerb((*change).writeContainerIP),
-	} {
-		for _, action := range []plan.Action{plan.Create, plan.Update, plan.Delete} {
-			out[kit.Verb{Kind: kind, Action: action}] = run
+// setAll gives every step its outcome: its refusal, or one that depends on err and the step.
+func (c *change) setAll(refused map[int]error, err error, outcome func(plan.Step) plan.Outcome) {
+	for i, step := range c.batch.Steps {
+		switch {
+		case refused[i] != nil:
+			c.set(i, plan.Failed(refused[i]))
+		case err != nil:
+			c.set(i, kit.Failed(err))
+		default:
+			c.set(i, outcome(step))
 		}
 	}
-	return out
 }
 
-// typedVerb returns a verb that receives the step and its content.
-func typedVerb[T any](f func(*change, plan.Step, T) plan.Outcome) func(*kit.Change[*change]) plan.Outcome {
-	return kit.With(func(c *kit.Change[*change], spec T) plan.Outcome { return f(c.Session, c.Step, spec) })
+// writeAlone performs a step that is written alone.
+func (c *change) writeAlone(step plan.Step) plan.Outcome {
+	switch spec := step.Target.Spec.(type) {
+	case model.PublicIP:
+		return c.writePublicIP(step, spec)
+	case model.Binding:
+		return c.writeBinding(step, spec)
+	case model.Link:
+		return c.writeLink(step, spec)
+	case model.Policy:
+		return c.writePolicy(step, spec)
+	case model.Container:
+		return c.writeContainer(step, spec)
+	case model.ContainerIP:
+		return c.writeContainerIP(step, spec)
+	}
+	return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))
 }
 
 // doneOutcome returns the outcome of a step after which the resource has the spec.
@@ -149,9 +130,6 @@ func doneOutcome(step plan.Step, id string, proof stack.Proof, spec stack.Spec) 
 	r.ID, r.Proof, r.Spec = id, proof, spec
 	return plan.Done(r)
 }
-
-// deletedOutcome returns the outcome of a completed deletion.
-func deletedOutcome() plan.Outcome { return plan.Outcome{Sent: plan.WasSent} }
 
 // changedFields returns the names of the fields that an update writes.
 func changedFields(step plan.Step) []string {
@@ -180,35 +158,18 @@ func (c *change) writeSecurity() {
 		object, err = c.put(c.ctx, path, edit.Object, found.Text("etag"))
 		return err
 	})
-	if err != nil {
-		c.setAll(refused, kit.Failed(err))
-		return
-	}
-	for i, step := range c.batch.Steps {
-		switch {
-		case refused[i] != nil:
-			c.set(i, plan.Failed(refused[i]))
-		case step.ID.Action == plan.Delete:
-			c.set(i, deletedOutcome())
-		default:
-			c.set(i, doneOutcome(step, ruleID(object, step.Target.Spec), stack.Derived, storedSpec(step.Target.Spec)))
+	c.setAll(refused, err, func(step plan.Step) plan.Outcome {
+		if step.ID.Action == plan.Delete {
+			return kit.Deleted(nil)
 		}
-	}
-}
-
-// storedSpec returns an entry as a later read finds it, without its rank, which Azure does not
-// store.
-func storedSpec(spec stack.Spec) stack.Spec {
-	if entry, ok := spec.(model.Access); ok {
-		entry.Rank = 0
-		return entry
-	}
-	return spec
+		entry, _ := step.Target.Spec.(model.Access)
+		entry.Rank = 0 // which Azure does not store
+		return doneOutcome(step, ruleID(object, entry), stack.Derived, entry)
+	})
 }
 
 // ruleID is the id of the rule that an entry is in.
-func ruleID(nsg model.Object, spec stack.Spec) string {
-	want, _ := spec.(model.Access)
+func ruleID(nsg model.Object, want model.Access) string {
 	rules := nsg.Props().List(model.ListSecurity)
 	i := slices.IndexFunc(rules, func(r model.Object) bool {
 		content, ok := model.ContentOf(r)

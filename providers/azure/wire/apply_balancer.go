@@ -15,33 +15,25 @@ import (
 // that have other members than before.
 func (c *change) writeBalancer() {
 	name := balancerOf(c.batch)
-	if err := c.learnFrontends(); err != nil {
-		c.setAll(nil, kit.Failed(err))
-		return
-	}
 	var edit model.LBEdit
 	var now model.Object
-	err := kit.Merge(mergeTries, func() error {
-		found, err := c.current(c.ctx, c.config.BalancerID(name), networkVersion)
-		if err != nil {
+	var pools map[string]poolWrite
+	err := c.learnFrontends()
+	if err == nil {
+		err = kit.Merge(mergeTries, func() error {
+			found, err := c.current(c.ctx, c.config.BalancerID(name), networkVersion)
+			if err != nil {
+				return err
+			}
+			edit = model.MergeBalancer(model.LBMerge{Config: c.config, Cluster: c.cluster, Name: name, Version: c.facts.version}, found, c.batch)
+			now, err = c.putBalancer(name, found, edit)
 			return err
-		}
-		edit = model.MergeBalancer(model.LBMerge{Config: c.config, Cluster: c.cluster, Name: name, Version: c.facts.version}, found, c.batch)
-		now, err = c.putBalancer(name, found, edit)
-		return err
-	})
-	if err != nil {
-		c.setAll(edit.Refused, kit.Failed(err))
-		return
+		})
 	}
-	pools := c.writePools(name, now)
-	for i, step := range c.batch.Steps {
-		if edit.Refused[i] != nil {
-			c.set(i, plan.Failed(edit.Refused[i]))
-			continue
-		}
-		c.set(i, c.balancerOutcome(step, now, pools))
+	if err == nil {
+		pools = c.writePools(name, now)
 	}
+	c.setAll(edit.Refused, err, func(step plan.Step) plan.Outcome { return c.balancerOutcome(step, now, pools) })
 }
 
 // balancerOf returns the name of the load balancer that a batch is about.
@@ -111,20 +103,17 @@ func (c *change) migratePool(balancer, pool string) error {
 
 // balancerOutcome is the outcome of a step on the load balancer as it is now.
 func (c *change) balancerOutcome(step plan.Step, lb model.Object, pools map[string]poolWrite) plan.Outcome {
+	if step.ID.Action == plan.Delete {
+		return kit.Deleted(nil)
+	}
 	switch spec := step.Target.Spec.(type) {
 	case model.Entries:
-		if step.ID.Action == plan.Delete {
-			return deletedOutcome()
-		}
 		now, ok := model.EntriesOf(c.config, lb, model.BaseName(step.ID.Owner.UID), c.facts.address)
 		if !ok {
 			return plan.Failed(fault.New(fault.Conflict, "load balancer %s: the entries are not found", spec.Balancer))
 		}
 		return doneOutcome(step, lb.Text("id"), stack.Name, now)
 	case model.Pool:
-		if step.ID.Action == plan.Delete {
-			return deletedOutcome()
-		}
 		return pools[strings.ToLower(spec.Name)].outcome(step, lb.Text("id")+"/"+model.ListPools+"/"+spec.Name, spec)
 	}
 	return plan.Failed(fault.New(fault.Internal, "%s: its content is a %T", step.ID, step.Target.Spec))

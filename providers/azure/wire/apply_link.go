@@ -18,7 +18,7 @@ func (c *change) writeLink(step plan.Step, spec model.Link) plan.Outcome {
 		return kit.Failed(err)
 	}
 	if step.ID.Action == plan.Delete {
-		return outcomeOf(c.deleteLink(id, found))
+		return kit.Deleted(c.deleteLink(id, found))
 	}
 	if by, _ := found.Tags().Get(model.TagOwner); found != nil && by != model.ServiceKey(step.ID.Owner) {
 		return plan.Failed(fault.New(fault.Exists, "private link service %s: exists and does not belong to this Service", spec.Name))
@@ -49,7 +49,7 @@ func (c *change) deleteLink(id string, found model.Object) error {
 // undone, since others may rely on it.
 func (c *change) writePolicy(step plan.Step, spec model.Policy) plan.Outcome {
 	if step.ID.Action == plan.Delete {
-		return deletedOutcome()
+		return kit.Deleted(nil)
 	}
 	id := c.config.SubnetID(spec.Subnet)
 	found, err := c.current(c.ctx, id, networkVersion)

@@ -114,11 +114,8 @@ func (c *change) writeInterfaces() {
 			add, remove = spec.Members, nil
 		case plan.Delete:
 			add, remove = nil, spec.Members
-			kept, err := c.keeps(step)
-			if err != nil {
-				refused[i] = err
-			}
-			if kept || err != nil {
+			var kept bool
+			if kept, refused[i] = c.keeps(step); kept || refused[i] != nil {
 				remove = nil
 			}
 		default: // an update says what joins and what leaves
@@ -159,7 +156,7 @@ func interfaceConfiguration(id string, nic model.Object, pool string) (model.Obj
 
 // membersOutcome leaves out single members that Azure would not take.
 func membersOutcome[T any](step plan.Step, members []T, failure func(T) error) plan.Outcome {
-	out := deletedOutcome()
+	out := kit.Deleted(nil)
 	if step.ID.Action != plan.Delete {
 		out = doneOutcome(step, "", stack.Derived, step.Target.Spec)
 	}

@@ -15,7 +15,7 @@ import (
 func (c *change) writeContainer(step plan.Step, spec model.Container) plan.Outcome {
 	id := c.config.ContainerID(model.ContainerName(step.ID.Owner.UID))
 	if step.ID.Action == plan.Delete {
-		return outcomeOf(c.remove(c.ctx, id))
+		return kit.Deleted(c.remove(c.ctx, id))
 	}
 	var now model.Object
 	err := kit.Merge(mergeTries, func() error {
@@ -37,7 +37,7 @@ func (c *change) writeContainer(step plan.Step, spec model.Container) plan.Outco
 func (c *change) writeContainerIP(step plan.Step, spec model.ContainerIP) plan.Outcome {
 	id := c.config.ContainerIPID(model.ContainerIPName(step.ID.Owner.UID))
 	if step.ID.Action == plan.Delete {
-		return outcomeOf(c.remove(c.ctx, id))
+		return kit.Deleted(c.remove(c.ctx, id))
 	}
 	now, err := c.current(c.ctx, id, networkVersion)
 	if err == nil && (now == nil || model.StateOf(now) == stack.Failed) {
@@ -163,7 +163,7 @@ func (c *change) gatewayOutcome(step plan.Step, refused error) plan.Outcome {
 	case refused != nil:
 		return plan.Failed(refused)
 	case step.ID.Action == plan.Delete:
-		return deletedOutcome()
+		return kit.Deleted(nil)
 	}
 	out := doneOutcome(step, "", stack.Name, step.Target.Spec)
 	for _, w := range step.With {

@@ -81,19 +81,15 @@ func (c *change) createPublicIP(step plan.Step, spec model.PublicIP) plan.Outcom
 		return kit.Failed(err)
 	}
 	if model.PublicIPOf(o).Address == "" {
-		if o, err = c.get(c.ctx, id, networkVersion); err != nil || o == nil {
-			return kit.Failed(orGone(err, step))
+		if o, err = c.get(c.ctx, id, networkVersion); err == nil && o == nil {
+			err = fault.New(fault.Conflict, "public IP %s: not found", step.ID.Key.Name)
+		}
+		if err != nil {
+			return kit.Failed(err)
 		}
 	}
 	c.facts.learnIP(o)
 	return c.publicIPOutcome(step, o)
-}
-
-func orGone(err error, step plan.Step) error {
-	if err != nil {
-		return err
-	}
-	return fault.New(fault.Conflict, "public IP %s: not found", step.ID.Key.Name)
 }
 
 // takePublicIP adopts a public IP created by a controller of the cluster, such as this one
@@ -162,16 +158,18 @@ func (c *change) writeBinding(step plan.Step, spec model.Binding) plan.Outcome {
 // it. One that none wants is released as a whole, in the step of its own.
 func (c *change) unbind(step plan.Step, spec model.Binding) plan.Outcome {
 	if spec.Service == "" || !c.wantedByOthers(step) {
-		return deletedOutcome()
+		return kit.Deleted(nil)
 	}
+	return c.dropOwner(step)
+}
+
+// dropOwner takes the Service off a public IP, which stays.
+func (c *change) dropOwner(step plan.Step) plan.Outcome {
 	_, err := c.editPublicIP(step.ID.Key, func(found model.Object) (model.Object, error) {
 		out, _ := model.Unbound(found, step.ID.Owner)
 		return out, nil
 	})
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return kit.Failed(err)
-	}
-	return deletedOutcome()
+	return kit.Deleted(err)
 }
 
 // wantedByOthers reports whether another Service wants the public IP at this moment.
@@ -191,7 +189,7 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		return kit.Failed(err)
 	}
 	if found == nil {
-		return deletedOutcome()
+		return kit.Deleted(nil)
 	}
 	_, last := model.Unbound(found, step.ID.Owner)
 	held, err := c.holds(found)
@@ -202,16 +200,9 @@ func (c *change) releasePublicIP(step plan.Step) plan.Outcome {
 		if err = c.remove(c.ctx, id); err == nil {
 			c.facts.ips.Forget(step.ID.Key)
 		}
-		return outcomeOf(err)
+		return kit.Deleted(err)
 	}
-	_, err = c.editPublicIP(step.ID.Key, func(o model.Object) (model.Object, error) {
-		out, _ := model.Unbound(o, step.ID.Owner)
-		return out, nil
-	})
-	if fault.Is(err, fault.NotFound) {
-		err = nil
-	}
-	return outcomeOf(err)
+	return c.dropOwner(step)
 }
 
 // holds reports whether another resource uses the public IP. A frontend of the cluster's
@@ -235,11 +226,4 @@ func (c *change) holds(found model.Object) (bool, error) {
 		return true, nil // an outbound or NAT rule keeps the frontend
 	}
 	return false, &fault.Fault{Meaning: fault.InUse, After: lateDelay, Text: "public IP " + found.Text("name") + ": Azure still shows it on frontend " + frontend + ", which is deleted"}
-}
-
-func outcomeOf(err error) plan.Outcome {
-	if err != nil {
-		return kit.Failed(err)
-	}
-	return deletedOutcome()
 }

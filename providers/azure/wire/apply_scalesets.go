@@ -135,9 +135,9 @@ func (s *setChange) outcome(i int, step plan.Step, errs map[string]error, joined
 	case s.refused[i] != nil:
 		return kit.Failed(s.refused[i])
 	case s.done[i]:
-		return deletedOutcome()
+		return kit.Deleted(nil)
 	case step.ID.Action == plan.Delete:
-		return outcomeOf(left)
+		return kit.Deleted(left)
 	case joined != nil:
 		return kit.Failed(joined)
 	}

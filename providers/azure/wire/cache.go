@@ -2,6 +2,7 @@ package wire
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,19 +53,21 @@ func newFactCache(now func() time.Time) *factCache {
 func (c *factCache) subnet(name string) *kit.Aged[*model.FoundSubnet] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.subnets[name] == nil {
-		c.subnets[name] = &kit.Aged[*model.FoundSubnet]{}
-	}
-	return c.subnets[name]
+	return entryOf(c.subnets, name)
 }
 
 func (c *factCache) fleet(groups string) *kit.Aged[*fleet] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fleets[groups] == nil {
-		c.fleets[groups] = &kit.Aged[*fleet]{}
+	return entryOf(c.fleets, groups)
+}
+
+// entryOf returns an entry of a map, which it creates if there is none.
+func entryOf[T any](entries map[string]*T, key string) *T {
+	if entries[key] == nil {
+		entries[key] = new(T)
 	}
-	return c.fleets[groups]
+	return entries[key]
 }
 
 // forgetFleet makes the next read list the machines again.
@@ -99,9 +102,5 @@ func (c *factCache) seeNodes(now map[string]bool) []string {
 	if len(now) > 0 {
 		c.nodes = now
 	}
-	var out []string
-	for a := range maps.Keys(c.nodes) {
-		out = append(out, a)
-	}
-	return out
+	return slices.Collect(maps.Keys(c.nodes))
 }

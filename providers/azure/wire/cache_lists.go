@@ -281,17 +281,16 @@ func replaceWritten(list []model.Object, w write) []model.Object {
 // read.
 func canUseCache(scope providers.Scope, known lists) bool {
 	named := func(l providers.Lookup) bool {
+		groups := known.byGroup
 		switch l.Kind {
 		case model.KindPublicIP:
-			_, listed := known.byGroup[strings.ToLower(l.Value)]
-			return l.By != model.ByGroup || l.Value != "" && !listed
 		case model.KindLink:
-			_, listed := known.linksIn[strings.ToLower(l.Value)]
-			return l.By != model.ByGroup || l.Value != "" && !listed
-		case model.KindAccess:
-			return true
+			groups = known.linksIn
+		default:
+			return l.Kind == model.KindAccess
 		}
-		return false
+		_, listed := groups[strings.ToLower(l.Value)]
+		return l.By != model.ByGroup || l.Value != "" && !listed
 	}
 	wants := func(l providers.Lookup) bool { return l.Kind == model.KindBalancer && l.By == model.ByWanted }
 	return slices.ContainsFunc(scope.Facts, wants) && !slices.ContainsFunc(scope.Facts, named)

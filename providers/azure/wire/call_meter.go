@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -20,107 +21,53 @@ func newMeter(next http.RoundTripper, observe providers.Observe) http.RoundTripp
 // clients: "LoadBalancers.CreateOrUpdate". The resource provider is the API.
 // Source: Azure REST API specifications, operationId.
 func nameOf(r *http.Request) providers.Call {
-	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	at := lastProvider(path)
-	if at < 0 {
+	namespace := model.SegmentAfter(r.URL.Path, "providers")
+	if namespace == "" {
 		return providers.Call{API: "resources", Operation: "unknown"}
 	}
-	namespace, rest := strings.ToLower(path[at]), path[at+1:]
-	call := providers.Call{API: strings.TrimPrefix(namespace, "microsoft."), Operation: "unknown"}
-	var kinds []string
-	for i := 0; i < len(rest); i += 2 {
-		kinds = append(kinds, strings.ToLower(rest[i]))
-	}
-	list, kind := len(rest)%2 == 1, strings.Join(kinds, "/")
+	kinds, list := typeSegments(r.URL.Path)
+	call, kind := providers.Call{API: strings.TrimPrefix(namespace, "microsoft.")}, strings.Join(kinds, "/")
 	switch {
-	case len(rest) == 0:
+	case len(kinds) == 0:
 		return providers.Call{API: "resources", Operation: "Providers.Get"}
 	case kinds[0] == "locations" && (strings.HasSuffix(kind, "/operations") || strings.HasSuffix(kind, "/operationresults")):
 		return providers.Call{API: "arm", Operation: "Operations.Get"}
 	case r.Method == http.MethodPost && list:
-		call.Operation = clientOf(strings.Join(kinds[:len(kinds)-1], "/")) + "." + actionName(kinds[len(kinds)-1])
+		of, action := strings.Join(kinds[:len(kinds)-1], "/"), kinds[len(kinds)-1]
+		call.Operation = officialName(of) + "." + officialName(action)
 	case kinds[0] == "servicegateways" && len(kinds) == 2 && r.Method == http.MethodGet:
-		call.Operation = "ServiceGateways.Get" + actionName(kinds[1])
-	case kind == "virtualmachinescalesets/networkinterfaces":
-		call.API, call.Operation = "network", "Interfaces.ListVirtualMachineScaleSetNetworkInterfaces"
-	case kind == "virtualmachinescalesets/virtualmachines/networkinterfaces":
-		call.API, call.Operation = "network", clientOf(kind)+verbOf(r.Method, list, false)
+		call.Operation = "ServiceGateways.Get" + officialName(kinds[1])
 	default:
-		call.Operation = clientOf(kind) + verbOf(r.Method, list, at <= subscriptionProvider)
+		call.Operation = officialName(kind) + "." + verbOf(r.Method, list, model.GroupOf(r.URL.Path) == "")
 	}
 	return call
 }
 
-// subscriptionProvider is where the namespace stands in a path that names no
-// resource group: subscriptions/<id>/providers/<namespace>.
-const subscriptionProvider = 3
-
-// lastProvider is the index of the namespace in a path; -1 if there is none.
-func lastProvider(path []string) int {
-	for i := len(path) - 2; i >= 0; i-- {
-		if strings.EqualFold(path[i], "providers") {
-			return i + 1
-		}
-	}
-	return -1
-}
-
-// verbOf is the method of the official client, with its dot.
+// verbOf is the method of the official client.
 func verbOf(method string, list, everywhere bool) string {
 	switch {
 	case method == http.MethodGet && list && everywhere:
-		return ".ListAll"
+		return "ListAll"
 	case method == http.MethodGet && list:
-		return ".List"
-	case method == http.MethodGet:
-		return ".Get"
-	case method == http.MethodPut:
-		return ".CreateOrUpdate"
-	case method == http.MethodPatch:
-		return ".Update"
-	case method == http.MethodDelete:
-		return ".Delete"
+		return "List"
 	}
-	return ".unknown"
+	verb := map[string]string{http.MethodGet: "Get", http.MethodPut: "CreateOrUpdate", http.MethodPatch: "Update", http.MethodDelete: "Delete"}[method]
+	return cmp.Or(verb, "unknown")
 }
 
-// clientOf returns the official client of a type; types without a client keep their own
-// name.
-func clientOf(kind string) string {
-	client := map[string]string{
-		"loadbalancers": "LoadBalancers", "loadbalancers/backendaddresspools": "LoadBalancerBackendAddressPools",
-		"publicipaddresses": "PublicIPAddresses", "publicipprefixes": "PublicIPPrefixes",
+// officialName returns the official client of a type, or the name of an action or of a list of a
+// gateway; others keep their own name.
+func officialName(word string) string {
+	name := map[string]string{
+		"loadbalancers": "LoadBalancers", "loadbalancers/backendaddresspools": "LoadBalancerBackendAddressPools", "publicipaddresses": "PublicIPAddresses",
 		"networksecuritygroups": "SecurityGroups", "networkinterfaces": "Interfaces", "privatelinkservices": "PrivateLinkServices",
 		"privatelinkservices/privateendpointconnections": "PrivateLinkServices.PrivateEndpointConnections",
-		"virtualnetworks": "VirtualNetworks", "virtualnetworks/subnets": "Subnets", "routetables": "RouteTables",
-		"servicegateways": "ServiceGateways",
-		"virtualmachines": "VirtualMachines", "virtualmachinescalesets": "VirtualMachineScaleSets", "availabilitysets": "AvailabilitySets",
-		"virtualmachinescalesets/virtualmachines":                   "VirtualMachineScaleSetVMs",
-		"virtualmachinescalesets/virtualmachines/networkinterfaces": "InterfacesOfScaleSets",
-	}[kind]
-	if client == "" {
-		return kind
-	}
-	return client
-}
-
-// actionName returns the name of a POST, or of the request to a gateway.
-func actionName(last string) string {
-	switch last {
-	case "services":
-		return "Services"
-	case "addresslocations":
-		return "AddressLocations"
-	case "updateservices":
-		return "UpdateServices"
-	case "updateaddresslocations":
-		return "UpdateAddressLocations"
-	case "migratetoipbased":
-		return "MigrateToIPBased"
-	case "manualupgrade":
-		return "UpdateInstances"
-	}
-	return last
+		"virtualnetworks/subnets":                        "Subnets", "servicegateways": "ServiceGateways",
+		"virtualmachines": "VirtualMachines", "virtualmachinescalesets": "VirtualMachineScaleSets", "virtualmachinescalesets/virtualmachines": "VirtualMachineScaleSetVMs",
+		"services": "Services", "addresslocations": "AddressLocations", "updateservices": "UpdateServices", "updateaddresslocations": "UpdateAddressLocations",
+		"migratetoipbased": "MigrateToIPBased",
+	}[word]
+	return cmp.Or(name, word)
 }
 
 // refusalOf reads the code of a refusal; the status stands for what has none.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/providers"
-	"github.com/berth-lb/berth/providers/azure/model"
 )
 
 const (
@@ -61,21 +60,10 @@ func (s *Session) grants(ctx context.Context) ([]grants, error) {
 			return nil, err
 		}
 		for _, one := range found {
-			out = append(out, grants{textsOf(one, "actions"), textsOf(one, "notActions")})
+			out = append(out, grants{one.Texts("actions"), one.Texts("notActions")})
 		}
 	}
 	return out, nil
-}
-
-func textsOf(o model.Object, key string) []string {
-	var out []string
-	list, _ := o[key].([]any) // absent: none
-	for _, v := range list {
-		if text, ok := v.(string); ok {
-			out = append(out, strings.ToLower(text))
-		}
-	}
-	return out
 }
 
 // allows reports whether an action is granted and not excluded.

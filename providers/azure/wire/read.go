@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
 	"github.com/berth-lb/berth/providers/fault"
@@ -168,19 +170,26 @@ func (r *read) readSecurity() error {
 	return nil
 }
 
-func (r *read) listBalancers() error {
-	c := r.config
-	items, _, err := r.list(r.ctx, groupPath(c.SubscriptionOfNetwork(), c.GroupOfBalancers(), "loadBalancers"), networkVersion, nil)
+// collect lists what a group has of the network, sorted, and keeps it under mu. A group that does
+// not exist has nothing.
+func (r *read) collect(group, collection, what string, keep func(items []model.Object, exists bool)) error {
+	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, collection), networkVersion, nil)
 	if err != nil {
-		return fmt.Errorf("read load balancers: %w", err)
+		return fmt.Errorf("read %s: %w", what, err)
 	}
-	names := c.Balancers(r.cluster)
-	items = slices.DeleteFunc(items, func(o model.Object) bool { return !model.ContainsFold(names, o.Text("name")) })
 	slices.SortFunc(items, byNameAndID)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.balancers = items
+	keep(items, exists)
 	return nil
+}
+
+// listBalancers lists the load balancers of a group, or of it those of the cluster.
+func (r *read) listBalancers(group string, all bool) error {
+	names := r.config.Balancers(r.cluster)
+	return r.collect(group, "loadBalancers", "load balancers", func(items []model.Object, _ bool) {
+		r.balancers = slices.DeleteFunc(items, func(o model.Object) bool { return !all && !model.ContainsFold(names, o.Text("name")) })
+	})
 }
 
 func byNameAndID(a, b model.Object) int {
@@ -188,36 +197,22 @@ func byNameAndID(a, b model.Object) int {
 }
 
 func (r *read) listPublicIPs(group string) error {
-	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "publicIPAddresses"), networkVersion, nil)
-	if err != nil {
-		return fmt.Errorf("read public IPs of %s: %w", group, err)
-	}
-	slices.SortFunc(items, byNameAndID)
-	for _, o := range items {
-		r.Session.facts.learnIP(o)
-	}
-	if !exists {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.byGroup[group] = items
-	return nil
+	return r.collect(group, "publicIPAddresses", "public IPs of "+group, func(items []model.Object, exists bool) {
+		for _, o := range items {
+			r.Session.facts.learnIP(o)
+		}
+		if exists {
+			r.byGroup[group] = items
+		}
+	})
 }
 
 func (r *read) listLinks(group string) error {
-	items, exists, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), group, "privateLinkServices"), networkVersion, nil)
-	if err != nil {
-		return fmt.Errorf("read private link services of %s: %w", group, err)
-	}
-	if !exists {
-		return nil
-	}
-	slices.SortFunc(items, byNameAndID)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.linksIn[group] = items
-	return nil
+	return r.collect(group, "privateLinkServices", "private link services of "+group, func(items []model.Object, exists bool) {
+		if exists {
+			r.linksIn[group] = items
+		}
+	})
 }
 
 // frontendAddresses looks up public IPs of frontends that are in no list: those
@@ -318,7 +313,7 @@ func (r *read) putPool(have *stack.Stack, lb model.Object, name string, proof st
 		return
 	}
 	have.Put(stack.Resource{
-		Key: model.PoolKey(lb.Text("name"), name), ID: lb.Text("id") + "/" + model.ListPools + "/" + spec.Name, In: model.BalancerKey(lb.Text("name")),
+		Key: model.PoolKey(lb.Text("name"), name), ID: poolID(lb, spec.Name), In: model.BalancerKey(lb.Text("name")),
 		Ownership: stack.Shared, Proof: proof, Spec: spec,
 	})
 	pools := lb.Props().List(model.ListPools)
@@ -367,15 +362,20 @@ func (r *read) putAccess(scope providers.Scope, have *stack.Stack, entries []mod
 }
 
 func (r *read) nodeAddresses(scope providers.Scope) []string {
-	now := map[string]bool{}
-	for n := range scope.Nodes.All() {
+	return r.Session.facts.seeNodes(addressesOf(scope.Nodes.All()))
+}
+
+// addressesOf returns the addresses of nodes.
+func addressesOf(nodes iter.Seq[nodeports.Node]) map[string]bool {
+	out := map[string]bool{}
+	for n := range nodes {
 		for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
 			if a, ok := n.Address(family); ok {
-				now[a.String()] = true
+				out[a.String()] = true
 			}
 		}
 	}
-	return r.Session.facts.seeNodes(now)
+	return out
 }
 
 func (r *read) putLinks(scope providers.Scope, have *stack.Stack) {

@@ -26,7 +26,7 @@ func (r *read) whole() bool {
 func (r *read) shareds() []func() {
 	tasks := []func(){
 		func() {
-			r.note(r.listBalancers(), model.KindEntries, model.KindPool, model.KindNICs, model.KindScaleSet, model.KindAccess)
+			r.note(r.listBalancers(r.config.GroupOfBalancers(), false), model.KindEntries, model.KindPool, model.KindNICs, model.KindScaleSet, model.KindAccess)
 		},
 	}
 	list := func(kind stack.Kind, each func(string) error) {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/azure/model"
@@ -72,16 +70,9 @@ type sweep struct {
 }
 
 func newSweep(s *Session, live providers.Live) *sweep {
-	w := &sweep{Session: s, bases: map[string]bool{}, uids: map[string]bool{}, services: map[string]bool{}, nodes: map[string]bool{}, found: map[string]*orphan{}}
+	w := &sweep{Session: s, bases: map[string]bool{}, uids: map[string]bool{}, services: map[string]bool{}, nodes: addressesOf(slices.Values(live.Nodes)), found: map[string]*orphan{}}
 	for _, o := range live.Services {
 		w.bases[strings.ToLower(model.BaseName(o.UID))], w.uids[strings.ToLower(o.UID)], w.services[model.ServiceKey(o)] = true, true, true
-	}
-	for _, n := range live.Nodes {
-		for _, family := range []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
-			if a, ok := n.Address(family); ok {
-				w.nodes[a.String()] = true
-			}
-		}
 	}
 	return w
 }
@@ -93,7 +84,7 @@ func (w *sweep) look(ctx context.Context) error {
 	w.read = newRead(ctx, w.Session, []providers.Scope{scope})
 	if w.config.PodIP() {
 		kit.Together(
-			func() { w.read.note(w.read.listContainers(), model.KindContainer) },
+			func() { w.read.note(w.read.listBalancers(w.config.Group, true), model.KindContainer) },
 			func() { w.read.note(w.read.listGateway(pathServices), model.KindRegistered) },
 			func() { w.read.note(w.read.listGateway(pathLocations), model.KindPods) },
 		)
@@ -193,7 +184,7 @@ func (w *sweep) tagged() {
 func (w *sweep) basesOn(frontend, name string) []string {
 	names := []string{name, model.LastSegment(frontend)}
 	for _, lb := range w.read.balancers {
-		if strings.EqualFold(model.LastSegment(strings.TrimSuffix(strings.ToLower(frontend), "/"+strings.ToLower(model.ListFrontends)+"/"+strings.ToLower(model.LastSegment(frontend)))), lb.Text("name")) {
+		if strings.EqualFold(model.SegmentAfter(frontend, "loadbalancers"), lb.Text("name")) {
 			rules, _ := model.UsersOf(lb, model.LastSegment(frontend))
 			names = append(names, rules...)
 		}

@@ -24,8 +24,8 @@ func (r *read) readPods() []providers.Found[*model.Facts] {
 	if looks && !r.recall() {
 		mark := r.memory.begin(r.at)
 		kit.Together(
-			func() { r.note(r.listContainers(), model.KindContainer) },
-			func() { r.note(r.listContainerIPs(), model.KindContainerIP) },
+			func() { r.note(r.listBalancers(r.config.Group, true), model.KindContainer) },
+			func() { r.note(r.listPublicIPs(r.config.Group), model.KindContainerIP) },
 			func() { r.note(r.listGateway(pathServices), model.KindRegistered, model.KindAttached) },
 			func() { r.note(r.listGateway(pathLocations), model.KindPods) },
 		)
@@ -44,20 +44,6 @@ func (r *read) readPods() []providers.Found[*model.Facts] {
 	}
 	return out
 }
-
-func (r *read) listContainers() error {
-	items, _, err := r.list(r.ctx, groupPath(r.config.SubscriptionOfNetwork(), r.config.Group, "loadBalancers"), networkVersion, nil)
-	if err != nil {
-		return fmt.Errorf("read load balancers: %w", err)
-	}
-	slices.SortFunc(items, byNameAndID)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.balancers = items
-	return nil
-}
-
-func (r *read) listContainerIPs() error { return r.listPublicIPs(r.config.Group) }
 
 // listGateway reads one of the gateway's lists. They are written without an etag check, so
 // nothing of them is sorted or left out.
