@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -81,25 +82,14 @@ func linkList() []annotations.Form[[]string] {
 // linkDetails are the keys that describe a private link service.
 func linkDetails(bag *annotations.Bag) []annotations.Origin {
 	var out []annotations.Origin
-	add := func(_ any, from annotations.Origin, ok bool) {
-		if ok {
-			out = append(out, from)
+	said := bag.Origins()
+	for _, name := range []string{
+		linkNameKey.Name, linkSubnetKey.Name, linkNamesKey.Name, linkVisibilityKey.Name, linkApprovalKey.Name, linkCountKey.Name, linkIPsKey.Name, linkProxyKey.Name,
+	} {
+		if i := slices.IndexFunc(said, func(o annotations.Origin) bool { return o.Key == name }); i >= 0 {
+			out = append(out, said[i])
 		}
 	}
-	for _, k := range []*annotations.Key[string]{linkNameKey, linkSubnetKey} {
-		v, from, ok := k.Lookup(bag)
-		add(v, from, ok)
-	}
-	for _, k := range []*annotations.Key[[]string]{linkNamesKey, linkVisibilityKey, linkApprovalKey} {
-		v, from, ok := k.Lookup(bag)
-		add(v, from, ok)
-	}
-	count, from, ok := linkCountKey.Lookup(bag)
-	add(count, from, ok)
-	ips, from, ok := linkIPsKey.Lookup(bag)
-	add(ips, from, ok)
-	proxy, from, ok := linkProxyKey.Lookup(bag)
-	add(proxy, from, ok)
 	return out
 }
 

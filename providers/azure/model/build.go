@@ -44,7 +44,7 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	b.problems = append(b.problems, validateService(b.in)...)
 	b.balancer()
 	if b.problems.Errors() {
-		return nil, b.distinct()
+		return nil, b.problems.Sorted()
 	}
 	b.entries.Group, b.entries.Balancer = b.in.Config.GroupOfBalancers(), b.lb
 	for _, family := range b.families {
@@ -55,11 +55,11 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	}
 	b.refuseTaken()
 	if b.problems.Errors() {
-		return nil, b.distinct()
+		return nil, b.problems.Sorted()
 	}
 	if b.recreate {
 		b.out.Resources = nil
-		return b.out, b.distinct()
+		return b.out, b.problems.Sorted()
 	}
 	if !b.leaveFirst() {
 		b.putEntries()
@@ -71,13 +71,13 @@ func (b *builder) stack() (*stack.Stack, annotations.Problems) {
 	}
 	b.access()
 	if b.problems.Errors() {
-		return nil, b.distinct()
+		return nil, b.problems.Sorted()
 	}
 	if b.awaitsMove() && b.in.Kind == Public {
-		return b.keepAddresses(), b.distinct()
+		return b.keepAddresses(), b.problems.Sorted()
 	}
 	b.out.Sort()
-	return b.out, b.distinct()
+	return b.out, b.problems.Sorted()
 }
 
 // builder is the state of one build.
@@ -109,8 +109,6 @@ func (b *builder) report(p ...annotations.Problem) { b.problems = append(b.probl
 func (b *builder) fail(key, value, message, legal string) {
 	b.report(annotations.ProblemOf(key, value, message, legal, annotations.Error))
 }
-
-func (b *builder) distinct() annotations.Problems { return b.problems.Sorted() }
 
 // found is a resource that was found and is proven to be the Service's own.
 func (b *builder) found(k stack.Key) (stack.Resource, bool) {

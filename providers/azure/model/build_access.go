@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/traffic"
 )
 
 // sourceInternet is the service tag for all addresses outside of the network.
@@ -30,7 +30,7 @@ type whoMay struct {
 // kubernetes-sigs/cloud-provider-azure:pkg/provider/loadbalancer/accesscontrol.go.
 func permittedClients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
 	all := slices.Concat(spec, allowed)
-	w := whoMay{tags: tags, ranges: mergeRanges(all), deny: denyAll && len(all) > 0}
+	w := whoMay{tags: tags, ranges: traffic.Union(all), deny: denyAll && len(all) > 0}
 	everybody := slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Bits() == 0 })
 	w.open = kind == Public && len(tags) == 0 && len(all) == 0 && !everybody
 	return w
@@ -43,34 +43,6 @@ func (w whoMay) needsRule(family corev1.IPFamily) bool { return w.deny || w.admi
 // Without one, the default rules of Azure let in the virtual network alone.
 func (w whoMay) admitsByRule(family corev1.IPFamily) bool {
 	return w.open || len(w.tags) > 0 || len(nodeports.OfFamily(w.ranges, family)) > 0
-}
-
-// mergeRanges leaves out ranges that others hold and puts neighbours together. What is
-// merged so far has neither, so one look at its end for each range is enough.
-func mergeRanges(in []netip.Prefix) []netip.Prefix {
-	sorted := slices.Clone(in)
-	slices.SortFunc(sorted, func(a, b netip.Prefix) int { return cmp.Or(a.Addr().Compare(b.Addr()), a.Bits()-b.Bits()) })
-	out := sorted[:0]
-	for _, p := range sorted {
-		if n := len(out); n > 0 && out[n-1].Overlaps(p) {
-			continue // the wider one of two is sorted first
-		}
-		out = append(out, p)
-		for n := len(out); n > 1 && areSiblings(out[n-2], out[n-1]); n = len(out) {
-			out = append(out[:n-2], parentPrefix(out[n-2]))
-		}
-	}
-	return out
-}
-
-// areSiblings reports whether two ranges are the halves of one.
-func areSiblings(a, b netip.Prefix) bool {
-	return a.Bits() == b.Bits() && a.Bits() > 0 && parentPrefix(a) == parentPrefix(b)
-}
-
-// parentPrefix returns the range of twice the size.
-func parentPrefix(p netip.Prefix) netip.Prefix {
-	return netip.PrefixFrom(p.Addr(), p.Bits()-1).Masked()
 }
 
 // access wants the entries of the security group.

@@ -161,16 +161,16 @@ func (b *builder) there(key *annotations.Key[string], exist []string) bool {
 // name, a prefix, an address; else the Service has its own public IP. Nil means that it
 // does not exist yet.
 func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *FoundIP, bool) {
-	if name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family); name != "" {
+	if name, key := b.perFamily(pipNameKey, pipNameV6Key, family); name != "" {
 		ip := b.facts.publicIP(group, name)
 		if ip == nil {
-			b.fail(key.either(pipNameKey.Name, pipNameV6Key.Name), name, "is no public IP of the resource group "+group, "the name of one that exists")
+			b.fail(key, name, "is no public IP of the resource group "+group, "the name of one that exists")
 			return "", nil, false
 		}
-		b.tellOtherIP(ip, family, key.either(pipNameKey.Name, pipNameV6Key.Name))
+		b.tellOtherIP(ip, family, key)
 		return ip.Name, ip, true
 	}
-	prefix, key := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
+	prefix, key := b.perFamily(pipPrefixKey, pipPrefixV6Key, family)
 	if wanted, asked := wantedIP(b.in, family); asked && prefix == "" {
 		return b.publicIPOfAddress(group, wanted, wantedBy(b.in, family))
 	}
@@ -180,7 +180,7 @@ func (b *builder) publicIP(group string, family corev1.IPFamily) (string, *Found
 		ip = nil // deleted since the facts were read
 	}
 	if prefix != "" {
-		b.tellOtherIP(ip, family, key.either(pipPrefixKey.Name, pipPrefixV6Key.Name))
+		b.tellOtherIP(ip, family, key)
 	}
 	return name, ip, true
 }
@@ -221,27 +221,13 @@ func isPublic(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !shared.Contains(a) && a != platform
 }
 
-// whichKey tells which of two keys gave a value.
-type whichKey bool
-
-func (k whichKey) either(first, second string) string {
-	if k {
-		return second
+// perFamily returns the value of the key of both families or of that of IPv6, and the name of
+// the key. A Service with IPv6 alone may use either.
+func (b *builder) perFamily(one, six *annotations.Key[string], family corev1.IPFamily) (value, key string) {
+	if value = six.Get(b.in.Values); family == corev1.IPv6Protocol && (b.dual() || value != "") {
+		return value, six.Name
 	}
-	return first
-}
-
-// perFamily picks between the key of both families and that of IPv6. A Service
-// with IPv6 alone may use either.
-func (b *builder) perFamily(one, six string, family corev1.IPFamily) (string, whichKey) {
-	switch {
-	case family != corev1.IPv6Protocol:
-		return one, false
-	case b.dual() || six != "":
-		return six, true
-	default:
-		return one, false
-	}
+	return one.Get(b.in.Values), one.Name
 }
 
 func (f *Facts) publicIP(group, name string) *FoundIP {

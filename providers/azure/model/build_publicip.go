@@ -35,7 +35,7 @@ func (b *builder) mine(ip FoundIP) bool {
 }
 
 func (b *builder) newPublicIP(group, name string, family corev1.IPFamily) {
-	prefix, _ := b.perFamily(pipPrefixKey.Get(b.in.Values), pipPrefixV6Key.Get(b.in.Values), family)
+	prefix, _ := b.perFamily(pipPrefixKey, pipPrefixV6Key, family)
 	spec := PublicIP{Group: group, Name: name, Version: string(family), Prefix: prefix, Tags: b.publicIPTags(nil)}
 	if b.in.Config.ExtendedLocation.Name == "" {
 		spec.Zones = b.facts.Zones

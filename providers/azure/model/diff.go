@@ -25,7 +25,7 @@ func balancerRules() map[stack.Kind]diff.Rule {
 			// One PUT writes all of it, so there are no parts.
 			Ignore: []string{"Group", "Balancer", "Pools", "Expect"},
 			Equal: map[string]diff.Equal{
-				"Frontends": sameFrontends, "Rules": sameRules, "Probes": sameProbes, "Tags": sameTagValues,
+				"Frontends": comparePointwise(sameFrontend), "Rules": comparePointwise(sameRule), "Probes": comparePointwise(sameProbe), "Tags": sameTagValues,
 			},
 			Clash:  diff.Returned,
 			Role:   diff.EntryPoint | diff.Port,
@@ -95,7 +95,7 @@ func otherRules() map[stack.Kind]diff.Rule {
 		KindLink: {
 			Immutable: []string{"On", "Frontend"},
 			Ignore:    []string{"Group", "Name", "Entries"},
-			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": sameLinkIPs, "Frontend": diff.SameFold},
+			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": comparePointwise(sameLinkIP), "Frontend": diff.SameFold},
 			Replace:   diff.DeleteFirst,
 			Restore:   true,
 			Clash:     diff.Returned,
@@ -180,16 +180,14 @@ func scaleSetBatch(r stack.Resource, _ plan.Action, _ string) string {
 
 func securityBatch(r stack.Resource, _ plan.Action, _ string) string { return "nsg/" + r.In.Name }
 
-// samePointwise compares sorted lists member by member.
-func samePointwise[T any](want, have any, same func(T, T) bool) bool {
-	w, _ := want.([]T)
-	h, _ := have.([]T)
-	return slices.EqualFunc(w, h, same)
+// comparePointwise compares sorted lists member by member.
+func comparePointwise[T any](same func(want, have T) bool) diff.Equal {
+	return func(want, have any) bool {
+		w, _ := want.([]T)
+		h, _ := have.([]T)
+		return slices.EqualFunc(w, h, same)
+	}
 }
-
-func sameFrontends(want, have any) bool { return samePointwise(want, have, sameFrontend) }
-func sameRules(want, have any) bool     { return samePointwise(want, have, sameRule) }
-func sameProbes(want, have any) bool    { return samePointwise(want, have, sameProbe) }
 
 // sameFrontend compares names and places. Whether an address was given or chosen
 // means nothing while it is the right one, and zones cannot change.
@@ -274,8 +272,6 @@ func samePlace(want, have any) bool {
 	return w == h
 }
 
-// sameLinkIPs: names of addresses follow from the name of the service, which
+// sameLinkIP: names of addresses follow from the name of the service, which
 // cannot change; which are given and which are dynamic is what counts.
-func sameLinkIPs(want, have any) bool {
-	return samePointwise(want, have, func(w, h LinkIP) bool { return w.Address == h.Address && w.Primary == h.Primary })
-}
+func sameLinkIP(w, h LinkIP) bool { return w.Address == h.Address && w.Primary == h.Primary }

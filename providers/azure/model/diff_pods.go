@@ -14,7 +14,7 @@ func podRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindContainer: {
 			Ignore: []string{"Group", "Name", "SKU"},
-			Equal:  map[string]diff.Equal{"Rules": sameContainerRules, "Pools": holdsPools},
+			Equal:  map[string]diff.Equal{"Rules": comparePointwise(sameContainerRule), "Pools": holdsPools},
 			Sticky: []string{"SKU"},
 			Clash:  diff.Returned,
 			Role:   diff.EntryPoint,
@@ -50,13 +50,11 @@ func podEdges() []diff.Edge {
 	}
 }
 
-// sameContainerRules compares what is written: Azure may fill in how flows are
+// sameContainerRule compares what is written: Azure may fill in how flows are
 // spread and whether they leave by the frontend, of which nothing is said.
-func sameContainerRules(want, have any) bool {
-	return samePointwise(want, have, func(w, h Rule) bool {
-		w.Distribution, w.NoSNAT = h.Distribution, h.NoSNAT
-		return sameRule(w, h)
-	})
+func sameContainerRule(w, h Rule) bool {
+	w.Distribution, w.NoSNAT = h.Distribution, h.NoSNAT
+	return sameRule(w, h)
 }
 
 // holdsPools reports whether the desired pools exist; other pools in the load balancer are

@@ -10,8 +10,8 @@ func judgeNew(in input) annotations.Problems {
 	}
 	b := &builder{in: in, families: in.Backends.Families}
 	for _, family := range in.Backends.Families {
-		name, _ := b.perFamily(pipNameKey.Get(v), pipNameV6Key.Get(v), family)
-		prefix, _ := b.perFamily(pipPrefixKey.Get(v), pipPrefixV6Key.Get(v), family)
+		name, _ := b.perFamily(pipNameKey, pipNameV6Key, family)
+		prefix, _ := b.perFamily(pipPrefixKey, pipPrefixV6Key, family)
 		if wanted, asked := wantedIP(in, family); asked && name+prefix == "" && !isPublic(wanted) {
 			b.report(noPublicAddress(wantedBy(in, family), wanted))
 		}

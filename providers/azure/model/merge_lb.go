@@ -208,10 +208,10 @@ func (g *lbMerge) putRules(rules []Rule) {
 	list := g.props().List(ListRules)
 	for _, want := range rules {
 		i := Named(list, want.Name)
-		if i < 0 {
-			list = append(list, Object{"name": want.Name})
-			i = len(list) - 1
-		} else if sameRule(want, ruleOf(list[i])) {
+		switch {
+		case i < 0:
+			list, i = append(list, Object{"name": want.Name}), len(list)
+		case sameRule(want, ruleOf(list[i])):
 			continue
 		}
 		g.fillRule(list[i].Make("properties"), want)
@@ -239,10 +239,10 @@ func (g *lbMerge) putProbes(probes []Probe) {
 	list := g.props().List(ListProbes)
 	for _, want := range probes {
 		i := Named(list, want.Name)
-		if i < 0 {
-			list = append(list, Object{"name": want.Name})
-			i = len(list) - 1
-		} else if sameProbe(want, probeOf(list[i])) {
+		switch {
+		case i < 0:
+			list, i = append(list, Object{"name": want.Name}), len(list)
+		case sameProbe(want, probeOf(list[i])):
 			continue
 		}
 		p := list[i].Make("properties")

@@ -24,39 +24,23 @@ func (g *lbMerge) fits(base string, rules []Rule, names map[string]string) error
 		}
 		return refuseFull("load balancer %s would have %d %s, more than the %d that it can have", g.Name, then, what, most)
 	}
-	frontends, others, sending, mine := 0, 0, 0, 0
-	for _, f := range g.props().List(ListFrontends) {
-		if !ownedBy(base, f.Text("name")) {
-			frontends++
-		}
-	}
-	nowFrontends := len(g.props().List(ListFrontends))
+	foreign := func(o Object) bool { return !ownedBy(base, o.Text("name")) }
+	fronts, now := g.props().List(ListFrontends), g.props().List(ListRules)
+	frontends := countIf(fronts, foreign)
 	for asked, name := range names {
 		if asked == lowerCase(name) {
 			frontends++
 		}
 	}
-	now := g.props().List(ListRules)
-	for _, r := range now {
-		toNodes := IsClusterPool(g.Cluster, PoolOf(r))
-		switch {
-		case !ownedBy(base, r.Text("name")):
-			others++
-			sending += countTrue(toNodes)
-		default:
-			mine += countTrue(toNodes)
-		}
+	err := cmp.Or(over("rules", len(now), countIf(now, foreign)+len(rules), mostRules), over("frontends", len(fronts), frontends, mostFrontends))
+	if err != nil || g.Config.PoolType != poolNIC {
+		return err
 	}
+	sends := func(o Object) bool { return IsClusterPool(g.Cluster, PoolOf(o)) }
 	nat := len(g.props().List(listNAT))
-	err := cmp.Or(over("rules", len(now), others+len(rules), mostRules), over("frontends", nowFrontends, frontends, mostFrontends))
-	if err == nil && g.Config.PoolType == poolNIC {
-		wanted := 0
-		for _, r := range rules {
-			wanted += countTrue(IsClusterPool(g.Cluster, r.Pool))
-		}
-		err = over("rules that send to the network interface of each node", nat+sending+mine, nat+sending+wanted, mostRulesNIC)
-	}
-	return err
+	others := nat + countIf(now, func(o Object) bool { return foreign(o) && sends(o) })
+	wanted := countIf(rules, func(r Rule) bool { return IsClusterPool(g.Cluster, r.Pool) })
+	return over("rules that send to the network interface of each node", nat+countIf(now, sends), others+wanted, mostRulesNIC)
 }
 
 // refuseFull returns a fault for a resource that cannot have more, whatever the quotas of the account.
@@ -66,9 +50,12 @@ func refuseFull(format string, args ...any) error {
 	return f
 }
 
-func countTrue(is bool) int {
-	if is {
-		return 1
+func countIf[T any](list []T, is func(T) bool) int {
+	n := 0
+	for _, e := range list {
+		if is(e) {
+			n++
+		}
 	}
-	return 0
+	return n
 }

@@ -224,20 +224,14 @@ func (g *nsgMerge) freePriority(deny bool) (int32, bool) {
 	for _, r := range g.rules {
 		taken[r.Props().number("priority")] = true
 	}
+	p, last, step := firstPriority, lastPriority, int32(1)
 	if deny {
-		for p := firstDeny; p >= firstPriority; p-- {
-			if !taken[p] {
-				return p, true
-			}
-		}
-		return 0, false
+		p, last, step = firstDeny, firstPriority, -1
 	}
-	for p := firstPriority; p <= lastPriority; p++ {
-		if !taken[p] {
-			return p, true
-		}
+	for taken[p] && p != last {
+		p += step
 	}
-	return 0, false
+	return p, !taken[p]
 }
 
 // fillContent writes what a rule's name stands for.

@@ -163,37 +163,33 @@ func denyName(family string) string { return denyPrefix + family }
 
 // Keys.
 
+// keyOf is the key of a resource whose name has parts.
+func keyOf(kind stack.Kind, parts ...string) stack.Key {
+	return stack.Key{Kind: kind, Name: lowerCase(strings.Join(parts, "/"))}
+}
+
 // BalancerKey is that of a load balancer.
-func BalancerKey(lb string) stack.Key { return stack.Key{Kind: KindBalancer, Name: lowerCase(lb)} }
+func BalancerKey(lb string) stack.Key { return keyOf(KindBalancer, lb) }
 
 // EntriesKey is that of what a Service has on a load balancer.
-func EntriesKey(lb string) stack.Key { return stack.Key{Kind: KindEntries, Name: lowerCase(lb)} }
+func EntriesKey(lb string) stack.Key { return keyOf(KindEntries, lb) }
 
 // PoolKey is that of a pool of addresses.
-func PoolKey(lb, pool string) stack.Key {
-	return stack.Key{Kind: KindPool, Name: lowerCase(lb + "/" + pool)}
-}
+func PoolKey(lb, pool string) stack.Key { return keyOf(KindPool, lb, pool) }
 
 // NICsKey is that of a pool of network interfaces.
-func NICsKey(lb, pool string) stack.Key {
-	return stack.Key{Kind: KindNICs, Name: lowerCase(lb + "/" + pool)}
-}
+func NICsKey(lb, pool string) stack.Key { return keyOf(KindNICs, lb, pool) }
 
 // ScaleSetKey is that of what a scale set says of a pool.
 func ScaleSetKey(lb, pool, scaleSetID string) stack.Key {
-	return stack.Key{Kind: KindScaleSet, Name: lowerCase(lb + "/" + pool + "/" + GroupOf(scaleSetID) + "/" + LastSegment(scaleSetID))}
+	return keyOf(KindScaleSet, lb, pool, GroupOf(scaleSetID), LastSegment(scaleSetID))
 }
 
 // PublicIPKey is that of a public IP.
-func PublicIPKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindPublicIP, Name: lowerCase(group + "/" + name)}
-}
-func bindingKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindBinding, Name: lowerCase(group + "/" + name)}
-}
-func securityKey(group, name string) stack.Key {
-	return stack.Key{Kind: KindSecurity, Name: lowerCase(group + "/" + name)}
-}
+func PublicIPKey(group, name string) stack.Key { return keyOf(KindPublicIP, group, name) }
+
+func bindingKey(group, name string) stack.Key  { return keyOf(KindBinding, group, name) }
+func securityKey(group, name string) stack.Key { return keyOf(KindSecurity, group, name) }
 func accessKey(rule, destination string) stack.Key {
 	return stack.Key{Kind: KindAccess, Name: rule + "/" + lowerCase(destination)}
 }
@@ -203,7 +199,7 @@ func LinkKey() stack.Key { return stack.Key{Kind: KindLink} }
 
 // PolicyKey is that of the network policy of a subnet.
 func PolicyKey(group, network, subnet string) stack.Key {
-	return stack.Key{Kind: KindPolicy, Name: lowerCase(group + "/" + network + "/" + subnet)}
+	return keyOf(KindPolicy, group, network, subnet)
 }
 
 // ARM ids. They are compared without case: ARM answers them in the case that the

@@ -40,22 +40,14 @@ func containerRuleName(protocol corev1.Protocol, port int32) string {
 
 // Keys.
 
-func containerKey(uid string) stack.Key {
-	return stack.Key{Kind: KindContainer, Name: ContainerName(uid)}
-}
-func containerIPKey(uid string) stack.Key {
-	return stack.Key{Kind: KindContainerIP, Name: ContainerIPName(uid)}
-}
+func containerKey(uid string) stack.Key   { return keyOf(KindContainer, ContainerName(uid)) }
+func containerIPKey(uid string) stack.Key { return keyOf(KindContainerIP, ContainerIPName(uid)) }
 func gatewayKey(c Config) stack.Key {
 	return stack.Key{Kind: KindGateway, Name: c.Group + "/" + GatewayName}
 }
-func registeredKey(uid string) stack.Key {
-	return stack.Key{Kind: KindRegistered, Name: ContainerName(uid)}
-}
-func attachedKey(uid string) stack.Key {
-	return stack.Key{Kind: KindAttached, Name: ContainerName(uid)}
-}
-func podsKey(uid string) stack.Key { return stack.Key{Kind: KindPods, Name: ContainerName(uid)} }
+func registeredKey(uid string) stack.Key { return keyOf(KindRegistered, ContainerName(uid)) }
+func attachedKey(uid string) stack.Key   { return keyOf(KindAttached, ContainerName(uid)) }
+func podsKey(uid string) stack.Key       { return keyOf(KindPods, ContainerName(uid)) }
 
 // ARM ids. The resource group is the cluster's, whatever the configuration says of
 // load balancers, as in the official controller.

@@ -124,13 +124,13 @@ func (b *builder) selected(m MultiBalancer) (fits, selects bool) {
 func (b *builder) pinned() (on, by string) {
 	for _, family := range b.families {
 		a, ok := wantedIP(b.in, family)
-		name, key := b.perFamily(pipNameKey.Get(b.in.Values), pipNameV6Key.Get(b.in.Values), family)
+		name, key := b.perFamily(pipNameKey, pipNameV6Key, family)
 		if !ok && name == "" {
 			continue
 		}
 		by = wantedBy(b.in, family)
 		if name != "" {
-			by = key.either(pipNameKey.Name, pipNameV6Key.Name)
+			by = key
 		}
 		for _, lb := range b.facts.Balancers {
 			for _, f := range lb.Frontends {
