@@ -1,16 +1,16 @@
 package aws
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 type callerXML struct {
-	Account string `xml:"Account"`
+	Account string
 	ARN     string `xml:"Arn"`
 	UserID  string `xml:"UserId"`
 }
@@ -35,7 +35,6 @@ const webIdentity = "AssumeRoleWithWebIdentity"
 func tokenService(opt Options) *query.Service {
 	return &query.Service{
 		Name: "sts", Version: "2011-06-15", Namespace: "https://sts.amazonaws.com/doc/2011-06-15/", Style: query.AWSQuery,
-		Writes: func(string) bool { return false },
 		Ops: map[string]query.Op{
 			"GetCallerIdentity": func(*query.Request) (any, error) {
 				return callerXML{opt.Account, "arn:aws:iam::" + opt.Account + ":user/simulator", "AIDASIMULATORSIMULATO"}, nil
@@ -47,74 +46,71 @@ func tokenService(opt Options) *query.Service {
 	}
 }
 
-// sessionPattern and rolePattern are the forms of both names of a session.
-// Source: service model; localstack/localstack:tests/aws/services/sts/test_sts.snapshot.json, recorded from AWS.
-var (
-	sessionPattern = regexp.MustCompile(`^[\w+=,.@-]*$`)
-	rolePattern    = regexp.MustCompile(`^arn:[^:]+:iam::\d{12}:role/.+$`)
-)
+// rolePattern is the form of a role's ARN.
+// Source: localstack/localstack:tests/aws/services/sts/test_sts.snapshot.json, recorded from AWS.
+var rolePattern = regexp.MustCompile(`^arn:[^:]+:iam::\d{12}:role/.+$`)
 
-// shortest and longest are how many seconds a session of a role can last; source: service model.
-const shortest, longest = 900, 43200
+// sessionInput is the members that both ways to assume a role have in common. Source: service
+// model, and for the name localstack/localstack:tests/aws/services/sts/test_sts.snapshot.json.
+type sessionInput struct {
+	Role     string `xml:"RoleArn" required:"true" length:"20..2048"`
+	Name     string `xml:"RoleSessionName" required:"true" length:"2..64" pattern:"^[\\w+=,.@-]*$"`
+	Duration int    `xml:"DurationSeconds" range:"900..43200"`
+}
 
-// newSession reads what both ways to assume a role have in common.
-func newSession(r *query.Request, required ...string) (roleXML, credentialsXML, error) {
-	in := lbkit.Read(r.Params)
-	in.Required(required...)
-	role := in.Need("RoleArn", lbkit.Length(20, 2048))
-	name := in.Need("RoleSessionName", lbkit.Length(2, 64), lbkit.Matches(sessionPattern))
-	lasts := in.Number("DurationSeconds", shortest, longest)
-	if err := in.Err(); err != nil {
-		return roleXML{}, credentialsXML{}, err
-	}
+// newSession makes a session of a role.
+func newSession(r *query.Request, in sessionInput) (roleXML, credentialsXML, error) {
+	role, name := in.Role, in.Name
 	if !rolePattern.MatchString(role) {
 		return roleXML{}, credentialsXML{}, query.Errorf("ValidationError", "%s is invalid", role)
-	}
-	duration := time.Hour
-	if lasts != nil {
-		duration = time.Duration(*lasts) * time.Second
 	}
 	// The session is of STS, and a path in the role's name is not part of it.
 	head, path, _ := strings.Cut(role, ":role/")
 	assumed := strings.Replace(head, ":iam:", ":sts:", 1) + ":assumed-role/" + path[strings.LastIndex(path, "/")+1:] + "/" + name
-	return roleXML{"AROASIMULATORSIMULATO:" + name, assumed}, temporaryCredentials(r.Now, duration), nil
+	return roleXML{"AROASIMULATORSIMULATO:" + name, assumed}, temporaryCredentials(r.Now, cmp.Or(in.Duration, 3600)), nil
 }
 
-func temporaryCredentials(now time.Time, lasts time.Duration) credentialsXML {
-	return credentialsXML{"ASIASIMULATORSIMULATO", "secret", "token", now.Add(lasts).Format(time.RFC3339)}
+func temporaryCredentials(now time.Time, seconds int) credentialsXML {
+	return credentialsXML{"ASIASIMULATORSIMULATO", "secret", "token", now.Add(time.Duration(seconds) * time.Second).Format(time.RFC3339)}
 }
 
 func assumeRole(r *query.Request) (any, error) {
-	role, keys, err := newSession(r)
+	var in sessionInput
+	if err := query.Decode(r.Params, &in); err != nil {
+		return nil, err
+	}
+	role, keys, err := newSession(r, in)
 	return struct {
-		Role        roleXML        `xml:"AssumedRoleUser"`
-		Credentials credentialsXML `xml:"Credentials"`
+		Role        roleXML `xml:"AssumedRoleUser"`
+		Credentials credentialsXML
 	}{role, keys}, err
 }
 
 // assumeRoleWithWebIdentity takes any token, as a Pod's service account has one.
 func assumeRoleWithWebIdentity(r *query.Request) (any, error) {
-	role, keys, err := newSession(r, "WebIdentityToken")
+	var in struct {
+		WebIdentityToken string `required:"true"`
+		sessionInput
+	}
+	if err := query.Decode(r.Params, &in); err != nil {
+		return nil, err
+	}
+	role, keys, err := newSession(r, in.sessionInput)
 	return struct {
-		Role        roleXML        `xml:"AssumedRoleUser"`
-		Credentials credentialsXML `xml:"Credentials"`
-		Subject     string         `xml:"SubjectFromWebIdentityToken"`
-		Audience    string         `xml:"Audience"`
-		Provider    string         `xml:"Provider"`
+		Role        roleXML `xml:"AssumedRoleUser"`
+		Credentials credentialsXML
+		Subject     string `xml:"SubjectFromWebIdentityToken"`
+		Audience    string
+		Provider    string
 	}{role, keys, "system:serviceaccount:kube-system:simulator", "sts.amazonaws.com", "arn:aws:iam::000000000000:oidc-provider/simulator"}, err
 }
 
 func getSessionToken(r *query.Request) (any, error) {
-	in := lbkit.Read(r.Params)
-	lasts := in.Number("DurationSeconds", shortest, 129600)
-	if err := in.Err(); err != nil {
+	var in struct {
+		DurationSeconds int `range:"900..129600"` // source: service model
+	}
+	if err := query.Decode(r.Params, &in); err != nil {
 		return nil, err
 	}
-	duration := 12 * time.Hour
-	if lasts != nil {
-		duration = time.Duration(*lasts) * time.Second
-	}
-	return struct {
-		Credentials credentialsXML `xml:"Credentials"`
-	}{temporaryCredentials(r.Now, duration)}, nil
+	return struct{ Credentials credentialsXML }{temporaryCredentials(r.Now, cmp.Or(in.DurationSeconds, 12*3600))}, nil
 }

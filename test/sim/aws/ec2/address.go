@@ -2,20 +2,18 @@ package ec2
 
 import (
 	"slices"
-
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 type addressXML struct {
-	ID          string  `xml:"allocationId"`
-	PublicIP    string  `xml:"publicIp"`
-	Domain      string  `xml:"domain"`
-	Border      string  `xml:"networkBorderGroup"`
-	Pool        string  `xml:"publicIpv4Pool"`
-	Association string  `xml:"associationId,omitempty"`
-	Interface   string  `xml:"networkInterfaceId,omitempty"`
-	Owner       string  `xml:"networkInterfaceOwnerId,omitempty"`
-	Tags        *tagSet `xml:"tagSet"`
+	ID          string   `xml:"allocationId"`
+	PublicIP    string   `xml:"publicIp"`
+	Domain      string   `xml:"domain"`
+	Border      string   `xml:"networkBorderGroup"`
+	Pool        string   `xml:"publicIpv4Pool"`
+	Association string   `xml:"associationId,omitempty"`
+	Interface   string   `xml:"networkInterfaceId,omitempty"`
+	Owner       string   `xml:"networkInterfaceOwnerId,omitempty"`
+	Tags        []tagXML `xml:"tagSet,omitempty"`
 }
 
 func addressProperties() properties[Address] {
@@ -51,14 +49,14 @@ func describeAddresses(c *call) (any, error) {
 		return nil, err
 	}
 	var out struct {
-		Addresses query.Items[addressXML] `xml:"addressesSet"`
+		Addresses []addressXML `xml:"addressesSet"`
 	}
 	for _, d := range objects {
 		x := addressXML{ID: d.ID, PublicIP: d.PublicIP, Domain: "vpc", Border: c.opt.Region, Pool: "amazon", Tags: c.tagsXML(d.ID)}
 		if user, ok := held[d.ID]; ok {
 			x.Association, x.Interface, x.Owner = ID("eipassoc", user+d.ID), ID("eni", user+d.ID), "amazon-elb"
 		}
-		out.Addresses.Item = append(out.Addresses.Item, x)
+		out.Addresses = append(out.Addresses, x)
 	}
 	return out, nil
 }

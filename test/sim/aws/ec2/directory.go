@@ -1,7 +1,6 @@
 package ec2
 
 import (
-	"slices"
 	"time"
 
 	"github.com/berth-lb/berth/test/sim/aws/network"
@@ -66,20 +65,6 @@ func (a *API) DefaultGroup(vpc string) (network.Group, bool) {
 	defer a.mu.RUnlock()
 	g, ok := a.st.groupNamed(vpc, defaultGroup)
 	return network.Group{ID: g.ID, Name: g.Name, VPC: g.VPC, Owner: a.opt.Account}, ok
-}
-
-// InstanceIDs lists the instances that are running, sorted.
-func (a *API) InstanceIDs() []string {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	var out []string
-	for _, i := range a.st.instances {
-		if i.State == "running" {
-			out = append(out, i.ID)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 func isVisible(g Group, now time.Time, delay time.Duration) bool {

@@ -72,10 +72,10 @@ func createSecurityGroup(c *call) (any, error) {
 	c.st.groups[g.ID] = g
 	c.setTags(g.ID, specs["security-group"])
 	return struct {
-		Return bool    `xml:"return"`
-		ID     string  `xml:"groupId"`
-		Tags   *tagSet `xml:"tagSet"`
-		ARN    string  `xml:"securityGroupArn"`
+		Return bool     `xml:"return"`
+		ID     string   `xml:"groupId"`
+		Tags   []tagXML `xml:"tagSet,omitempty"`
+		ARN    string   `xml:"securityGroupArn"`
 	}{true, g.ID, c.tagsXML(g.ID), c.arn("security-group", g.ID)}, nil
 }
 
@@ -136,15 +136,15 @@ func (c *call) groupInUse(id string) bool {
 }
 
 type groupXML struct {
-	ID          string                     `xml:"groupId"`
-	Name        string                     `xml:"groupName"`
-	Description string                     `xml:"groupDescription"`
-	VPC         string                     `xml:"vpcId"`
-	Owner       string                     `xml:"ownerId"`
-	ARN         string                     `xml:"securityGroupArn"`
-	Ingress     query.Items[permissionXML] `xml:"ipPermissions"`
-	Egress      query.Items[permissionXML] `xml:"ipPermissionsEgress"`
-	Tags        *tagSet                    `xml:"tagSet"`
+	ID          string          `xml:"groupId"`
+	Name        string          `xml:"groupName"`
+	Description string          `xml:"groupDescription"`
+	VPC         string          `xml:"vpcId"`
+	Owner       string          `xml:"ownerId"`
+	ARN         string          `xml:"securityGroupArn"`
+	Ingress     []permissionXML `xml:"ipPermissions"`
+	Egress      []permissionXML `xml:"ipPermissionsEgress"`
+	Tags        []tagXML        `xml:"tagSet,omitempty"`
 }
 
 func describeSecurityGroups(c *call) (any, error) {

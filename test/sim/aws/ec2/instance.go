@@ -2,8 +2,6 @@ package ec2
 
 import (
 	"slices"
-
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 // rootDevice is where the disk is that a machine boots from.
@@ -34,28 +32,28 @@ type reasonXML struct {
 
 // instanceXML has as many fields as the wire.
 type instanceXML struct {
-	ID         string                    `xml:"instanceId"`
-	Image      string                    `xml:"imageId"`
-	State      stateXML                  `xml:"instanceState"`
-	DNS        string                    `xml:"privateDnsName"`
-	PublicDNS  string                    `xml:"dnsName"`
-	Reason     string                    `xml:"reason"`
-	Type       string                    `xml:"instanceType"`
-	Launched   string                    `xml:"launchTime"`
-	Placement  placementXML              `xml:"placement"`
-	Monitoring statusXML                 `xml:"monitoring"`
-	Subnet     string                    `xml:"subnetId,omitempty"`
-	VPC        string                    `xml:"vpcId,omitempty"`
-	IP         string                    `xml:"privateIpAddress,omitempty"`
-	Groups     query.Items[groupRefXML]  `xml:"groupSet"`
-	StateWhy   *reasonXML                `xml:"stateReason"`
-	Arch       string                    `xml:"architecture"`
-	RootType   string                    `xml:"rootDeviceType"`
-	RootName   string                    `xml:"rootDeviceName"`
-	Virt       string                    `xml:"virtualizationType"`
-	Tags       *tagSet                   `xml:"tagSet"`
-	Hypervisor string                    `xml:"hypervisor"`
-	Interfaces query.Items[interfaceXML] `xml:"networkInterfaceSet"`
+	ID         string         `xml:"instanceId"`
+	Image      string         `xml:"imageId"`
+	State      stateXML       `xml:"instanceState"`
+	DNS        string         `xml:"privateDnsName"`
+	PublicDNS  string         `xml:"dnsName"`
+	Reason     string         `xml:"reason"`
+	Type       string         `xml:"instanceType"`
+	Launched   string         `xml:"launchTime"`
+	Placement  placementXML   `xml:"placement"`
+	Monitoring statusXML      `xml:"monitoring"`
+	Subnet     string         `xml:"subnetId,omitempty"`
+	VPC        string         `xml:"vpcId,omitempty"`
+	IP         string         `xml:"privateIpAddress,omitempty"`
+	Groups     []groupRefXML  `xml:"groupSet"`
+	StateWhy   *reasonXML     `xml:"stateReason"`
+	Arch       string         `xml:"architecture"`
+	RootType   string         `xml:"rootDeviceType"`
+	RootName   string         `xml:"rootDeviceName"`
+	Virt       string         `xml:"virtualizationType"`
+	Tags       []tagXML       `xml:"tagSet,omitempty"`
+	Hypervisor string         `xml:"hypervisor"`
+	Interfaces []interfaceXML `xml:"networkInterfaceSet"`
 }
 
 func (c *call) instanceXML(i Instance) instanceXML {
@@ -71,7 +69,7 @@ func (c *call) instanceXML(i Instance) instanceXML {
 	}
 	for n, eni := range c.interfacesOf(i.ID) {
 		ex := c.interfaceXML(eni).withinInstance()
-		x.Interfaces.Item = append(x.Interfaces.Item, ex)
+		x.Interfaces = append(x.Interfaces, ex)
 		if n == 0 {
 			x.Groups = ex.Groups
 		}
@@ -80,10 +78,10 @@ func (c *call) instanceXML(i Instance) instanceXML {
 }
 
 type reservationXML struct {
-	ID        string                   `xml:"reservationId"`
-	Owner     string                   `xml:"ownerId"`
-	Groups    query.Items[struct{}]    `xml:"groupSet"`
-	Instances query.Items[instanceXML] `xml:"instancesSet"`
+	ID        string        `xml:"reservationId"`
+	Owner     string        `xml:"ownerId"`
+	Groups    []struct{}    `xml:"groupSet"`
+	Instances []instanceXML `xml:"instancesSet"`
 }
 
 // visibleInstances leaves out what was terminated long ago.
@@ -102,11 +100,11 @@ func describeInstances(c *call) (any, error) {
 		return nil, err
 	}
 	out := struct {
-		Reservations query.Items[reservationXML] `xml:"reservationSet"`
-		Next         string                      `xml:"nextToken,omitempty"`
+		Reservations []reservationXML `xml:"reservationSet"`
+		Next         string           `xml:"nextToken,omitempty"`
 	}{Next: next}
 	at := map[string]int{}
-	list := &out.Reservations.Item
+	list := &out.Reservations
 	for _, i := range page {
 		n, ok := at[i.Reservation]
 		if !ok {
@@ -114,7 +112,7 @@ func describeInstances(c *call) (any, error) {
 			at[i.Reservation] = n
 			*list = append(*list, reservationXML{ID: i.Reservation, Owner: c.opt.Account})
 		}
-		(*list)[n].Instances.Item = append((*list)[n].Instances.Item, c.instanceXML(i))
+		(*list)[n].Instances = append((*list)[n].Instances, c.instanceXML(i))
 	}
 	return out, nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 // timeFormat is EC2's: milliseconds and a Z.
@@ -43,24 +41,24 @@ type interfaceAttachmentXML struct {
 }
 
 type interfaceXML struct {
-	ID          string                    `xml:"networkInterfaceId"`
-	Subnet      string                    `xml:"subnetId"`
-	VPC         string                    `xml:"vpcId"`
-	Zone        string                    `xml:"availabilityZone,omitempty"`
-	Description string                    `xml:"description"`
-	Owner       string                    `xml:"ownerId"`
-	Requester   string                    `xml:"requesterId,omitempty"`
-	Managed     *bool                     `xml:"requesterManaged"`
-	Status      string                    `xml:"status"`
-	MAC         string                    `xml:"macAddress"`
-	IP          string                    `xml:"privateIpAddress"`
-	DNS         string                    `xml:"privateDnsName,omitempty"`
-	Groups      query.Items[groupRefXML]  `xml:"groupSet"`
-	Attachment  *interfaceAttachmentXML   `xml:"attachment"`
-	IPs         query.Items[privateIPXML] `xml:"privateIpAddressesSet"`
-	IPv6s       query.Items[ipv6XML]      `xml:"ipv6AddressesSet"`
-	Type        string                    `xml:"interfaceType"`
-	Tags        *query.Items[tagXML]      `xml:"tagSet"`
+	ID          string                  `xml:"networkInterfaceId"`
+	Subnet      string                  `xml:"subnetId"`
+	VPC         string                  `xml:"vpcId"`
+	Zone        string                  `xml:"availabilityZone,omitempty"`
+	Description string                  `xml:"description"`
+	Owner       string                  `xml:"ownerId"`
+	Requester   string                  `xml:"requesterId,omitempty"`
+	Managed     *bool                   `xml:"requesterManaged"`
+	Status      string                  `xml:"status"`
+	MAC         string                  `xml:"macAddress"`
+	IP          string                  `xml:"privateIpAddress"`
+	DNS         string                  `xml:"privateDnsName,omitempty"`
+	Groups      []groupRefXML           `xml:"groupSet"`
+	Attachment  *interfaceAttachmentXML `xml:"attachment"`
+	IPs         []privateIPXML          `xml:"privateIpAddressesSet"`
+	IPv6s       []ipv6XML               `xml:"ipv6AddressesSet"`
+	Type        string                  `xml:"interfaceType"`
+	Tags        []tagXML                `xml:"tagSet,omitempty"`
 }
 
 // withinInstance leaves out what EC2 says in DescribeNetworkInterfaces only.
@@ -94,10 +92,10 @@ func PrivateDNS(region, ip string) string {
 
 func (c *call) privateDNS(ip string) string { return PrivateDNS(c.opt.Region, ip) }
 
-func (c *call) groupRefs(ids []string) query.Items[groupRefXML] {
-	var out query.Items[groupRefXML]
+func (c *call) groupRefs(ids []string) []groupRefXML {
+	var out []groupRefXML
 	for _, id := range ids {
-		out.Item = append(out.Item, groupRefXML{id, c.st.groups[id].Name})
+		out = append(out, groupRefXML{id, c.st.groups[id].Name})
 	}
 	return out
 }
@@ -106,10 +104,7 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 	x := interfaceXML{
 		ID: i.ID, Subnet: i.Subnet, VPC: i.VPC, Zone: i.Zone, Description: i.Description, Owner: c.opt.Account,
 		Requester: i.requester(), Managed: new(bool), Status: i.status(), MAC: i.MAC, IP: i.primaryIP(), DNS: c.privateDNS(i.primaryIP()),
-		Groups: c.groupRefs(i.Groups), Type: i.kind(),
-	}
-	if x.Tags = c.tagsXML(i.ID); x.Tags == nil {
-		x.Tags = &tagSet{}
+		Groups: c.groupRefs(i.Groups), Type: i.kind(), Tags: c.tagsShown(i.ID),
 	}
 	if i.Instance != "" {
 		x.Attachment = &interfaceAttachmentXML{
@@ -122,10 +117,10 @@ func (c *call) interfaceXML(i Interface) interfaceXML {
 		x.Attachment = &interfaceAttachmentXML{ID: i.attachment(), Owner: i.requester(), Index: 1, Status: "attached", Time: formatTime(i.Attached)}
 	}
 	for _, ip := range i.IPv6s {
-		x.IPv6s.Item = append(x.IPv6s.Item, ipv6XML{ip})
+		x.IPv6s = append(x.IPv6s, ipv6XML{ip})
 	}
 	for n, ip := range i.IPs {
-		x.IPs.Item = append(x.IPs.Item, privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0})
+		x.IPs = append(x.IPs, privateIPXML{IP: ip, DNS: c.privateDNS(ip), Primary: n == 0})
 	}
 	return x
 }

@@ -2,8 +2,6 @@ package ec2
 
 import (
 	"strconv"
-
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 // routes gives the local routes, which follow the VPC's blocks, and then the others.
@@ -33,25 +31,22 @@ type tableAssociationXML struct {
 }
 
 type tableXML struct {
-	ID           string                           `xml:"routeTableId"`
-	VPC          string                           `xml:"vpcId"`
-	Owner        string                           `xml:"ownerId"`
-	Routes       query.Items[routeXML]            `xml:"routeSet"`
-	Associations query.Items[tableAssociationXML] `xml:"associationSet"`
-	Propagating  query.Items[struct{}]            `xml:"propagatingVgwSet"`
-	Tags         query.Items[tagXML]              `xml:"tagSet"`
+	ID           string                `xml:"routeTableId"`
+	VPC          string                `xml:"vpcId"`
+	Owner        string                `xml:"ownerId"`
+	Routes       []routeXML            `xml:"routeSet"`
+	Associations []tableAssociationXML `xml:"associationSet"`
+	Propagating  []struct{}            `xml:"propagatingVgwSet"`
+	Tags         []tagXML              `xml:"tagSet"`
 }
 
 func (c *call) tableXML(t RouteTable) tableXML {
-	x := tableXML{ID: t.ID, VPC: t.VPC, Owner: c.opt.Account}
-	if tags := c.tagsXML(t.ID); tags != nil {
-		x.Tags = *tags
-	}
+	x := tableXML{ID: t.ID, VPC: t.VPC, Owner: c.opt.Account, Tags: c.tagsXML(t.ID)}
 	for _, r := range c.routes(t) {
-		x.Routes.Item = append(x.Routes.Item, routeXML{r.CIDR, r.IPv6CIDR, r.Gateway, "active", r.Origin})
+		x.Routes = append(x.Routes, routeXML{r.CIDR, r.IPv6CIDR, r.Gateway, "active", r.Origin})
 	}
 	for _, a := range t.Associations {
-		x.Associations.Item = append(x.Associations.Item, tableAssociationXML{a.ID, t.ID, a.Subnet, a.Main, statusXML{"associated"}})
+		x.Associations = append(x.Associations, tableAssociationXML{a.ID, t.ID, a.Subnet, a.Main, statusXML{"associated"}})
 	}
 	return x
 }

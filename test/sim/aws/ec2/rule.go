@@ -28,13 +28,13 @@ func authorizeIngress(c *call) (any, error) {
 	}
 	added := all[len(g.Ingress):]
 	out := struct {
-		Return bool                 `xml:"return"`
-		Rules  query.Items[ruleXML] `xml:"securityGroupRuleSet"`
+		Return bool      `xml:"return"`
+		Rules  []ruleXML `xml:"securityGroupRuleSet"`
 	}{Return: true}
 	for i := range added {
 		added[i].ID = c.st.newID("sgr")
 		c.setTags(added[i].ID, specs["security-group-rule"])
-		out.Rules.Item = append(out.Rules.Item, c.ruleXML(groupRule{Rule: added[i], group: g.ID}))
+		out.Rules = append(out.Rules, c.ruleXML(groupRule{Rule: added[i], group: g.ID}))
 	}
 	g.Ingress = all
 	c.st.groups[g.ID] = g
@@ -64,9 +64,9 @@ func revokeIngress(c *call) (any, error) {
 		return nil, err
 	}
 	out := struct {
-		Return  bool                    `xml:"return"`
-		Unknown query.Items[struct{}]   `xml:"unknownIpPermissionSet"`
-		Revoked query.Items[revokedXML] `xml:"revokedSecurityGroupRuleSet"`
+		Return  bool         `xml:"return"`
+		Unknown []struct{}   `xml:"unknownIpPermissionSet"`
+		Revoked []revokedXML `xml:"revokedSecurityGroupRuleSet"`
 	}{Return: true}
 	kept := slices.Clone(g.Ingress)
 	for _, w := range wanted {
@@ -75,13 +75,13 @@ func revokeIngress(c *call) (any, error) {
 			return nil, query.Errorf("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
 		}
 		x := c.ruleXML(groupRule{Rule: kept[at], group: g.ID})
-		out.Revoked.Item = append(out.Revoked.Item, revokedXML{
+		out.Revoked = append(out.Revoked, revokedXML{
 			ID: x.ID, Group: x.Group, Protocol: x.Protocol, From: x.From, To: x.To, CIDR: x.CIDR, IPv6CIDR: x.IPv6CIDR,
 			PrefixList: x.PrefixList, Referenced: kept[at].Group, Description: x.Description,
 		})
 		kept = slices.Delete(kept, at, at+1)
 	}
-	for _, r := range out.Revoked.Item {
+	for _, r := range out.Revoked {
 		c.st.drop(r.ID)
 	}
 	g.Ingress = kept

@@ -28,42 +28,42 @@ type prefixXML struct {
 }
 
 type permissionXML struct {
-	Protocol string                 `xml:"ipProtocol"`
-	From     *int                   `xml:"fromPort"`
-	To       *int                   `xml:"toPort"`
-	Groups   query.Items[pairXML]   `xml:"groups"`
-	Ranges   query.Items[rangeXML]  `xml:"ipRanges"`
-	Ranges6  query.Items[range6XML] `xml:"ipv6Ranges"`
-	Prefixes query.Items[prefixXML] `xml:"prefixListIds"`
+	Protocol string      `xml:"ipProtocol"`
+	From     *int        `xml:"fromPort"`
+	To       *int        `xml:"toPort"`
+	Groups   []pairXML   `xml:"groups"`
+	Ranges   []rangeXML  `xml:"ipRanges"`
+	Ranges6  []range6XML `xml:"ipv6Ranges"`
+	Prefixes []prefixXML `xml:"prefixListIds"`
 }
 
 // permissionsXML joins rules of equal protocol and ports into one permission,
 // as EC2 answers; permissions stand in the order of their first rules.
-func (c *call) permissionsXML(rules []Rule) query.Items[permissionXML] {
+func (c *call) permissionsXML(rules []Rule) []permissionXML {
 	type key struct {
 		protocol string
 		from, to int
 	}
 	index := map[key]int{}
-	var out query.Items[permissionXML]
+	var out []permissionXML
 	for _, r := range rules {
 		k := key{r.Protocol, r.From, r.To}
 		at, ok := index[k]
 		if !ok {
-			at = len(out.Item)
+			at = len(out)
 			index[k] = at
-			out.Item = append(out.Item, permissionXML{Protocol: r.Protocol, From: r.port(r.From), To: r.port(r.To)})
+			out = append(out, permissionXML{Protocol: r.Protocol, From: r.port(r.From), To: r.port(r.To)})
 		}
-		p := &out.Item[at]
+		p := &out[at]
 		switch {
 		case r.Group != "":
-			p.Groups.Item = append(p.Groups.Item, pairXML{c.opt.Account, r.Group, r.Description})
+			p.Groups = append(p.Groups, pairXML{c.opt.Account, r.Group, r.Description})
 		case r.CIDR != "":
-			p.Ranges.Item = append(p.Ranges.Item, rangeXML{r.CIDR, r.Description})
+			p.Ranges = append(p.Ranges, rangeXML{r.CIDR, r.Description})
 		case r.IPv6CIDR != "":
-			p.Ranges6.Item = append(p.Ranges6.Item, range6XML{r.IPv6CIDR, r.Description})
+			p.Ranges6 = append(p.Ranges6, range6XML{r.IPv6CIDR, r.Description})
 		default:
-			p.Prefixes.Item = append(p.Prefixes.Item, prefixXML{r.PrefixList, r.Description})
+			p.Prefixes = append(p.Prefixes, prefixXML{r.PrefixList, r.Description})
 		}
 	}
 	return out
@@ -95,7 +95,7 @@ type ruleXML struct {
 	PrefixList  string         `xml:"prefixListId,omitempty"`
 	Referenced  *referencedXML `xml:"referencedGroupInfo"`
 	Description string         `xml:"description,omitempty"`
-	Tags        *tagSet        `xml:"tagSet"`
+	Tags        []tagXML       `xml:"tagSet,omitempty"`
 }
 
 type revokedXML struct {

@@ -1,24 +1,22 @@
 package ec2
 
-import (
-	"github.com/berth-lb/berth/test/sim/aws/query"
-)
+import ()
 
 type subnetXML struct {
-	ID      string                `xml:"subnetId"`
-	ARN     string                `xml:"subnetArn"`
-	State   string                `xml:"state"`
-	Owner   string                `xml:"ownerId"`
-	VPC     string                `xml:"vpcId"`
-	CIDR    string                `xml:"cidrBlock,omitempty"`
-	CIDRs6  query.Items[cidr6XML] `xml:"ipv6CidrBlockAssociationSet"`
-	Free    int                   `xml:"availableIpAddressCount"`
-	Zone    string                `xml:"availabilityZone"`
-	ZoneID  string                `xml:"availabilityZoneId"`
-	Default bool                  `xml:"defaultForAz"`
-	Public  bool                  `xml:"mapPublicIpOnLaunch"`
-	Native  bool                  `xml:"ipv6Native"`
-	Tags    *tagSet               `xml:"tagSet"`
+	ID      string     `xml:"subnetId"`
+	ARN     string     `xml:"subnetArn"`
+	State   string     `xml:"state"`
+	Owner   string     `xml:"ownerId"`
+	VPC     string     `xml:"vpcId"`
+	CIDR    string     `xml:"cidrBlock,omitempty"`
+	CIDRs6  []cidr6XML `xml:"ipv6CidrBlockAssociationSet"`
+	Free    int        `xml:"availableIpAddressCount"`
+	Zone    string     `xml:"availabilityZone"`
+	ZoneID  string     `xml:"availabilityZoneId"`
+	Default bool       `xml:"defaultForAz"`
+	Public  bool       `xml:"mapPublicIpOnLaunch"`
+	Native  bool       `xml:"ipv6Native"`
+	Tags    []tagXML   `xml:"tagSet,omitempty"`
 }
 
 func (c *call) subnetXML(s Subnet) subnetXML {
@@ -28,7 +26,7 @@ func (c *call) subnetXML(s Subnet) subnetXML {
 		Native: s.CIDR == "", Tags: c.tagsShown(s.ID),
 	}
 	if s.IPv6CIDR != "" {
-		x.CIDRs6.Item = []cidr6XML{{ID: associationID("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
+		x.CIDRs6 = []cidr6XML{{ID: associationID("subnet-cidr-assoc", s.ID, s.IPv6CIDR), CIDR: s.IPv6CIDR, State: statusXML{"associated"}}}
 	}
 	return x
 }

@@ -22,28 +22,17 @@ type tagXML struct {
 	Value string `xml:"value"`
 }
 
-type tagSet = query.Items[tagXML]
-
 // tagsXML gives nil for a resource without tags: EC2 leaves the element out.
-func (c *call) tagsXML(id string) *tagSet {
-	tags := c.st.tags[id]
-	if len(tags) == 0 {
-		return nil
+func (c *call) tagsXML(id string) []tagXML {
+	var out []tagXML
+	for _, k := range slices.Sorted(maps.Keys(c.st.tags[id])) {
+		out = append(out, tagXML{k, c.st.tags[id][k]})
 	}
-	set := &tagSet{}
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		set.Item = append(set.Item, tagXML{k, tags[k]})
-	}
-	return set
+	return out
 }
 
 // tagsShown is tagsXML for the kinds that show an empty list as well.
-func (c *call) tagsShown(id string) *tagSet {
-	if set := c.tagsXML(id); set != nil {
-		return set
-	}
-	return &tagSet{}
-}
+func (c *call) tagsShown(id string) []tagXML { return append([]tagXML{}, c.tagsXML(id)...) }
 
 func checkTag(key, value string) error {
 	switch {

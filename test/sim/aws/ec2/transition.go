@@ -36,7 +36,7 @@ func changeState(between, final string, allowed []string) func(*call) (any, erro
 			}
 		}
 		var out struct {
-			Changes query.Items[changeXML] `xml:"instancesSet"`
+			Changes []changeXML `xml:"instancesSet"`
 		}
 		for _, i := range list {
 			change := changeXML{i.ID, stateOf(between), stateOf(i.State)}
@@ -45,7 +45,7 @@ func changeState(between, final string, allowed []string) func(*call) (any, erro
 			} else {
 				c.move(i, final)
 			}
-			out.Changes.Item = append(out.Changes.Item, change)
+			out.Changes = append(out.Changes, change)
 		}
 		return out, nil
 	}

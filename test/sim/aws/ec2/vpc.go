@@ -1,8 +1,6 @@
 package ec2
 
-import (
-	"github.com/berth-lb/berth/test/sim/aws/query"
-)
+import ()
 
 type statusXML struct {
 	State string `xml:"state"`
@@ -23,16 +21,16 @@ type cidr6XML struct {
 }
 
 type vpcXML struct {
-	ID      string                 `xml:"vpcId"`
-	Owner   string                 `xml:"ownerId"`
-	State   string                 `xml:"state"`
-	CIDR    string                 `xml:"cidrBlock"`
-	CIDRs   query.Items[cidrXML]   `xml:"cidrBlockAssociationSet"`
-	CIDRs6  *query.Items[cidr6XML] `xml:"ipv6CidrBlockAssociationSet"`
-	DHCP    string                 `xml:"dhcpOptionsId"`
-	Tenancy string                 `xml:"instanceTenancy"`
-	Default bool                   `xml:"isDefault"`
-	Tags    *tagSet                `xml:"tagSet"`
+	ID      string     `xml:"vpcId"`
+	Owner   string     `xml:"ownerId"`
+	State   string     `xml:"state"`
+	CIDR    string     `xml:"cidrBlock"`
+	CIDRs   []cidrXML  `xml:"cidrBlockAssociationSet"`
+	CIDRs6  []cidr6XML `xml:"ipv6CidrBlockAssociationSet,omitempty"`
+	DHCP    string     `xml:"dhcpOptionsId"`
+	Tenancy string     `xml:"instanceTenancy"`
+	Default bool       `xml:"isDefault"`
+	Tags    []tagXML   `xml:"tagSet,omitempty"`
 }
 
 func associationID(prefix, owner, cidr string) string { return ID(prefix, owner+"/"+cidr) }
@@ -42,11 +40,11 @@ func (c *call) vpcXML(v VPC) vpcXML {
 		ID: v.ID, Owner: c.opt.Account, State: "available", CIDR: v.CIDR, DHCP: ID("dopt", "default"),
 		Tenancy: "default", Default: v.Default, Tags: c.tagsShown(v.ID),
 	}
-	x.CIDRs.Item = []cidrXML{{associationID("vpc-cidr-assoc", v.ID, v.CIDR), v.CIDR, statusXML{"associated"}}}
+	x.CIDRs = []cidrXML{{associationID("vpc-cidr-assoc", v.ID, v.CIDR), v.CIDR, statusXML{"associated"}}}
 	if v.IPv6CIDR != "" {
-		x.CIDRs6 = &query.Items[cidr6XML]{Item: []cidr6XML{{
+		x.CIDRs6 = []cidr6XML{{
 			associationID("vpc-cidr-assoc", v.ID, v.IPv6CIDR), v.IPv6CIDR, statusXML{"associated"}, c.opt.Region, "Amazon",
-		}}}
+		}}
 	}
 	return x
 }

@@ -18,15 +18,15 @@ func (c *call) zoneID(name string) string {
 }
 
 type zoneXML struct {
-	OptIn    string                `xml:"optInStatus"`
-	Messages query.Items[struct{}] `xml:"messageSet"`
-	Region   string                `xml:"regionName"`
-	Name     string                `xml:"zoneName"`
-	ID       string                `xml:"zoneId"`
-	Group    string                `xml:"groupName"`
-	Border   string                `xml:"networkBorderGroup"`
-	Type     string                `xml:"zoneType"`
-	State    string                `xml:"zoneState"`
+	OptIn    string     `xml:"optInStatus"`
+	Messages []struct{} `xml:"messageSet"`
+	Region   string     `xml:"regionName"`
+	Name     string     `xml:"zoneName"`
+	ID       string     `xml:"zoneId"`
+	Group    string     `xml:"groupName"`
+	Border   string     `xml:"networkBorderGroup"`
+	Type     string     `xml:"zoneType"`
+	State    string     `xml:"zoneState"`
 }
 
 func describeAvailabilityZones(c *call) (any, error) {

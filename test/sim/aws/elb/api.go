@@ -44,47 +44,42 @@ func New(dir network.Directory, opt Options) *API {
 	return &API{api, opt}
 }
 
-// call is one operation at work: its parameters, its time, and the state under lock.
+// call is one operation at work: its time, and the state under lock.
 type call struct {
-	*lbkit.Reader
 	*API
 	now time.Time
 }
 
-func newOperations() lbkit.Operations[*call] {
-	return lbkit.Operations[*call]{
-		Reads: map[string]func(*call) (any, error){
-			"DescribeAccountLimits":          describeLimits,
-			"DescribeInstanceHealth":         describeInstanceHealth,
-			"DescribeLoadBalancerAttributes": describeAttributes,
-			"DescribeLoadBalancerPolicies":   describePolicies,
-			"DescribeLoadBalancers":          describeLoadBalancers,
-			"DescribeTags":                   describeTags,
-		},
-		Writes: map[string]func(*call) (any, error){
-			"AddTags":                                 addTags,
-			"ApplySecurityGroupsToLoadBalancer":       applySecurityGroups,
-			"AttachLoadBalancerToSubnets":             attachSubnets,
-			"ConfigureHealthCheck":                    configureHealthCheck,
-			"CreateLoadBalancer":                      createLoadBalancer,
-			"CreateLoadBalancerListeners":             createListeners,
-			"CreateLoadBalancerPolicy":                createPolicy,
-			"DeleteLoadBalancer":                      deleteLoadBalancer,
-			"DeleteLoadBalancerListeners":             deleteListeners,
-			"DeleteLoadBalancerPolicy":                deletePolicy,
-			"DeregisterInstancesFromLoadBalancer":     deregisterInstances,
-			"DetachLoadBalancerFromSubnets":           detachSubnets,
-			"ModifyLoadBalancerAttributes":            modifyAttributes,
-			"RegisterInstancesWithLoadBalancer":       registerInstances,
-			"SetLoadBalancerListenerSSLCertificate":   setListenerCertificate,
-			"SetLoadBalancerPoliciesForBackendServer": setBackendPolicies,
-			"SetLoadBalancerPoliciesOfListener":       setListenerPolicies,
-		},
+func newOperations() map[string]lbkit.Op[*call] {
+	return map[string]lbkit.Op[*call]{
+		"AddTags":                                 lbkit.On(addTags),
+		"ApplySecurityGroupsToLoadBalancer":       lbkit.On(applySecurityGroups),
+		"AttachLoadBalancerToSubnets":             lbkit.On(attachSubnets),
+		"ConfigureHealthCheck":                    lbkit.On(configureHealthCheck),
+		"CreateLoadBalancer":                      lbkit.Plain(createLoadBalancer),
+		"CreateLoadBalancerListeners":             lbkit.On(createListeners),
+		"CreateLoadBalancerPolicy":                lbkit.On(createPolicy),
+		"DeleteLoadBalancer":                      lbkit.Plain(deleteLoadBalancer),
+		"DeleteLoadBalancerListeners":             lbkit.On(deleteListeners),
+		"DeleteLoadBalancerPolicy":                lbkit.On(deletePolicy),
+		"DeregisterInstancesFromLoadBalancer":     lbkit.On(deregisterInstances),
+		"DescribeAccountLimits":                   lbkit.Plain(describeLimits),
+		"DescribeInstanceHealth":                  lbkit.On(describeInstanceHealth),
+		"DescribeLoadBalancerAttributes":          lbkit.On(describeAttributes),
+		"DescribeLoadBalancerPolicies":            lbkit.Plain(describePolicies),
+		"DescribeLoadBalancers":                   lbkit.Plain(describeLoadBalancers),
+		"DescribeTags":                            lbkit.On(describeTags),
+		"DetachLoadBalancerFromSubnets":           lbkit.On(detachSubnets),
+		"ModifyLoadBalancerAttributes":            lbkit.On(modifyAttributes),
+		"RegisterInstancesWithLoadBalancer":       lbkit.On(registerInstances),
+		"SetLoadBalancerListenerSSLCertificate":   lbkit.On(setListenerCertificate),
+		"SetLoadBalancerPoliciesForBackendServer": lbkit.On(setBackendPolicies),
+		"SetLoadBalancerPoliciesOfListener":       lbkit.On(setListenerPolicies),
 	}
 }
 
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
 	about := &query.Service{Name: "elb", Version: "2012-06-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
-	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call { return &call{r, a, now} })
+	return lbkit.Serve(a.API, about, newOperations(), func(now time.Time) *call { return &call{a, now} })
 }

@@ -1,7 +1,6 @@
 package elb
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -9,33 +8,41 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
+// attributes is what is taken, kept and answered.
 type attributes struct {
-	CrossZoneLoadBalancing *crossZone           `xml:",omitempty"`
-	AccessLog              *accessLog           `xml:",omitempty"`
-	ConnectionDraining     *draining            `xml:",omitempty"`
-	ConnectionSettings     *settings            `xml:",omitempty"`
-	AdditionalAttributes   *additionalAttribute `xml:"AdditionalAttributes>member,omitempty"`
+	CrossZoneLoadBalancing *crossZone            `xml:",omitempty"`
+	AccessLog              *accessLog            `xml:",omitempty"`
+	ConnectionDraining     *draining             `xml:",omitempty"`
+	ConnectionSettings     *settings             `xml:",omitempty"`
+	AdditionalAttributes   []additionalAttribute `xml:",omitempty"`
 }
 
-type crossZone struct{ Enabled bool }
+type crossZone struct {
+	Enabled bool `required:"true"`
+}
 
 type accessLog struct {
-	Enabled        bool
+	Enabled        bool   `required:"true"`
 	S3BucketName   string `xml:",omitempty"`
-	EmitInterval   int    `xml:",omitempty"`
+	EmitInterval   int    `xml:",omitempty" range:"5..60"`
 	S3BucketPrefix string `xml:",omitempty"`
 }
 
 type draining struct {
-	Enabled bool
-	Timeout int `xml:",omitempty"`
+	Enabled bool `required:"true"`
+	Timeout int  `xml:",omitempty" range:"1..3600"`
 }
 
-type settings struct{ IdleTimeout int }
+// settings takes what the guide says, up to 4000, as the service does; the service model still
+// says 3600.
+type settings struct {
+	IdleTimeout int `required:"true" range:"1..4000"`
+}
 
 // additionalAttribute is the only one there is: the desync mitigation mode.
 type additionalAttribute struct {
-	Key, Value string
+	Key   string `pattern:"^[a-zA-Z0-9.]+$" length:"0..256"`
+	Value string `pattern:"^[a-zA-Z0-9.]+$" length:"0..256"`
 }
 
 const desyncKey = "elb.http.desyncmitigationmode"
@@ -48,76 +55,32 @@ func defaultAttributes() attributes {
 		AccessLog:              &accessLog{},
 		ConnectionDraining:     &draining{Timeout: 300},
 		ConnectionSettings:     &settings{IdleTimeout: 60},
-		AdditionalAttributes:   &additionalAttribute{desyncKey, "defensive"},
+		AdditionalAttributes:   []additionalAttribute{{desyncKey, "defensive"}},
 	}
 }
 
-func describeAttributes(c *call) (any, error) {
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+func describeAttributes(_ *call, lb *loadBalancer, _ ofBalancer) (any, error) {
 	return struct{ LoadBalancerAttributes attributes }{lb.Attributes}, nil
 }
 
-func modifyAttributes(c *call) (any, error) {
-	c.Required("LoadBalancerAttributes")
-	var change attributes
-	if r := c.Within("LoadBalancerAttributes"); r != nil {
-		change = readAttributes(r)
-	}
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+type modifyAttributesInput struct {
+	LoadBalancerAttributes attributes `required:"true"`
+	ofBalancer
+}
+
+func modifyAttributes(_ *call, lb *loadBalancer, in modifyAttributesInput) (any, error) {
+	change := in.LoadBalancerAttributes
 	if err := change.check(); err != nil {
 		return nil, err
 	}
 	if change.ConnectionDraining != nil && change.ConnectionDraining.Timeout == 0 {
 		change.ConnectionDraining.Timeout = lb.Attributes.ConnectionDraining.Timeout
 	}
-	lb.Attributes.merge(change)
+	lbkit.Overlay(&lb.Attributes, change)
 	return struct {
 		LoadBalancerName       string
 		LoadBalancerAttributes attributes
 	}{lb.Name, change}, nil
-}
-
-func readAttributes(r *lbkit.Reader) attributes {
-	var a attributes
-	enabled := func(s *lbkit.Reader) bool {
-		s.Required("Enabled")
-		v := s.Flag("Enabled")
-		return v != nil && *v
-	}
-	if s := r.Within("CrossZoneLoadBalancing"); s != nil {
-		a.CrossZoneLoadBalancing = &crossZone{enabled(s)}
-	}
-	if s := r.Within("AccessLog"); s != nil {
-		a.AccessLog = &accessLog{Enabled: enabled(s), S3BucketName: s.Str("S3BucketName"), S3BucketPrefix: s.Str("S3BucketPrefix")}
-		if n := s.Number("EmitInterval", 5, 60); n != nil {
-			a.AccessLog.EmitInterval = *n
-		}
-	}
-	if s := r.Within("ConnectionDraining"); s != nil {
-		a.ConnectionDraining = &draining{Enabled: enabled(s)}
-		if n := s.Number("Timeout", 1, 3600); n != nil {
-			a.ConnectionDraining.Timeout = *n
-		}
-	}
-	if s := r.Within("ConnectionSettings"); s != nil {
-		s.Required("IdleTimeout")
-		a.ConnectionSettings = &settings{}
-		// The guide says 4000, the service model still 3600; the service takes 4000.
-		if n := s.Number("IdleTimeout", 1, 4000); n != nil {
-			a.ConnectionSettings.IdleTimeout = *n
-		}
-	}
-	word := lbkit.Matches(regexp.MustCompile(`^[a-zA-Z0-9.]+$`))
-	r.Each("AdditionalAttributes", func(e *lbkit.Reader) {
-		a.AdditionalAttributes = &additionalAttribute{e.Text("Key", word, lbkit.Length(0, 256)), e.Text("Value", word, lbkit.Length(0, 256))}
-	})
-	return a
 }
 
 func (a attributes) check() error {
@@ -132,7 +95,7 @@ func (a attributes) check() error {
 			l.EmitInterval = 60
 		}
 	}
-	if x := a.AdditionalAttributes; x != nil {
+	for _, x := range a.AdditionalAttributes {
 		if x.Key != desyncKey {
 			return query.Errorf("LoadBalancerAttributeNotFound", "Load balancer attribute '%s' does not exist", x.Key)
 		}
@@ -141,23 +104,4 @@ func (a attributes) check() error {
 		}
 	}
 	return nil
-}
-
-// merge takes over the parts that a change carries.
-func (a *attributes) merge(change attributes) {
-	if change.CrossZoneLoadBalancing != nil {
-		a.CrossZoneLoadBalancing = change.CrossZoneLoadBalancing
-	}
-	if l := change.AccessLog; l != nil {
-		a.AccessLog = l
-	}
-	if change.ConnectionDraining != nil {
-		a.ConnectionDraining = change.ConnectionDraining
-	}
-	if change.ConnectionSettings != nil {
-		a.ConnectionSettings = change.ConnectionSettings
-	}
-	if change.AdditionalAttributes != nil {
-		a.AdditionalAttributes = change.AdditionalAttributes
-	}
 }

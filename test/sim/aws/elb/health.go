@@ -15,31 +15,13 @@ func defaultHealth(instancePort int) healthCheck {
 	}
 }
 
-func configureHealthCheck(c *call) (any, error) {
-	c.Required("HealthCheck")
-	var h healthCheck
-	if r := c.Within("HealthCheck"); r != nil {
-		r.Required("Interval", "Timeout", "UnhealthyThreshold", "HealthyThreshold")
-		h.Target = r.Need("Target")
-		for _, f := range []struct {
-			name   string
-			to     *int
-			lo, hi int
-		}{
-			{"Interval", &h.Interval, 5, 300},
-			{"Timeout", &h.Timeout, 2, 60},
-			{"UnhealthyThreshold", &h.UnhealthyThreshold, 2, 10},
-			{"HealthyThreshold", &h.HealthyThreshold, 2, 10},
-		} {
-			if n := r.Number(f.name, f.lo, f.hi); n != nil {
-				*f.to = *n
-			}
-		}
-	}
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+type configureHealthCheckInput struct {
+	HealthCheck healthCheck `required:"true"`
+	ofBalancer
+}
+
+func configureHealthCheck(_ *call, lb *loadBalancer, in configureHealthCheckInput) (any, error) {
+	h := in.HealthCheck
 	if err := checkTarget(h.Target); err != nil {
 		return nil, err
 	}

@@ -4,18 +4,14 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-type instanceList struct {
-	Instances query.Members[registration]
-}
+type instanceList struct{ Instances []registration }
 
-func (c *call) instanceIDs() []string {
-	var ids []string
-	c.Each("Instances", func(e *lbkit.Reader) { ids = append(ids, e.Str("InstanceId")) })
-	return ids
+type changeInstancesInput struct {
+	Instances []registration `required:"true"`
+	ofBalancer
 }
 
 var instanceID = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
@@ -27,18 +23,13 @@ func unknownInstance(id string) error {
 	return query.Errorf("InvalidInstance", "Could not find EC2 instance %s.", id)
 }
 
-func registerInstances(c *call) (any, error) {
-	c.Required("Instances")
-	ids := c.instanceIDs()
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+func registerInstances(c *call, lb *loadBalancer, in changeInstancesInput) (any, error) {
 	all, there := slices.Clone(lb.Instances), map[string]bool{}
 	for _, r := range all {
 		there[r.ID] = true
 	}
-	for _, id := range ids {
+	for _, r := range in.Instances {
+		id := r.ID
 		in, ok := c.Dir.Instance(id)
 		switch {
 		case !ok || in.State == "terminated" || in.State == "shutting-down":
@@ -55,59 +46,52 @@ func registerInstances(c *call) (any, error) {
 		return nil, query.Errorf("InvalidInstance", "Exceeded the limit of %d registered instances", c.opt.Limits.Instances)
 	}
 	lb.Instances = all
-	return instanceList{query.Members[registration]{Member: all}}, nil
+	return instanceList{all}, nil
 }
 
-func deregisterInstances(c *call) (any, error) {
-	c.Required("Instances")
-	ids := c.instanceIDs()
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if _, ok := c.Dir.Instance(id); !ok && !lb.registered(id) {
-			return nil, unknownInstance(id)
+func deregisterInstances(c *call, lb *loadBalancer, in changeInstancesInput) (any, error) {
+	for _, r := range in.Instances {
+		if _, ok := c.Dir.Instance(r.ID); !ok && !lb.registered(r.ID) {
+			return nil, unknownInstance(r.ID)
 		}
 	}
-	lb.Instances = slices.DeleteFunc(slices.Clone(lb.Instances), func(r registration) bool { return slices.Contains(ids, r.ID) })
-	return instanceList{query.Members[registration]{Member: lb.Instances}}, nil
+	lb.Instances = slices.DeleteFunc(slices.Clone(lb.Instances), func(r registration) bool {
+		return slices.ContainsFunc(in.Instances, func(o registration) bool { return o.ID == r.ID })
+	})
+	return instanceList{lb.Instances}, nil
 }
 
 type instanceState struct {
-	InstanceId  string //nolint:revive // The name is the element of the answer.
+	ID          string `xml:"InstanceId"`
 	State       string
 	ReasonCode  string
 	Description string
+}
+
+type describeInstanceHealthInput struct {
+	Instances []registration
+	ofBalancer
 }
 
 // describeInstanceHealth tells running instances from others: nothing listens here that
 // a check could ask.
 // Source: Elastic Load Balancing API 2012-06-01, DescribeInstanceHealth and InstanceState;
 // Classic Load Balancers guide, "troubleshoot: registering instances".
-func describeInstanceHealth(c *call) (any, error) {
-	asked := c.instanceIDs()
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		InstanceStates query.Members[instanceState]
-	}
+func describeInstanceHealth(c *call, lb *loadBalancer, in describeInstanceHealthInput) (any, error) {
+	asked := in.Instances
 	if len(asked) == 0 {
-		for _, r := range lb.Instances {
-			asked = append(asked, r.ID)
-		}
+		asked = lb.Instances
 	}
-	for _, id := range asked {
-		if !lb.registered(id) {
-			return nil, unknownInstance(id)
+	var out struct{ InstanceStates []instanceState }
+	for _, r := range asked {
+		if !lb.registered(r.ID) {
+			return nil, unknownInstance(r.ID)
 		}
-		s := instanceState{InstanceId: id, State: "InService", ReasonCode: "N/A", Description: "N/A"}
-		if in, _ := c.Dir.Instance(id); in.State != "running" {
-			s = instanceState{InstanceId: id, State: "OutOfService", ReasonCode: "Instance", Description: "Instance is in stopped state."}
+		s := instanceState{ID: r.ID, State: "InService", ReasonCode: "N/A", Description: "N/A"}
+		if in, _ := c.Dir.Instance(r.ID); in.State != "running" {
+			s = instanceState{ID: r.ID, State: "OutOfService", ReasonCode: "Instance", Description: "Instance is in stopped state."}
 		}
-		out.InstanceStates.Member = append(out.InstanceStates.Member, s)
+		out.InstanceStates = append(out.InstanceStates, s)
 	}
 	return out, nil
 }

@@ -2,34 +2,27 @@ package elb
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// readListeners reads the list; protocols become upper case, as the API returns them.
-func (c *call) readListeners() []*listener {
+// createListenersInput is the members of a call on listeners.
+type createListenersInput struct {
+	Listeners []listenerSettings `required:"true"`
+	ofBalancer
+}
+
+// newListeners makes listeners; protocols become upper case, as the API returns them.
+func newListeners(given []listenerSettings) []*listener {
 	var out []*listener
-	c.Each("Listeners", func(e *lbkit.Reader) {
-		e.Required("LoadBalancerPort", "InstancePort")
-		l := &listener{
-			Protocol:         strings.ToUpper(e.Need("Protocol")),
-			InstanceProtocol: strings.ToUpper(e.Str("InstanceProtocol")),
-			Certificate:      e.Str("SSLCertificateId"),
-		}
-		if n := e.Number("LoadBalancerPort", 1, 65535); n != nil {
-			l.Port = *n
-		}
-		if n := e.Number("InstancePort", 1, 65535); n != nil {
-			l.InstancePort = *n
-		}
+	for _, l := range given {
+		l.Protocol, l.InstanceProtocol = strings.ToUpper(l.Protocol), strings.ToUpper(l.InstanceProtocol)
 		if l.InstanceProtocol == "" {
 			l.InstanceProtocol = defaultInstanceProtocol(l.Protocol)
 		}
-		out = append(out, l)
-	})
+		out = append(out, &listener{listenerSettings: l})
+	}
 	return out
 }
 
@@ -48,11 +41,6 @@ func defaultInstanceProtocol(protocol string) string {
 func usesTLS(protocol string) bool { return protocol == "HTTPS" || protocol == "SSL" }
 
 func layer7(protocol string) bool { return protocol == "HTTP" || protocol == "HTTPS" }
-
-func (l *listener) same(o *listener) bool {
-	return l.Protocol == o.Protocol && l.InstanceProtocol == o.InstanceProtocol &&
-		l.InstancePort == o.InstancePort && l.Certificate == o.Certificate
-}
 
 func (c *call) checkListener(l *listener) error {
 	for _, p := range []string{l.Protocol, l.InstanceProtocol} {
@@ -95,7 +83,7 @@ func (c *call) addListeners(lb *loadBalancer, add []*listener) error {
 			return err
 		}
 		if old := at(l.Port); old != nil {
-			if !old.same(l) {
+			if old.listenerSettings != l.listenerSettings {
 				return query.Errorf("DuplicateListener",
 					"A listener already exists for %s with LoadBalancerPort %d, but with a different InstancePort, Protocol, or SSLCertificateId", lb.Name, l.Port)
 			}
@@ -109,7 +97,7 @@ func (c *call) addListeners(lb *loadBalancer, add []*listener) error {
 		}
 		if usesTLS(l.Protocol) {
 			negotiation = true
-			l.Policies.Member = []string{defaultSSLPolicy}
+			l.Policies = []string{defaultSSLPolicy}
 		}
 		all = append(all, l)
 	}
@@ -123,60 +111,53 @@ func (c *call) addListeners(lb *loadBalancer, add []*listener) error {
 	return nil
 }
 
-func createListeners(c *call) (any, error) {
-	c.Required("Listeners")
-	add := c.readListeners()
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	if len(add) == 0 {
+func createListeners(c *call, lb *loadBalancer, in createListenersInput) (any, error) {
+	if len(in.Listeners) == 0 {
 		return nil, query.Errorf("ValidationError", "Listeners cannot be empty")
 	}
-	return nil, c.addListeners(lb, add)
+	return nil, c.addListeners(lb, newListeners(in.Listeners))
 }
 
-func deleteListeners(c *call) (any, error) {
-	c.Required("LoadBalancerPorts")
-	var ports []int
-	for _, v := range c.Strs("LoadBalancerPorts") {
-		port, err := strconv.Atoi(v)
-		if err != nil {
-			return nil, query.Errorf("ValidationError", "Value '%s' at 'loadBalancerPorts' is not a valid integer", v)
-		}
-		ports = append(ports, port)
-	}
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+type deleteListenersInput struct {
+	LoadBalancerPorts []int `required:"true"`
+	ofBalancer
+}
+
+func deleteListeners(_ *call, lb *loadBalancer, in deleteListenersInput) (any, error) {
 	// Ports without a listener are passed over: the operation knows no error for them.
-	lb.Listeners = slices.DeleteFunc(slices.Clone(lb.Listeners), func(l *listener) bool { return slices.Contains(ports, l.Port) })
+	lb.Listeners = slices.DeleteFunc(slices.Clone(lb.Listeners), func(l *listener) bool { return slices.Contains(in.LoadBalancerPorts, l.Port) })
 	return nil, nil
 }
 
-func setListenerCertificate(c *call) (any, error) {
-	c.Required("LoadBalancerPort", "SSLCertificateId")
-	port := c.Number("LoadBalancerPort", 1, 65535)
-	lb, err := c.target()
+// ofListener is the member of a request that names a listener.
+type ofListener struct {
+	LoadBalancerPort int `required:"true" range:"1..65535"`
+}
+
+func (of ofListener) listener(lb *loadBalancer) (*listener, error) {
+	if l := lb.listener(of.LoadBalancerPort); l != nil {
+		return l, nil
+	}
+	return nil, query.Errorf("ListenerNotFound", "Load balancer %s does not have a listener configured at port %d", lb.Name, of.LoadBalancerPort)
+}
+
+type setListenerCertificateInput struct {
+	ofListener
+	Certificate string `xml:"SSLCertificateId" required:"true"`
+	ofBalancer
+}
+
+func setListenerCertificate(c *call, lb *loadBalancer, in setListenerCertificateInput) (any, error) {
+	l, err := in.listener(lb)
 	if err != nil {
 		return nil, err
-	}
-	l := lb.listener(*port)
-	if l == nil {
-		return nil, noListener(lb.Name, *port)
 	}
 	if !usesTLS(l.Protocol) {
-		return nil, configurationConflict("The listener at port %d does not use HTTPS or SSL", *port)
+		return nil, configurationConflict("The listener at port %d does not use HTTPS or SSL", l.Port)
 	}
-	arn := c.Str("SSLCertificateId")
-	if err := c.checkCertificate(arn); err != nil {
+	if err := c.checkCertificate(in.Certificate); err != nil {
 		return nil, err
 	}
-	l.Certificate = arn
+	l.Certificate = in.Certificate
 	return nil, nil
-}
-
-func noListener(name string, port int) error {
-	return query.Errorf("ListenerNotFound", "Load balancer %s does not have a listener configured at port %d", name, port)
 }

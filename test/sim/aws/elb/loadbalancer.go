@@ -1,6 +1,7 @@
 package elb
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"regexp"
@@ -37,29 +38,31 @@ func notFound(name string) error {
 	return query.Errorf("LoadBalancerNotFound", "There is no ACTIVE Load Balancer named '%s'", name)
 }
 
-// target reads LoadBalancerName and gives the load balancer, after all other
-// parameters were read: faults of shape come before what does not exist.
-func (c *call) target() (*loadBalancer, error) {
-	name := c.Need("LoadBalancerName")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	lb, ok := c.State.LoadBalancers[name]
+// ofBalancer is the member of a request that names a load balancer.
+type ofBalancer struct {
+	LoadBalancerName string `required:"true"`
+}
+
+// Find gives the load balancer.
+func (of ofBalancer) Find(c *call) (*loadBalancer, error) {
+	lb, ok := c.State.LoadBalancers[of.LoadBalancerName]
 	if !ok {
-		return nil, notFound(name)
+		return nil, notFound(of.LoadBalancerName)
 	}
 	return lb, nil
 }
 
-// place is where a load balancer stands.
-type place struct {
-	vpc            string
-	zones, subnets []string
-}
-
-func (c *call) subnets(ids, held []string) ([]network.Subnet, error) {
-	found, err := lbkit.Subnets(c.Dir, ids, held)
-	return found, withStatus(err)
+// place checks subnets and sets those of a load balancer, with its zones and its VPC.
+func (c *call) place(lb *loadBalancer, ids []string) error {
+	found, err := lbkit.Subnets(c.Dir, ids, lb.Subnets)
+	if err != nil {
+		return withStatus(err)
+	}
+	lb.VPC, lb.Subnets, lb.Zones = found[0].VPC, nil, nil
+	for _, s := range found {
+		lb.Subnets, lb.Zones = append(lb.Subnets, s.ID), append(lb.Zones, s.Zone)
+	}
+	return nil
 }
 
 // withStatus gives InvalidConfigurationRequest the status 409 of this API.
@@ -71,43 +74,31 @@ func withStatus(err error) error {
 	return err
 }
 
-func (c *call) placed(found []network.Subnet) place {
-	p := place{vpc: found[0].VPC}
-	for _, s := range found {
-		p.subnets = append(p.subnets, s.ID)
-		p.zones = append(p.zones, s.Zone)
-	}
-	return p
+type createLoadBalancerInput struct {
+	Listeners []listenerSettings `required:"true"`
+	lbkit.Tagged
+	ofBalancer
+	Scheme         string
+	Subnets        []string
+	SecurityGroups []string
 }
 
-func createLoadBalancer(c *call) (any, error) {
-	c.Required("Listeners")
-	listeners := c.readListeners()
-	tags := c.Tags("Tags")
-	name, scheme := c.Need("LoadBalancerName"), c.Str("Scheme")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+func createLoadBalancer(c *call, in createLoadBalancerInput) (any, error) {
+	name, scheme := in.LoadBalancerName, cmp.Or(in.Scheme, internetFacing)
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	if scheme != "" && scheme != internal && scheme != internetFacing {
+	if scheme != internal && scheme != internetFacing {
 		return nil, query.Errorf("InvalidScheme", "Invalid scheme '%s'. Valid values are internal and internet-facing", scheme)
 	}
-	if scheme == "" {
-		scheme = internetFacing
-	}
-	ids := c.Strs("Subnets")
-	if len(ids) == 0 {
+	if len(in.Subnets) == 0 {
 		return nil, query.Errorf("ValidationError", "Either AvailabilityZones or SubnetIds must be specified")
 	}
-	found, err := c.subnets(ids, nil)
-	if err != nil {
+	lb := &loadBalancer{balancerView: balancerView{Name: name, Scheme: scheme, HostedZone: lbkit.ClassicZone(c.opt.Region), CreatedTime: c.now.UTC().Format("2006-01-02T15:04:05.000Z")}}
+	if err := c.place(lb, in.Subnets); err != nil {
 		return nil, err
 	}
-	at := c.placed(found)
-	lb := &loadBalancer{Name: name, Scheme: scheme, VPC: at.vpc, Zones: at.zones, Subnets: at.subnets, Created: c.now}
-	if err := c.furnish(lb, listeners, tags); err != nil {
+	if err := c.furnish(lb, in); err != nil {
 		return nil, err
 	}
 	if old, ok := c.State.LoadBalancers[name]; ok {
@@ -130,22 +121,20 @@ func createLoadBalancer(c *call) (any, error) {
 type created struct{ DNSName string }
 
 // furnish checks and sets groups, listeners, tags and all defaults of a new load balancer.
-func (c *call) furnish(lb *loadBalancer, listeners []*listener, tags []lbkit.Tag) error {
-	if len(listeners) == 0 {
+func (c *call) furnish(lb *loadBalancer, in createLoadBalancerInput) (err error) {
+	if len(in.Listeners) == 0 {
 		return query.Errorf("ValidationError", "Listeners cannot be empty")
 	}
-	if err := c.setGroups(lb, c.Strs("SecurityGroups")); err != nil {
+	if err := c.setGroups(lb, in.SecurityGroups); err != nil {
 		return err
 	}
-	if err := c.addListeners(lb, listeners); err != nil {
+	if err := c.addListeners(lb, newListeners(in.Listeners)); err != nil {
 		return err
 	}
-	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
-	if err != nil {
+	if lb.Tags, err = lbkit.MergeTags(nil, in.Tags, c.opt.Limits.Tags); err != nil {
 		return err
 	}
-	lb.Tags = merged
-	lb.Health = defaultHealth(listeners[0].InstancePort)
+	lb.Health = defaultHealth(in.Listeners[0].InstancePort)
 	lb.Attributes = defaultAttributes()
 	return nil
 }
@@ -169,7 +158,7 @@ func sameCreation(a, b *loadBalancer) bool {
 	}
 	return !slices.ContainsFunc(b.Listeners, func(l *listener) bool {
 		old := a.listener(l.Port)
-		return old == nil || !old.same(l)
+		return old == nil || old.listenerSettings != l.listenerSettings
 	})
 }
 
@@ -182,30 +171,22 @@ func (c *call) hold(lb *loadBalancer) {
 	lbkit.Attach(c.Dir, lb.key(), want)
 }
 
-func deleteLoadBalancer(c *call) (any, error) {
-	name := c.Need("LoadBalancerName")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	if lb, ok := c.State.LoadBalancers[name]; ok {
-		delete(c.State.LoadBalancers, name)
+func deleteLoadBalancer(c *call, of ofBalancer) (any, error) {
+	if lb, ok := c.State.LoadBalancers[of.LoadBalancerName]; ok {
+		delete(c.State.LoadBalancers, lb.Name)
 		c.Release(lb.key(), c.opt.ReleaseDelay)
 		lbkit.Detach(c.Dir, lb.key(), c.opt.ReleaseDelay)
 	}
 	return nil, nil
 }
 
-type described struct {
-	LoadBalancerDescriptions query.Members[description]
-	NextMarker               string `xml:",omitempty"`
+type describeLoadBalancersInput struct {
+	LoadBalancerNames []string
+	lbkit.Paging
 }
 
-func describeLoadBalancers(c *call) (any, error) {
-	names := c.Strs("LoadBalancerNames")
-	marker, size := c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+func describeLoadBalancers(c *call, in describeLoadBalancersInput) (any, error) {
+	names := in.LoadBalancerNames
 	var all []*loadBalancer
 	if len(names) == 0 {
 		all = slices.SortedFunc(maps.Values(c.State.LoadBalancers), func(a, b *loadBalancer) int { return a.Seq - b.Seq })
@@ -219,13 +200,13 @@ func describeLoadBalancers(c *call) (any, error) {
 			all = append(all, lb)
 		}
 	}
-	page, next, err := lbkit.Page(all, (*loadBalancer).key, marker, size)
-	if err != nil {
-		return nil, err
-	}
-	out := described{NextMarker: next}
+	page, next, err := lbkit.Page(all, (*loadBalancer).key, in.Paging)
+	out := struct {
+		LoadBalancerDescriptions []balancerView
+		NextMarker               string `xml:",omitempty"`
+	}{NextMarker: next}
 	for _, lb := range page {
-		out.LoadBalancerDescriptions.Member = append(out.LoadBalancerDescriptions.Member, lb.view(c.opt.Region))
+		out.LoadBalancerDescriptions = append(out.LoadBalancerDescriptions, lb.view())
 	}
-	return out, nil
+	return out, err
 }

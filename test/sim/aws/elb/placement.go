@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 // maxGroups is how many security groups one network interface takes.
@@ -31,60 +30,45 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	return nil
 }
 
-type groupList struct {
-	SecurityGroups query.Members[string]
+type applySecurityGroupsInput struct {
+	SecurityGroups []string `required:"true"`
+	ofBalancer
 }
 
-func applySecurityGroups(c *call) (any, error) {
-	c.Required("SecurityGroups")
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	ids := c.Strs("SecurityGroups")
-	if len(ids) == 0 {
+func applySecurityGroups(c *call, lb *loadBalancer, in applySecurityGroupsInput) (any, error) {
+	if len(in.SecurityGroups) == 0 {
 		return nil, configurationConflict("At least one security group must be specified")
 	}
-	if err := c.setGroups(lb, ids); err != nil {
+	if err := c.setGroups(lb, in.SecurityGroups); err != nil {
 		return nil, err
 	}
 	c.hold(lb)
-	return groupList{query.Members[string]{Member: lb.Groups}}, nil
+	return struct{ SecurityGroups []string }{lb.Groups}, nil
 }
 
-type subnetList struct {
-	Subnets query.Members[string]
+type subnetList struct{ Subnets []string }
+
+type changeSubnetsInput struct {
+	Subnets []string `required:"true"`
+	ofBalancer
 }
 
-func attachSubnets(c *call) (any, error) {
-	c.Required("Subnets")
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+func attachSubnets(c *call, lb *loadBalancer, in changeSubnetsInput) (any, error) {
 	all := slices.Clone(lb.Subnets)
-	for _, id := range c.Strs("Subnets") {
+	for _, id := range in.Subnets {
 		if !slices.Contains(all, id) {
 			all = append(all, id)
 		}
 	}
-	found, err := c.subnets(all, lb.Subnets)
-	if err != nil {
+	if err := c.place(lb, all); err != nil {
 		return nil, err
 	}
-	at := c.placed(found)
-	lb.Subnets, lb.Zones = at.subnets, at.zones
 	c.hold(lb)
-	return subnetList{query.Members[string]{Member: lb.Subnets}}, nil
+	return subnetList{lb.Subnets}, nil
 }
 
-func detachSubnets(c *call) (any, error) {
-	c.Required("Subnets")
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	gone := c.Strs("Subnets")
+func detachSubnets(c *call, lb *loadBalancer, in changeSubnetsInput) (any, error) {
+	gone := in.Subnets
 	rest, zones := []string{}, []string{}
 	for i, id := range lb.Subnets {
 		if !slices.Contains(gone, id) {
@@ -101,5 +85,5 @@ func detachSubnets(c *call) (any, error) {
 	}
 	lb.Subnets, lb.Zones = rest, zones
 	c.hold(lb)
-	return subnetList{query.Members[string]{Member: lb.Subnets}}, nil
+	return subnetList{lb.Subnets}, nil
 }

@@ -3,52 +3,48 @@ package elb
 import (
 	"slices"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-func createPolicy(c *call) (any, error) {
-	p := policy{Name: c.Need("PolicyName"), Type: c.Need("PolicyTypeName")}
-	c.Each("PolicyAttributes", func(e *lbkit.Reader) {
-		p.Attributes.Member = append(p.Attributes.Member, policyAttribute{e.Str("AttributeName"), e.Str("AttributeValue")})
-	})
-	return nil, c.addPolicy(p)
+type createPolicyInput struct {
+	PolicyName       string `required:"true"`
+	PolicyTypeName   string `required:"true"`
+	PolicyAttributes []policyAttribute
+	ofBalancer
 }
 
-// addPolicy adds a policy. An equal one with the same name is passed over, which
+// createPolicy adds a policy. An equal one with the same name is passed over, which
 // kubernetes/cloud-provider-aws:pkg/providers/v1/aws_loadbalancer.go relies on.
-func (c *call) addPolicy(p policy) error {
-	lb, err := c.target()
-	if err != nil {
-		return err
-	}
+func createPolicy(c *call, lb *loadBalancer, in createPolicyInput) (any, error) {
+	p := policy{in.PolicyName, in.PolicyTypeName, in.PolicyAttributes}
 	if !namePattern.MatchString(p.Name) {
-		return query.Errorf("ValidationError", "Policy name '%s' must contain only alphanumeric characters or hyphens", p.Name)
+		return nil, query.Errorf("ValidationError", "Policy name '%s' must contain only alphanumeric characters or hyphens", p.Name)
 	}
 	if err := p.complete(); err != nil {
-		return err
-	}
-	if old, ok := lb.policy(p.Name); ok {
-		if old.Type != p.Type || !slices.Equal(old.Attributes.Member, p.Attributes.Member) {
-			return query.Errorf("DuplicatePolicyName", "There is already a policy with name %s for load balancer %s", p.Name, lb.Name)
-		}
-		return nil
-	}
-	if len(lb.Policies) >= c.opt.Limits.Policies {
-		return query.Errorf("TooManyPolicies", "The quota for the number of policies for load balancer %s has been reached", lb.Name)
-	}
-	lb.Policies = append(lb.Policies, p)
-	return nil
-}
-
-func deletePolicy(c *call) (any, error) {
-	name := c.Need("PolicyName")
-	lb, err := c.target()
-	if err != nil {
 		return nil, err
 	}
-	used := slices.ContainsFunc(lb.Listeners, func(l *listener) bool { return slices.Contains(l.Policies.Member, name) }) ||
-		slices.ContainsFunc(lb.Backends, func(b backend) bool { return slices.Contains(b.Policies.Member, name) })
+	if old, ok := lb.policy(p.Name); ok {
+		if old.Type != p.Type || !slices.Equal(old.Attributes, p.Attributes) {
+			return nil, query.Errorf("DuplicatePolicyName", "There is already a policy with name %s for load balancer %s", p.Name, lb.Name)
+		}
+		return nil, nil
+	}
+	if len(lb.Policies) >= c.opt.Limits.Policies {
+		return nil, query.Errorf("TooManyPolicies", "The quota for the number of policies for load balancer %s has been reached", lb.Name)
+	}
+	lb.Policies = append(lb.Policies, p)
+	return nil, nil
+}
+
+type deletePolicyInput struct {
+	PolicyName string `required:"true"`
+	ofBalancer
+}
+
+func deletePolicy(_ *call, lb *loadBalancer, in deletePolicyInput) (any, error) {
+	name := in.PolicyName
+	used := slices.ContainsFunc(lb.Listeners, func(l *listener) bool { return slices.Contains(l.Policies, name) }) ||
+		slices.ContainsFunc(lb.Backends, func(b backend) bool { return slices.Contains(b.Policies, name) })
 	if used {
 		return nil, configurationConflict("Policy %s is in use and cannot be deleted", name)
 	}
@@ -82,18 +78,18 @@ func (lb *loadBalancer) chosen(names []string) ([]policy, error) {
 	return out, nil
 }
 
-func setListenerPolicies(c *call) (any, error) {
-	c.Required("LoadBalancerPort", "PolicyNames")
-	port := c.Number("LoadBalancerPort", 1, 65535)
-	lb, err := c.target()
+type setListenerPoliciesInput struct {
+	ofListener
+	PolicyNames []string `required:"true"`
+	ofBalancer
+}
+
+func setListenerPolicies(_ *call, lb *loadBalancer, in setListenerPoliciesInput) (any, error) {
+	l, err := in.listener(lb)
 	if err != nil {
 		return nil, err
 	}
-	l := lb.listener(*port)
-	if l == nil {
-		return nil, noListener(lb.Name, *port)
-	}
-	names := c.Strs("PolicyNames")
+	names := in.PolicyNames
 	found, err := lb.chosen(names)
 	if err != nil {
 		return nil, err
@@ -109,18 +105,18 @@ func setListenerPolicies(c *call) (any, error) {
 	for _, name := range names {
 		lb.adopt(name)
 	}
-	l.Policies.Member = names
+	l.Policies = names
 	return nil, nil
 }
 
-func setBackendPolicies(c *call) (any, error) {
-	c.Required("InstancePort", "PolicyNames")
-	port := c.Number("InstancePort", 1, 65535)
-	lb, err := c.target()
-	if err != nil {
-		return nil, err
-	}
-	names := c.Strs("PolicyNames")
+type setBackendPoliciesInput struct {
+	InstancePort int      `required:"true" range:"1..65535"`
+	PolicyNames  []string `required:"true"`
+	ofBalancer
+}
+
+func setBackendPolicies(_ *call, lb *loadBalancer, in setBackendPoliciesInput) (any, error) {
+	names := in.PolicyNames
 	found, err := lb.chosen(names)
 	if err != nil {
 		return nil, err
@@ -130,41 +126,39 @@ func setBackendPolicies(c *call) (any, error) {
 			return nil, configurationConflict("A policy of type %s cannot be set on an instance port", p.Type)
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(lb.Backends), func(b backend) bool { return b.Port == *port })
+	rest := slices.DeleteFunc(slices.Clone(lb.Backends), func(b backend) bool { return b.Port == in.InstancePort })
 	if len(names) > 0 {
-		rest = append(rest, backend{*port, query.Members[string]{Member: names}})
+		rest = append(rest, backend{in.InstancePort, names})
 	}
 	slices.SortFunc(rest, func(a, b backend) int { return a.Port - b.Port })
 	lb.Backends = rest
 	return nil, nil
 }
 
-type policyDescriptions struct {
-	PolicyDescriptions query.Members[policy]
+type describePoliciesInput struct {
+	LoadBalancerName string
+	PolicyNames      []string
 }
 
-func describePolicies(c *call) (any, error) {
-	names := c.Strs("PolicyNames")
-	var all []policy
-	if c.Str("LoadBalancerName") == "" {
-		all = allPredefined()
-	} else {
-		lb, err := c.target()
+func describePolicies(c *call, in describePoliciesInput) (any, error) {
+	all := allPredefined()
+	if in.LoadBalancerName != "" {
+		lb, err := ofBalancer{in.LoadBalancerName}.Find(c)
 		if err != nil {
 			return nil, err
 		}
 		all = lb.Policies
 	}
-	if len(names) == 0 {
-		return policyDescriptions{query.Members[policy]{Member: all}}, nil
+	var out struct{ PolicyDescriptions []policy }
+	if len(in.PolicyNames) == 0 {
+		out.PolicyDescriptions = all
 	}
-	var out policyDescriptions
-	for _, name := range names {
+	for _, name := range in.PolicyNames {
 		i := slices.IndexFunc(all, func(p policy) bool { return p.Name == name })
 		if i < 0 {
-			return nil, query.Errorf("PolicyNotFound", "There is no policy with name %s for load balancer %s", name, c.Str("LoadBalancerName"))
+			return nil, query.Errorf("PolicyNotFound", "There is no policy with name %s for load balancer %s", name, in.LoadBalancerName)
 		}
-		out.PolicyDescriptions.Member = append(out.PolicyDescriptions.Member, all[i])
+		out.PolicyDescriptions = append(out.PolicyDescriptions, all[i])
 	}
 	return out, nil
 }

@@ -36,7 +36,7 @@ func predefinedPolicy(name string) (policy, bool) {
 func allPredefined() []policy {
 	var out []policy
 	for _, name := range predefinedNames() {
-		out = append(out, policy{name, sslType, query.Members[policyAttribute]{Member: []policyAttribute{{reference, name}}}})
+		out = append(out, policy{name, sslType, []policyAttribute{{reference, name}}})
 	}
 	return out
 }
@@ -48,10 +48,10 @@ func (p *policy) complete() error {
 	if !ok {
 		return query.Errorf("PolicyTypeNotFound", "Policy type %s does not exist", p.Type)
 	}
-	if len(p.Attributes.Member) != 1 || p.Attributes.Member[0].Name != name {
+	if len(p.Attributes) != 1 || p.Attributes[0].Name != name {
 		return configurationConflict("Policy attribute %s, and no other, is required for policy type %s", name, p.Type)
 	}
-	value := p.Attributes.Member[0].Value
+	value := p.Attributes[0].Value
 	if p.Type == sslType {
 		_, ok = predefinedPolicy(value)
 	} else {

@@ -1,70 +1,61 @@
 package elb
 
 import (
-	"slices"
-	"strconv"
-
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// maxTagNames is how many load balancers DescribeTags takes; source: service model.
-const maxTagNames = 20
+// ofNames is the member of a request that names load balancers.
+type ofNames struct {
+	LoadBalancerNames []string `required:"true"`
+}
 
-// named reads LoadBalancerNames and gives the load balancers; one that is
-// missing fails the call.
-func (c *call) named() ([]*loadBalancer, error) {
-	c.Required("LoadBalancerNames")
-	names := c.Strs("LoadBalancerNames")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
+// Find gives the load balancers; one that is missing fails the call.
+func (of ofNames) Find(c *call) ([]*loadBalancer, error) {
+	if len(of.LoadBalancerNames) == 0 {
 		return nil, query.Errorf("ValidationError", "LoadBalancerNames cannot be empty")
 	}
 	var out []*loadBalancer
-	for _, name := range names {
-		lb, ok := c.State.LoadBalancers[name]
-		if !ok {
-			return nil, notFound(name)
+	for _, name := range of.LoadBalancerNames {
+		lb, err := ofBalancer{name}.Find(c)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, lb)
 	}
 	return out, nil
 }
 
-func addTags(c *call) (any, error) {
-	c.Required("Tags")
-	tags := c.Tags("Tags")
-	lbs, err := c.named()
-	if err != nil {
-		return nil, err
-	}
+type addTagsInput struct {
+	Tags []lbkit.Tag `required:"true" count:"1.."`
+	ofNames
+}
+
+func addTags(c *call, lbs []*loadBalancer, in addTagsInput) (any, error) {
 	var have []*[]lbkit.Tag
 	for _, lb := range lbs {
 		have = append(have, &lb.Tags)
 	}
-	return nil, lbkit.AddTags(have, tags, c.opt.Limits.Tags)
+	return nil, lbkit.AddTags(have, in.Tags, c.opt.Limits.Tags)
 }
+
+// describeTagsInput has the length of the service model.
+type describeTagsInput struct {
+	LoadBalancerNames []string `required:"true" count:"0..20"`
+}
+
+// Find gives the load balancers.
+func (in describeTagsInput) Find(c *call) ([]*loadBalancer, error) { return ofNames(in).Find(c) }
 
 type tagDescription struct {
 	LoadBalancerName string
-	Tags             query.Members[lbkit.Tag]
+	Tags             []lbkit.Tag
 }
 
-func describeTags(c *call) (any, error) {
-	if n := len(c.Strs("LoadBalancerNames")); n > maxTagNames {
-		c.Fault("LoadBalancerNames", "'"+strconv.Itoa(n)+" names'", "have length less than or equal to "+strconv.Itoa(maxTagNames))
-	}
-	lbs, err := c.named()
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		TagDescriptions query.Members[tagDescription]
-	}
+func describeTags(_ *call, lbs []*loadBalancer, _ describeTagsInput) (any, error) {
+	var out struct{ TagDescriptions []tagDescription }
 	for _, lb := range lbs {
-		out.TagDescriptions.Member = append(out.TagDescriptions.Member, tagDescription{lb.Name, query.Members[lbkit.Tag]{Member: slices.Clone(lb.Tags)}})
+		out.TagDescriptions = append(out.TagDescriptions, tagDescription{lb.Name, lb.Tags})
 	}
 	return out, nil
 }

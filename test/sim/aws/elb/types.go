@@ -14,46 +14,36 @@ type state struct {
 	LoadBalancers map[string]*loadBalancer
 }
 
-// loadBalancer is the complete record of one; it is a data record, hence its size.
+// loadBalancer is the complete record of one.
 type loadBalancer struct {
+	balancerView
 	Seq        int
-	Name       string
-	DNSName    string
-	Scheme     string
-	VPC        string
-	Created    time.Time
-	Zones      []string
-	Subnets    []string
-	Groups     []string
-	Source     sourceGroup
-	Listeners  []*listener
 	Policies   []policy
-	Backends   []backend
-	Instances  []registration
-	Health     healthCheck
 	Attributes attributes
 	Tags       []lbkit.Tag
 }
 
-type sourceGroup struct {
-	OwnerAlias string `xml:"OwnerAlias"`
-	GroupName  string `xml:"GroupName"`
-}
+type sourceGroup struct{ OwnerAlias, GroupName string }
 
 type listener struct {
-	Protocol         string `xml:"Listener>Protocol"`
-	Port             int    `xml:"Listener>LoadBalancerPort"`
-	InstanceProtocol string `xml:"Listener>InstanceProtocol"`
-	InstancePort     int    `xml:"Listener>InstancePort"`
-	Certificate      string `xml:"Listener>SSLCertificateId,omitempty"`
+	listenerSettings `xml:"Listener"`
 
-	Policies query.Members[string] `xml:"PolicyNames"`
+	Policies []string `xml:"PolicyNames"`
+}
+
+// listenerSettings is what is taken, kept and answered.
+type listenerSettings struct {
+	Protocol         string `required:"true"`
+	Port             int    `xml:"LoadBalancerPort" required:"true" range:"1..65535"`
+	InstanceProtocol string
+	InstancePort     int    `required:"true" range:"1..65535"`
+	Certificate      string `xml:"SSLCertificateId,omitempty"`
 }
 
 type policy struct {
-	Name       string                         `xml:"PolicyName"`
-	Type       string                         `xml:"PolicyTypeName"`
-	Attributes query.Members[policyAttribute] `xml:"PolicyAttributeDescriptions"`
+	Name       string            `xml:"PolicyName"`
+	Type       string            `xml:"PolicyTypeName"`
+	Attributes []policyAttribute `xml:"PolicyAttributeDescriptions"`
 }
 
 type policyAttribute struct {
@@ -62,8 +52,8 @@ type policyAttribute struct {
 }
 
 type backend struct {
-	Port     int                   `xml:"InstancePort"`
-	Policies query.Members[string] `xml:"PolicyNames"`
+	Port     int      `xml:"InstancePort"`
+	Policies []string `xml:"PolicyNames"`
 }
 
 type registration struct {
@@ -72,63 +62,47 @@ type registration struct {
 }
 
 type healthCheck struct {
-	Target             string
-	Interval           int
-	Timeout            int
-	UnhealthyThreshold int
-	HealthyThreshold   int
+	Target             string `required:"true"`
+	Interval           int    `required:"true" range:"5..300"`
+	Timeout            int    `required:"true" range:"2..60"`
+	UnhealthyThreshold int    `required:"true" range:"2..10"`
+	HealthyThreshold   int    `required:"true" range:"2..10"`
 }
 
-// description is one member of DescribeLoadBalancers; its size is that of the answer.
-type description struct {
-	LoadBalancerName          string
-	DNSName                   string
-	CanonicalHostedZoneName   string `xml:",omitempty"`
-	CanonicalHostedZoneNameID string
-	ListenerDescriptions      query.Members[*listener]
-	Policies                  policyView
-	BackendServerDescriptions query.Members[backend]
-	AvailabilityZones         query.Members[string]
-	Subnets                   query.Members[string]
-	VPC                       string `xml:"VPCId,omitempty"`
-	Instances                 query.Members[registration]
-	HealthCheck               healthCheck
-	SourceSecurityGroup       sourceGroup
-	SecurityGroups            query.Members[string]
-	CreatedTime               string
-	Scheme                    string
+// balancerView is what answers say of a load balancer. HostedZoneName and PolicyNames are
+// filled for each answer.
+type balancerView struct {
+	Name           string `xml:"LoadBalancerName"`
+	DNSName        string
+	HostedZoneName string      `xml:"CanonicalHostedZoneName,omitempty"`
+	HostedZone     string      `xml:"CanonicalHostedZoneNameID"`
+	Listeners      []*listener `xml:"ListenerDescriptions"`
+	PolicyNames    policyView  `xml:"Policies"`
+	Backends       []backend   `xml:"BackendServerDescriptions"`
+	Zones          []string    `xml:"AvailabilityZones"`
+	Subnets        []string
+	VPC            string `xml:"VPCId,omitempty"`
+	Instances      []registration
+	Health         healthCheck `xml:"HealthCheck"`
+	Source         sourceGroup `xml:"SourceSecurityGroup"`
+	Groups         []string    `xml:"SecurityGroups"`
+	CreatedTime    string
+	Scheme         string
 }
 
 type policyView struct {
-	AppCookieStickinessPolicies query.Members[string]
-	LBCookieStickinessPolicies  query.Members[string]
-	OtherPolicies               query.Members[string]
+	AppCookieStickinessPolicies, LBCookieStickinessPolicies, OtherPolicies []string
 }
 
-func (lb *loadBalancer) view(region string) description {
-	d := description{
-		LoadBalancerName:          lb.Name,
-		DNSName:                   lb.DNSName,
-		CanonicalHostedZoneNameID: lbkit.ClassicZone(region),
-		ListenerDescriptions:      query.Members[*listener]{Member: lb.Listeners},
-		BackendServerDescriptions: query.Members[backend]{Member: lb.Backends},
-		AvailabilityZones:         query.Members[string]{Member: lb.Zones},
-		Subnets:                   query.Members[string]{Member: lb.Subnets},
-		VPC:                       lb.VPC,
-		Instances:                 query.Members[registration]{Member: lb.Instances},
-		HealthCheck:               lb.Health,
-		SourceSecurityGroup:       lb.Source,
-		SecurityGroups:            query.Members[string]{Member: lb.Groups},
-		CreatedTime:               lb.Created.UTC().Format("2006-01-02T15:04:05.000Z"),
-		Scheme:                    lb.Scheme,
-	}
+func (lb *loadBalancer) view() balancerView {
+	v := lb.balancerView
 	if lb.Scheme != internal {
-		d.CanonicalHostedZoneName = lb.DNSName
+		v.HostedZoneName = lb.DNSName
 	}
 	for _, p := range lb.Policies {
-		d.Policies.OtherPolicies.Member = append(d.Policies.OtherPolicies.Member, p.Name)
+		v.PolicyNames.OtherPolicies = append(v.PolicyNames.OtherPolicies, p.Name)
 	}
-	return d
+	return v
 }
 
 func (lb *loadBalancer) listener(port int) *listener {

@@ -3,72 +3,37 @@ package elbv2
 import (
 	"slices"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// action is both what is kept and what is answered. A network load balancer only forwards.
+// action is what is taken, kept and answered. A network load balancer only forwards.
 type action struct {
-	Type           string
+	Type           string   `required:"true" enum:"forward|authenticate-oidc|authenticate-cognito|redirect|fixed-response|jwt-validation"`
 	TargetGroupArn string   `xml:",omitempty"`
-	Order          int      `xml:",omitempty"`
+	Order          int      `xml:",omitempty" range:"1..50000"`
 	ForwardConfig  *forward `xml:",omitempty"`
 }
 
 type forward struct {
-	TargetGroups                query.Members[groupWeight]
+	TargetGroups                []groupWeight
 	TargetGroupStickinessConfig *stickiness `xml:",omitempty"`
 }
 
 type groupWeight struct {
 	TargetGroupArn string
-	Weight         *int `xml:",omitempty"`
+	Weight         *int `xml:",omitempty" range:"0..999"`
 }
 
 type stickiness struct {
 	Enabled         bool
-	DurationSeconds *int `xml:",omitempty"`
-}
-
-func actionTypes() []string {
-	return []string{"forward", "authenticate-oidc", "authenticate-cognito", "redirect", "fixed-response", "jwt-validation"}
-}
-
-// readActions reads DefaultActions.
-func (c *call) readActions(name string) []action {
-	var out []action
-	c.Each(name, func(e *lbkit.Reader) {
-		a := action{Type: e.Need("Type", lbkit.OneOf(actionTypes()...)), TargetGroupArn: e.Str("TargetGroupArn")}
-		if n := e.Number("Order", 1, 50000); n != nil {
-			a.Order = *n
-		}
-		if r := e.Within("ForwardConfig"); r != nil {
-			a.ForwardConfig = readForward(r)
-		}
-		out = append(out, a)
-	})
-	return out
-}
-
-func readForward(r *lbkit.Reader) *forward {
-	f := &forward{}
-	r.Each("TargetGroups", func(e *lbkit.Reader) {
-		f.TargetGroups.Member = append(f.TargetGroups.Member, groupWeight{e.Str("TargetGroupArn"), e.Number("Weight", 0, 999)})
-	})
-	if s := r.Within("TargetGroupStickinessConfig"); s != nil {
-		f.TargetGroupStickinessConfig = &stickiness{DurationSeconds: s.Number("DurationSeconds", 1, 604800)}
-		if on := s.Flag("Enabled"); on != nil {
-			f.TargetGroupStickinessConfig.Enabled = *on
-		}
-	}
-	return f
+	DurationSeconds *int `xml:",omitempty" range:"1..604800"`
 }
 
 // groupsOf lists the target groups that actions forward to.
 func groupsOf(actions []action) []string {
 	var out []string
 	for _, a := range actions {
-		for _, g := range a.ForwardConfig.TargetGroups.Member {
+		for _, g := range a.ForwardConfig.TargetGroups {
 			out = append(out, g.TargetGroupArn)
 		}
 	}
@@ -105,7 +70,7 @@ func (c *call) checkActions(l *listener, lb *loadBalancer, actions []action) err
 	if len(tuples) == 1 {
 		a.TargetGroupArn = tuples[0].TargetGroupArn
 	}
-	a.ForwardConfig = &forward{query.Members[groupWeight]{Member: tuples}, s}
+	a.ForwardConfig = &forward{tuples, s}
 	return nil
 }
 
@@ -113,7 +78,7 @@ func (c *call) checkActions(l *listener, lb *loadBalancer, actions []action) err
 func (a *action) tuples(limit int) ([]groupWeight, error) {
 	var given []groupWeight
 	if a.ForwardConfig != nil {
-		given = a.ForwardConfig.TargetGroups.Member
+		given = a.ForwardConfig.TargetGroups
 	}
 	switch {
 	case len(given) == 0 && a.TargetGroupArn == "":

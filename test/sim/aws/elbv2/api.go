@@ -76,9 +76,8 @@ func (l *Limits) fill() {
 	sim.Default(&l.Tags, 50)
 }
 
-// call is one operation at work: its parameters, its time, and the state under lock.
+// call is one operation at work: its time, and the state under lock.
 type call struct {
-	*lbkit.Reader
 	*API
 	now time.Time
 }
@@ -86,9 +85,9 @@ type call struct {
 // Service gives the operations for the wire.
 func (a *API) Service() *query.Service {
 	about := &query.Service{Name: "elbv2", Version: "2015-12-01", Freeze: func() *query.Service { return (&API{a.Copy(), a.opt}).Service() }}
-	return lbkit.Serve(a.API, about, newOperations(), func(r *lbkit.Reader, now time.Time) *call {
+	return lbkit.Serve(a.API, about, newOperations(), func(now time.Time) *call {
 		a.State.sweep(now)
-		return &call{r, a, now}
+		return &call{a, now}
 	})
 }
 

@@ -1,12 +1,11 @@
 package elbv2
 
 import (
-	"regexp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
@@ -50,36 +49,50 @@ func offOr(lo, hi int) checker {
 	}
 }
 
-type pair struct{ Key, Value string }
-
-var attributeKey = regexp.MustCompile(`^[a-zA-Z0-9._]+$`)
-
-// readAttributes reads the list Attributes.
-func (c *call) readAttributes(valueLength int) []pair {
-	c.Required("Attributes")
-	var out []pair
-	c.Each("Attributes", func(e *lbkit.Reader) {
-		out = append(out, pair{e.Text("Key", lbkit.Length(0, 256), lbkit.Matches(attributeKey)), e.Text("Value", lbkit.Length(0, valueLength))})
-	})
-	return out
+// pair is an attribute in a request and in an answer.
+type pair struct {
+	Key   string `length:"0..256" pattern:"^[a-zA-Z0-9._]+$"`
+	Value string `length:"0..4096"`
 }
 
-// changeAttributes validates requested attributes against what a resource supports, and
-// returns the changed set.
-func changeAttributes(noun string, supported []setting, have map[string]string, want []pair) (map[string]string, error) {
+type (
+	// changeOfBalancer has the lengths of its own service model.
+	changeOfBalancer struct {
+		Attributes []struct {
+			Key   string `length:"0..256" pattern:"^[a-zA-Z0-9._]+$"`
+			Value string `length:"0..1024"`
+		} `required:"true" count:"0..20"`
+		ofBalancer
+	}
+	changeOfGroup struct {
+		Attributes []pair `required:"true"`
+		ofGroup
+	}
+	changeOfListener struct {
+		Attributes []pair `required:"true"`
+		ofListener
+	}
+)
+
+// attributed is a resource with attributes.
+type attributed interface {
+	// attributes returns how messages call the resource, its attributes, and the supported ones.
+	attributes() (noun string, have *map[string]string, supported []setting)
+	// check checks attributes that depend on each other or on the resource.
+	check(changed map[string]string, want []pair) error
+}
+
+// changeAttributes validates requested attributes against what a resource supports, sets them
+// and answers all of them.
+func changeAttributes(r attributed, want []pair) (any, error) {
+	noun, have, supported := r.attributes()
 	if len(want) == 0 {
 		return nil, query.Errorf("ValidationError", "Attributes cannot be empty")
 	}
-	out := make(map[string]string, len(have))
-	for k, v := range have {
-		out[k] = v
-	}
+	out := maps.Clone(*have)
 	seen := map[string]bool{}
-	at := func(list []setting, key string) int {
-		return slices.IndexFunc(list, func(s setting) bool { return s.key == key })
-	}
 	for _, p := range want {
-		i := at(supported, p.Key)
+		i := slices.IndexFunc(supported, func(s setting) bool { return s.key == p.Key })
 		switch {
 		case i < 0:
 			return nil, query.Errorf("ValidationError", "%s attribute key '%s' is not recognized", noun, p.Key)
@@ -92,7 +105,11 @@ func changeAttributes(noun string, supported []setting, have map[string]string, 
 		}
 		out[p.Key] = p.Value
 	}
-	return out, nil
+	if err := r.check(out, want); err != nil {
+		return nil, err
+	}
+	*have = out
+	return listAttributes(r)
 }
 
 func defaultValues(settings []setting) map[string]string {
@@ -103,54 +120,46 @@ func defaultValues(settings []setting) map[string]string {
 	return out
 }
 
-type attributesAnswer struct {
-	Attributes query.Members[pair]
+func modifyLoadBalancerAttributes(_ *call, lb *loadBalancer, in changeOfBalancer) (any, error) {
+	var want []pair
+	for _, p := range in.Attributes {
+		want = append(want, pair(p))
+	}
+	return changeAttributes(lb, want)
+}
+
+func modifyTargetGroupAttributes(_ *call, tg *targetGroup, in changeOfGroup) (any, error) {
+	if err := tg.checkStickiness(in.Attributes); err != nil {
+		return nil, err
+	}
+	return changeAttributes(tg, in.Attributes)
 }
 
 // listAttributes lists attributes in the order of their table.
-func listAttributes(settings []setting, have map[string]string) attributesAnswer {
-	var out attributesAnswer
-	for _, s := range settings {
-		if v, ok := have[s.key]; ok {
-			out.Attributes.Member = append(out.Attributes.Member, pair{s.key, v})
+func listAttributes(r attributed) (any, error) {
+	var out struct{ Attributes []pair }
+	_, have, supported := r.attributes()
+	for _, s := range supported {
+		if v, ok := (*have)[s.key]; ok {
+			out.Attributes = append(out.Attributes, pair{s.key, v})
 		}
 	}
-	return out
+	return out, nil
 }
 
-func describeLoadBalancerAttributes(c *call) (any, error) {
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
-	return listAttributes(lb.settings(), lb.Attributes), nil
+func (lb *loadBalancer) attributes() (string, *map[string]string, []setting) {
+	return "Load balancer", &lb.Attributes, lb.settings()
 }
 
-// maxChanges is how many attributes ModifyLoadBalancerAttributes takes; source: service model.
-const maxChanges = 20
-
-func modifyLoadBalancerAttributes(c *call) (any, error) {
-	want := c.readAttributes(1024)
-	if len(want) > maxChanges {
-		c.Fault("Attributes", "'"+strconv.Itoa(len(want))+" attributes'", "have length less than or equal to "+strconv.Itoa(maxChanges))
-	}
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
-	changed, err := changeAttributes("Load balancer", lb.settings(), lb.Attributes, want)
-	if err != nil {
-		return nil, err
-	}
-	if err := lb.checkAttributes(changed); err != nil {
-		return nil, err
-	}
-	lb.Attributes = changed
-	return listAttributes(lb.settings(), lb.Attributes), nil
+func (tg *targetGroup) attributes() (string, *map[string]string, []setting) {
+	return "Target group", &tg.Attributes, tg.settings()
 }
 
-// checkAttributes checks attributes that depend on each other or on the load balancer.
-func (lb *loadBalancer) checkAttributes(a map[string]string) error {
+func (l *listener) attributes() (string, *map[string]string, []setting) {
+	return "Listener", &l.Attributes, l.settings()
+}
+
+func (lb *loadBalancer) check(a map[string]string, _ []pair) error {
 	if a["access_logs.s3.enabled"] == "true" && a["access_logs.s3.bucket"] == "" {
 		return invalidConfiguration("The value of 'access_logs.s3.bucket' cannot be empty if 'access_logs.s3.enabled' is 'true'")
 	}
@@ -174,37 +183,10 @@ func parseNumber(v string) int {
 	return n
 }
 
-func describeTargetGroupAttributes(c *call) (any, error) {
-	tg, err := c.group()
-	if err != nil {
-		return nil, err
-	}
-	return listAttributes(tg.settings(), tg.Attributes), nil
-}
+func (l *listener) check(map[string]string, []pair) error { return nil }
 
-func modifyTargetGroupAttributes(c *call) (any, error) {
-	want := c.readAttributes(4096)
-	tg, err := c.group()
-	if err != nil {
-		return nil, err
-	}
-	if err := tg.checkStickiness(want); err != nil {
-		return nil, err
-	}
-	changed, err := changeAttributes("Target group", tg.settings(), tg.Attributes, want)
-	if err != nil {
-		return nil, err
-	}
-	if err := tg.checkAttributes(changed, want); err != nil {
-		return nil, err
-	}
-	tg.Attributes = changed
-	return listAttributes(tg.settings(), tg.Attributes), nil
-}
-
-// checkAttributes checks attributes that depend on each other or on the group.
 // Source: API reference, TargetGroupAttribute.
-func (tg *targetGroup) checkAttributes(a map[string]string, want []pair) error {
+func (tg *targetGroup) check(a map[string]string, want []pair) error {
 	asked := func(key string) bool {
 		return slices.ContainsFunc(want, func(p pair) bool { return p.Key == key })
 	}
@@ -238,26 +220,4 @@ func (tg *targetGroup) checkStickiness(want []pair) error {
 		}
 	}
 	return nil
-}
-
-func describeListenerAttributes(c *call) (any, error) {
-	l, _, err := c.listener()
-	if err != nil {
-		return nil, err
-	}
-	return listAttributes(l.settings(), l.Attributes), nil
-}
-
-func modifyListenerAttributes(c *call) (any, error) {
-	want := c.readAttributes(4096)
-	l, _, err := c.listener()
-	if err != nil {
-		return nil, err
-	}
-	changed, err := changeAttributes("Listener", l.settings(), l.Attributes, want)
-	if err != nil {
-		return nil, err
-	}
-	l.Attributes = changed
-	return listAttributes(l.settings(), l.Attributes), nil
 }

@@ -10,10 +10,12 @@ type capacityAnswer struct {
 	LastModifiedTime            string `xml:",omitempty"`
 	DecreaseRequestsRemaining   int
 	MinimumLoadBalancerCapacity *capacityUnits `xml:",omitempty"`
-	CapacityReservationState    query.Members[zonalCapacity]
+	CapacityReservationState    []zonalCapacity
 }
 
-type capacityUnits struct{ CapacityUnits int }
+type capacityUnits struct {
+	CapacityUnits *int `range:"0..1073741824"`
+}
 
 type zonalCapacity struct {
 	State                  stateView
@@ -32,39 +34,28 @@ func (lb *loadBalancer) capacity() capacityAnswer {
 	if lb.Capacity == 0 {
 		return out
 	}
-	out.MinimumLoadBalancerCapacity = &capacityUnits{lb.Capacity}
+	out.MinimumLoadBalancerCapacity = &capacityUnits{&lb.Capacity}
 	for _, z := range lb.Zones {
 		share := strconv.FormatFloat(float64(lb.Capacity)/float64(len(lb.Zones)), 'f', -1, 64)
-		out.CapacityReservationState.Member = append(out.CapacityReservationState.Member, zonalCapacity{stateView{Code: "provisioned"}, z.Zone, share})
+		out.CapacityReservationState = append(out.CapacityReservationState, zonalCapacity{stateView{Code: "provisioned"}, z.Zone, share})
 	}
 	return out
 }
 
-func describeCapacity(c *call) (any, error) {
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
-	return lb.capacity(), nil
+type modifyCapacityInput struct {
+	ResetCapacityReservation    bool
+	MinimumLoadBalancerCapacity capacityUnits
+	ofBalancer
 }
 
-func modifyCapacity(c *call) (any, error) {
-	reset := c.Flag("ResetCapacityReservation")
-	var units *int
-	if r := c.Within("MinimumLoadBalancerCapacity"); r != nil {
-		units = r.Number("CapacityUnits", 0, 1<<30)
-	}
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
-	drop := reset != nil && *reset
+func modifyCapacity(c *call, lb *loadBalancer, in modifyCapacityInput) (any, error) {
+	units := in.MinimumLoadBalancerCapacity.CapacityUnits
 	switch {
-	case drop == (units != nil):
+	case in.ResetCapacityReservation == (units != nil):
 		return nil, query.Errorf("ValidationError", "You must specify either MinimumLoadBalancerCapacity or ResetCapacityReservation")
 	case c.now.Before(lb.Created.Add(c.opt.Delays.Provisioning)):
 		return nil, query.Errorf("OperationNotPermitted", "Capacity of load balancer '%s' cannot be modified while it is provisioning", lb.ARN)
-	case drop:
+	case in.ResetCapacityReservation:
 		lb.Capacity = 0
 	default:
 		lb.Capacity = *units

@@ -7,20 +7,35 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-type certificateView struct {
+type certificate struct {
 	CertificateArn string
 	IsDefault      *bool `xml:",omitempty"`
 }
 
 type certificatesAnswer struct {
-	Certificates query.Members[certificateView]
+	Certificates []certificate
 	NextMarker   string `xml:",omitempty"`
 }
 
-func (c *call) readCertificates() []string {
+// certificateList is the members of a call on the certificate list of a listener.
+type certificateList struct {
+	Certificates []certificate `required:"true"`
+	ofListener
+}
+
+// arns returns the certificates of the list.
+func (in certificateList) arns(l *listener) ([]string, error) {
+	if len(in.Certificates) == 0 {
+		return nil, query.Errorf("ValidationError", "At least one certificate must be specified")
+	}
+	if !usesTLS(l.Protocol) {
+		return nil, invalidConfiguration("Certificates are not supported for listeners with the %s protocol", l.Protocol)
+	}
 	var out []string
-	c.Each("Certificates", func(e *lbkit.Reader) { out = append(out, e.Str("CertificateArn")) })
-	return out
+	for _, cert := range in.Certificates {
+		out = append(out, cert.CertificateArn)
+	}
+	return out, nil
 }
 
 func (c *call) checkCertificate(arn string) error {
@@ -30,25 +45,8 @@ func (c *call) checkCertificate(arn string) error {
 	return nil
 }
 
-// listed reads the listener and the certificates of a call on the certificate list.
-func (c *call) listed() (*listener, []string, error) {
-	c.Required("Certificates")
-	arns := c.readCertificates()
-	l, _, err := c.listener()
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(arns) == 0 {
-		return nil, nil, query.Errorf("ValidationError", "At least one certificate must be specified")
-	}
-	if !usesTLS(l.Protocol) {
-		return nil, nil, invalidConfiguration("Certificates are not supported for listeners with the %s protocol", l.Protocol)
-	}
-	return l, arns, nil
-}
-
-func addCertificates(c *call) (any, error) {
-	l, arns, err := c.listed()
+func addCertificates(c *call, l *listener, in certificateList) (any, error) {
+	arns, err := in.arns(l)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ func addCertificates(c *call) (any, error) {
 			list = all
 		}
 		for _, arn := range list {
-			if arn != o.Certificate {
+			if arn != o.certificate() {
 				count++
 			}
 		}
@@ -80,19 +78,18 @@ func addCertificates(c *call) (any, error) {
 	l.Extra = all
 	var out certificatesAnswer
 	for _, arn := range arns {
-		no := false
-		out.Certificates.Member = append(out.Certificates.Member, certificateView{arn, &no})
+		out.Certificates = append(out.Certificates, certificate{arn, new(bool)})
 	}
 	return out, nil
 }
 
-func removeCertificates(c *call) (any, error) {
-	l, arns, err := c.listed()
+func removeCertificates(_ *call, l *listener, in certificateList) (any, error) {
+	arns, err := in.arns(l)
 	if err != nil {
 		return nil, err
 	}
 	for _, arn := range arns {
-		if arn == l.Certificate && !slices.Contains(l.Extra, arn) {
+		if arn == l.certificate() && !slices.Contains(l.Extra, arn) {
 			return nil, query.Errorf("OperationNotPermitted", "The default certificate '%s' cannot be removed", arn)
 		}
 	}
@@ -100,33 +97,32 @@ func removeCertificates(c *call) (any, error) {
 	return nil, nil
 }
 
-func describeCertificates(c *call) (any, error) {
-	marker, size := c.Paging()
-	l, _, err := c.listener()
-	if err != nil {
-		return nil, err
-	}
+type describeCertificatesInput struct {
+	lbkit.Paging
+	ofListener
+}
+
+func describeCertificates(_ *call, l *listener, in describeCertificatesInput) (any, error) {
 	// The default certificate is first, and repeated when it is in the list too.
 	type entry struct {
-		key  string
-		view certificateView
+		key string
+		certificate
 	}
 	var all []entry
-	if l.Certificate != "" {
+	if arn := l.certificate(); arn != "" {
 		yes := true
-		all = append(all, entry{sortKey(0), certificateView{l.Certificate, &yes}})
+		all = append(all, entry{sortKey(0), certificate{arn, &yes}})
 	}
 	for i, arn := range l.Extra {
-		no := false
-		all = append(all, entry{sortKey(i + 1), certificateView{arn, &no}})
+		all = append(all, entry{sortKey(i + 1), certificate{arn, new(bool)}})
 	}
-	page, next, err := lbkit.Page(all, func(e entry) string { return e.key }, marker, size)
+	page, next, err := lbkit.Page(all, func(e entry) string { return e.key }, in.Paging)
 	if err != nil {
 		return nil, err
 	}
 	out := certificatesAnswer{NextMarker: next}
 	for _, e := range page {
-		out.Certificates.Member = append(out.Certificates.Member, e.view)
+		out.Certificates = append(out.Certificates, e.certificate)
 	}
 	return out, nil
 }

@@ -3,22 +3,12 @@ package elbv2
 import (
 	"slices"
 	"strconv"
-
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
-	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
 type healthView struct {
-	Target          targetView
+	Target          target
 	HealthCheckPort string `xml:",omitempty"`
 	TargetHealth    verdict
-}
-
-type targetView struct {
-	Id               string //nolint:revive // The name is the element of the answer.
-	Port             int    `xml:",omitempty"`
-	AvailabilityZone string `xml:",omitempty"`
-	QuicServerId     string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
 }
 
 type verdict struct {
@@ -27,24 +17,22 @@ type verdict struct {
 	Description string `xml:",omitempty"`
 }
 
-func describeTargetHealth(c *call) (any, error) {
-	asked := c.readTargets()
-	c.EachText("Include", lbkit.OneOf("AnomalyDetection", "All"))
-	tg, err := c.group()
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		TargetHealthDescriptions query.Members[healthView]
-	}
+type describeTargetHealthInput struct {
+	Targets []target
+	Include []string `enum:"AnomalyDetection|All"`
+	ofGroup
+}
+
+func describeTargetHealth(c *call, tg *targetGroup, in describeTargetHealthInput) (any, error) {
+	var out struct{ TargetHealthDescriptions []healthView }
 	add := func(t target, v verdict) {
-		view := healthView{Target: targetView{t.ID, t.Port, t.Zone, t.Server}, HealthCheckPort: tg.Health.Port, TargetHealth: v}
+		view := healthView{t, tg.HealthPort, v}
 		if view.HealthCheckPort == trafficPort {
 			view.HealthCheckPort = strconv.Itoa(t.Port)
 		}
-		out.TargetHealthDescriptions.Member = append(out.TargetHealthDescriptions.Member, view)
+		out.TargetHealthDescriptions = append(out.TargetHealthDescriptions, view)
 	}
-	if len(asked) == 0 {
+	if len(in.Targets) == 0 {
 		for _, t := range tg.Targets {
 			if !c.terminated(tg, t) {
 				add(t, c.verdict(tg, t))
@@ -52,7 +40,7 @@ func describeTargetHealth(c *call) (any, error) {
 		}
 		return out, nil
 	}
-	for _, a := range asked {
+	for _, a := range in.Targets {
 		if a.Port == 0 {
 			a.Port = tg.Port
 		}

@@ -1,6 +1,7 @@
 package elbv2
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,88 +11,66 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// healthWish is what a call says of health checks; nil and "" mean nothing.
-type healthWish struct {
-	enabled                               *bool
-	protocol, port, path, http            string
-	interval, timeout, healthy, unhealthy *int
-}
-
 const trafficPort = "traffic-port"
 
-func (c *call) readHealth() healthWish {
-	w := healthWish{
-		enabled:   c.Flag("HealthCheckEnabled"),
-		protocol:  c.Text("HealthCheckProtocol", lbkit.OneOf(targetProtocols()...)),
-		port:      c.Str("HealthCheckPort"),
-		path:      c.Text("HealthCheckPath", lbkit.Length(1, 1024)),
-		interval:  c.Number("HealthCheckIntervalSeconds", 5, 300),
-		timeout:   c.Number("HealthCheckTimeoutSeconds", 2, 120),
-		healthy:   c.Number("HealthyThresholdCount", 2, 10),
-		unhealthy: c.Number("UnhealthyThresholdCount", 2, 10),
-	}
-	if m := c.Within("Matcher"); m != nil {
-		w.http = m.Str("HttpCode")
-	}
-	return w
+// healthCheck is what a call says of health checks, where "", 0 and nil mean nothing, and the
+// health check of a group, kept and answered.
+type healthCheck struct {
+	HealthProtocol string  `xml:"HealthCheckProtocol,omitempty" enum:"HTTP|HTTPS|TCP|TLS|UDP|TCP_UDP|GENEVE|QUIC|TCP_QUIC"`
+	HealthPort     string  `xml:"HealthCheckPort,omitempty"`
+	Enabled        *bool   `xml:"HealthCheckEnabled"`
+	Interval       int     `xml:"HealthCheckIntervalSeconds" range:"5..300"`
+	Timeout        int     `xml:"HealthCheckTimeoutSeconds" range:"2..120"`
+	Healthy        int     `xml:"HealthyThresholdCount" range:"2..10"`
+	Unhealthy      int     `xml:"UnhealthyThresholdCount" range:"2..10"`
+	Path           string  `xml:"HealthCheckPath,omitempty" length:"1..1024"`
+	Matcher        matcher `xml:",omitempty"`
+}
+
+type matcher struct {
+	HTTPCode string `xml:"HttpCode"`
 }
 
 // defaultHealth is the health check of a group before its wish is applied.
 // Source: API reference, CreateTargetGroup; target group pages of the guides.
-func (tg *targetGroup) defaultHealth(w healthWish) healthCheck {
-	h := healthCheck{Enabled: true, Protocol: "TCP", Port: trafficPort, Interval: 30, Timeout: 10, Healthy: 5, Unhealthy: 2}
-	if w.protocol == "HTTP" {
+func (tg *targetGroup) defaultHealth(w healthCheck) healthCheck {
+	enabled := true
+	h := healthCheck{Enabled: &enabled, HealthProtocol: "TCP", HealthPort: trafficPort, Interval: 30, Timeout: 10, Healthy: 5, Unhealthy: 2}
+	if w.HealthProtocol == "HTTP" {
 		h.Timeout = 6
 	}
 	// A wished interval below the default timeout lowers the timeout with it, for
 	// groups in which the two may be equal.
-	if w.interval != nil && *w.interval < h.Timeout {
-		h.Timeout = *w.interval
+	if w.Interval != 0 && w.Interval < h.Timeout {
+		h.Timeout = w.Interval
 	}
 	return h
 }
 
 // mergeHealth applies a wish and checks the outcome.
-func (tg *targetGroup) mergeHealth(w healthWish) error {
-	h := tg.Health
-	set := func(to *int, v *int) {
-		if v != nil {
-			*to = *v
-		}
-	}
-	set(&h.Interval, w.interval)
-	set(&h.Timeout, w.timeout)
-	set(&h.Healthy, w.healthy)
-	set(&h.Unhealthy, w.unhealthy)
-	if w.enabled != nil {
-		h.Enabled = *w.enabled
-	}
-	if w.protocol != "" {
-		h.Protocol = w.protocol
-	}
-	if w.port != "" {
-		h.Port = w.port
-	}
+func (tg *targetGroup) mergeHealth(w healthCheck) error {
+	h := tg.healthCheck
+	lbkit.Overlay(&h, w)
 	if err := tg.checkHealth(h); err != nil {
 		return err
 	}
-	if err := tg.mergePath(&h, w); err != nil {
+	if err := h.settlePath(w); err != nil {
 		return err
 	}
-	tg.Health = h
+	tg.healthCheck = h
 	return nil
 }
 
 func (tg *targetGroup) checkHealth(h healthCheck) error {
-	if !h.Enabled {
+	if !*h.Enabled {
 		return query.Errorf("ValidationError", "Health check enabled must be true for target groups with target type '%s'", tg.TargetType)
 	}
 	allowed := []string{"HTTP", "HTTPS", "TCP"}
-	if !slices.Contains(allowed, h.Protocol) {
-		return query.Errorf("ValidationError", "Health check protocol '%s' must be one of '%s'", h.Protocol, strings.Join(allowed, ", "))
+	if !slices.Contains(allowed, h.HealthProtocol) {
+		return query.Errorf("ValidationError", "Health check protocol '%s' must be one of '%s'", h.HealthProtocol, strings.Join(allowed, ", "))
 	}
-	if n, err := strconv.Atoi(h.Port); h.Port != trafficPort && (err != nil || n < 1 || n > 65535) {
-		return query.Errorf("ValidationError", "Health check port '%s' must be '%s' or a port number from '1' to '65535'", h.Port, trafficPort)
+	if n, err := strconv.Atoi(h.HealthPort); h.HealthPort != trafficPort && (err != nil || n < 1 || n > 65535) {
+		return query.Errorf("ValidationError", "Health check port '%s' must be '%s' or a port number from '1' to '65535'", h.HealthPort, trafficPort)
 	}
 	if h.Interval < h.Timeout {
 		return query.Errorf("ValidationError", "Health check timeout '%d' must be smaller than or equal to the interval '%d'", h.Timeout, h.Interval)
@@ -99,33 +78,24 @@ func (tg *targetGroup) checkHealth(h healthCheck) error {
 	return nil
 }
 
-// mergePath settles path and matcher, which only HTTP health checks have.
-func (tg *targetGroup) mergePath(h *healthCheck, w healthWish) error {
-	if h.Protocol == "TCP" {
-		if w.path != "" {
+// settlePath checks path and matcher, which only HTTP health checks have, after a wish.
+func (h *healthCheck) settlePath(w healthCheck) error {
+	if h.HealthProtocol == "TCP" {
+		if w.Path != "" {
 			return query.Errorf("ValidationError", "Health check path is not supported for health checks with the TCP protocol")
 		}
-		if w.http != "" {
+		if w.Matcher.HTTPCode != "" {
 			return query.Errorf("ValidationError", "Custom health check matchers are not supported for health checks with the TCP protocol")
 		}
-		h.Path, h.HTTPCode = "", ""
+		h.Path, h.Matcher = "", matcher{}
 		return nil
 	}
-	h.Path = firstNonEmpty(w.path, h.Path, "/")
+	h.Path = cmp.Or(h.Path, "/")
 	if !strings.HasPrefix(h.Path, "/") {
 		return query.Errorf("ValidationError", "Health check path '%s' must begin with '/'", h.Path)
 	}
-	h.HTTPCode = firstNonEmpty(w.http, h.HTTPCode, "200-399")
-	return checkCodes(h.HTTPCode, 200, 599)
-}
-
-func firstNonEmpty(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
+	h.Matcher.HTTPCode = cmp.Or(h.Matcher.HTTPCode, "200-399")
+	return checkCodes(h.Matcher.HTTPCode, 200, 599)
 }
 
 func selectText(b bool, yes, no string) string {

@@ -1,6 +1,8 @@
 package elbv2
 
 import (
+	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -8,44 +10,54 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// listenerWish is what a call says of a listener; nil and "" mean nothing.
-type listenerWish struct {
-	port         *int
-	protocol     string
-	policy       string
-	certificates []string
-	alpn         []string
-	actions      []action
+// listenerSettings is what a call says of a listener, where 0, "" and nil mean nothing, and the
+// settings of a listener, kept and answered.
+type listenerSettings struct {
+	Port         int           `xml:",omitempty" range:"1..65535"`
+	Protocol     string        `xml:",omitempty" enum:"HTTP|HTTPS|TCP|TLS|UDP|TCP_UDP|GENEVE|QUIC|TCP_QUIC"`
+	Certificates []certificate `xml:",omitempty"`
+	SSLPolicy    string        `xml:"SslPolicy,omitempty"`
+	ALPN         []string      `xml:"AlpnPolicy,omitempty"`
 }
 
-func (c *call) readListener() listenerWish {
-	w := listenerWish{
-		port:         c.Number("Port", 1, 65535),
-		protocol:     c.Text("Protocol", lbkit.OneOf(targetProtocols()...)),
-		policy:       c.Str("SslPolicy"),
-		certificates: c.readCertificates(),
-		alpn:         c.Strs("AlpnPolicy"),
-		actions:      c.readActions("DefaultActions"),
+// listenerView is what answers say of a listener.
+type listenerView struct {
+	ARN          string `xml:"ListenerArn"`
+	LoadBalancer string `xml:"LoadBalancerArn"`
+	listenerSettings
+	Actions []action `xml:"DefaultActions"`
+}
+
+type createListenerInput struct {
+	listenerSettings
+	DefaultActions []action `required:"true"`
+	lbkit.Tagged
+	ofBalancer
+}
+
+type modifyListenerInput struct {
+	listenerSettings
+	DefaultActions []action
+	ofListener
+}
+
+// certificate returns the ARN of the default certificate, if there is one.
+func (l *listener) certificate() string {
+	if len(l.Certificates) == 0 {
+		return ""
 	}
-	return w
+	return l.Certificates[0].CertificateArn
 }
 
 // usesTLS reports whether a protocol needs a certificate.
 func usesTLS(protocol string) bool { return protocol == "TLS" }
 
-func createListener(c *call) (any, error) {
-	c.Required("DefaultActions")
-	w := c.readListener()
-	tags := c.Tags("Tags")
-	lb, err := c.loadBalancer()
-	if err != nil {
+func createListener(c *call, lb *loadBalancer, in createListenerInput) (_ any, err error) {
+	l := &listener{listenerView: listenerView{LoadBalancer: lb.ARN}}
+	if err := c.shape(l, lb, in.listenerSettings, in.DefaultActions); err != nil {
 		return nil, err
 	}
-	l := &listener{LoadBalancer: lb.ARN}
-	if err := c.shape(l, lb, w); err != nil {
-		return nil, err
-	}
-	if l.Tags, err = lbkit.MergeTags(nil, tags, c.opt.Limits.Tags); err != nil {
+	if l.Tags, err = lbkit.MergeTags(nil, in.Tags, c.opt.Limits.Tags); err != nil {
 		return nil, err
 	}
 	for _, old := range c.State.listenersOf(lb.ARN) {
@@ -53,8 +65,8 @@ func createListener(c *call) (any, error) {
 			continue
 		}
 		// A listener with the same settings is passed over; source: API reference, CreateListener.
-		if c.sameListener(old, l, w.actions) {
-			return c.listeners(old), nil
+		if sameListener(old, l, in.DefaultActions) {
+			return answerListeners(old), nil
 		}
 		return nil, query.Errorf("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", lb.ARN)
 	}
@@ -66,13 +78,13 @@ func createListener(c *call) (any, error) {
 	l.ARN = base + "/" + l.ID
 	_, l.Rule = c.next("rule")
 	l.Attributes = l.defaultAttributes()
-	l.Actions = w.actions
+	l.Actions = in.DefaultActions
 	c.State.Listeners[l.ARN] = l
 	if err := c.used(l); err != nil {
 		c.dropListener(l)
 		return nil, err
 	}
-	return c.listeners(l), nil
+	return answerListeners(l), nil
 }
 
 // used checks the quotas that depend on which groups are in use, and notes their use.
@@ -87,31 +99,26 @@ func (c *call) used(l *listener) error {
 	return nil
 }
 
-func (c *call) sameListener(old, l *listener, actions []action) bool {
-	return old.Protocol == l.Protocol && old.SSLPolicy == l.SSLPolicy && old.Certificate == l.Certificate &&
-		slices.Equal(old.ALPN, l.ALPN) && lbkit.SameTags(old.Tags, l.Tags) && sameActions(old.Actions, actions)
+func sameListener(old, l *listener, actions []action) bool {
+	return reflect.DeepEqual(old.listenerSettings, l.listenerSettings) && lbkit.SameTags(old.Tags, l.Tags) && reflect.DeepEqual(old.Actions, actions)
 }
 
 // shape applies a wish to a listener, which is new or a copy, and checks the outcome.
-func (c *call) shape(l *listener, lb *loadBalancer, w listenerWish) error {
+func (c *call) shape(l *listener, lb *loadBalancer, w listenerSettings, actions []action) error {
 	was := l.Protocol
-	if w.protocol != "" {
-		l.Protocol = w.protocol
-	}
-	if w.port != nil {
-		l.Port = *w.port
-	}
+	l.Protocol = cmp.Or(w.Protocol, l.Protocol)
+	l.Port = cmp.Or(w.Port, l.Port)
 	if err := checkProtocol(l, lb); err != nil {
 		return err
 	}
 	if usesTLS(was) && !usesTLS(l.Protocol) {
-		l.SSLPolicy, l.Certificate, l.Extra, l.ALPN = "", "", nil, nil
+		l.SSLPolicy, l.Certificates, l.Extra, l.ALPN = "", nil, nil, nil
 	}
 	if err := c.checkTLS(l, w); err != nil {
 		return err
 	}
-	if w.actions != nil || l.ARN == "" {
-		return c.checkActions(l, lb, w.actions)
+	if actions != nil || l.ARN == "" {
+		return c.checkActions(l, lb, actions)
 	}
 	return nil
 }
@@ -134,71 +141,66 @@ func checkProtocol(l *listener, lb *loadBalancer) error {
 }
 
 // checkTLS settles certificate, policy and ALPN.
-func (c *call) checkTLS(l *listener, w listenerWish) error {
+func (c *call) checkTLS(l *listener, w listenerSettings) error {
 	if !usesTLS(l.Protocol) {
 		switch {
-		case len(w.certificates) > 0:
+		case len(w.Certificates) > 0:
 			return invalidConfiguration("Certificates cannot be specified for listeners with the %s protocol", l.Protocol)
-		case w.policy != "":
+		case w.SSLPolicy != "":
 			return invalidConfiguration("An SSL policy cannot be specified for listeners with the %s protocol", l.Protocol)
-		case len(w.alpn) > 0:
+		case len(w.ALPN) > 0:
 			return invalidConfiguration("An ALPN policy cannot be specified for listeners with the %s protocol", l.Protocol)
 		}
 		return nil
 	}
-	if len(w.certificates) > 1 {
+	if len(w.Certificates) > 1 {
 		return query.Errorf("ValidationError", "Only one certificate can be specified as the default certificate of a listener")
 	}
-	if len(w.certificates) == 1 {
-		if err := c.checkCertificate(w.certificates[0]); err != nil {
+	if len(w.Certificates) == 1 {
+		if err := c.checkCertificate(w.Certificates[0].CertificateArn); err != nil {
 			return err
 		}
-		l.Certificate = w.certificates[0]
+		l.Certificates = []certificate{{CertificateArn: w.Certificates[0].CertificateArn}}
 	}
-	if l.Certificate == "" {
+	if l.certificate() == "" {
 		return query.Errorf("ValidationError", "A certificate must be specified for %s listeners", l.Protocol)
 	}
-	l.SSLPolicy = firstNonEmpty(w.policy, l.SSLPolicy, defaultSSLPolicy)
+	l.SSLPolicy = cmp.Or(w.SSLPolicy, l.SSLPolicy, defaultSSLPolicy)
 	if !slices.Contains(sslPolicies(), l.SSLPolicy) {
 		return query.Errorf("SSLPolicyNotFound", "SSL policy '%s' not found", l.SSLPolicy)
 	}
-	if len(w.alpn) == 0 {
+	if len(w.ALPN) == 0 {
 		return nil
 	}
-	if len(w.alpn) > 1 {
+	if len(w.ALPN) > 1 {
 		return query.Errorf("ValidationError", "Only one ALPN policy can be specified")
 	}
-	if !slices.Contains([]string{"HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred", "None"}, w.alpn[0]) {
-		return query.Errorf("ALPNPolicyNotFound", "ALPN policy '%s' is not supported", w.alpn[0])
+	if !slices.Contains([]string{"HTTP1Only", "HTTP2Only", "HTTP2Optional", "HTTP2Preferred", "None"}, w.ALPN[0]) {
+		return query.Errorf("ALPNPolicyNotFound", "ALPN policy '%s' is not supported", w.ALPN[0])
 	}
-	l.ALPN = w.alpn
+	l.ALPN = w.ALPN
 	return nil
 }
 
-// listener reads ListenerArn and gives the listener with its load balancer.
-func (c *call) listener() (*listener, *loadBalancer, error) {
-	l, err := findByMember(c, "ListenerArn", (*call).listenerAt)
-	if err != nil {
-		return nil, nil, err
-	}
-	return l, c.State.LoadBalancers[l.LoadBalancer], nil
+// ofListener is the member of a request that names a listener.
+type ofListener struct {
+	ListenerArn string `required:"true"`
 }
+
+// Find gives the listener.
+func (of ofListener) Find(c *call) (*listener, error) { return c.listenerAt(of.ListenerArn) }
 
 func (c *call) listenerAt(arn string) (*listener, error) {
 	return findByARN(c.State.Listeners, arn, "listener", "listener", "ListenerNotFound")
 }
 
-func modifyListener(c *call) (any, error) {
-	w := c.readListener()
-	l, lb, err := c.listener()
-	if err != nil {
-		return nil, err
-	}
-	if c.Has("DefaultActions") && len(w.actions) == 0 {
+func modifyListener(c *call, l *listener, in modifyListenerInput) (any, error) {
+	if in.DefaultActions != nil && len(in.DefaultActions) == 0 {
 		return nil, query.Errorf("ValidationError", "At least one action must be specified")
 	}
+	lb := c.State.LoadBalancers[l.LoadBalancer]
 	changed := *l
-	if err := c.shape(&changed, lb, w); err != nil {
+	if err := c.shape(&changed, lb, in.listenerSettings, in.DefaultActions); err != nil {
 		return nil, err
 	}
 	for _, o := range c.State.listenersOf(lb.ARN) {
@@ -206,7 +208,7 @@ func modifyListener(c *call) (any, error) {
 			return nil, query.Errorf("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", lb.ARN)
 		}
 	}
-	if w.actions == nil {
+	if in.DefaultActions == nil {
 		// The present actions must fit a changed protocol.
 		for _, g := range groupsOf(l.Actions) {
 			if err := c.checkAssociation(&changed, lb, g); err != nil {
@@ -219,21 +221,17 @@ func modifyListener(c *call) (any, error) {
 	if l.Protocol != before.Protocol {
 		l.Attributes = l.defaultAttributes()
 	}
-	if w.actions != nil {
-		l.Actions = w.actions
+	if in.DefaultActions != nil {
+		l.Actions = in.DefaultActions
 	}
 	if err := c.used(l); err != nil {
 		*l, c.State.users = before, nil
 		return nil, err
 	}
-	return c.listeners(l), nil
+	return answerListeners(l), nil
 }
 
-func deleteListener(c *call) (any, error) {
-	l, _, err := c.listener()
-	if err != nil {
-		return nil, err
-	}
+func deleteListener(c *call, l *listener, _ ofListener) (any, error) {
 	c.dropListener(l)
 	c.State.markUse(c.now)
 	return nil, nil
@@ -245,77 +243,46 @@ func (c *call) dropListener(l *listener) {
 	c.State.users = nil
 }
 
-func describeListeners(c *call) (any, error) {
-	arns, balancer := c.Strs("ListenerArns"), c.Str("LoadBalancerArn")
-	marker, size := c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
+type describeListenersInput struct {
+	ListenerArns    []string
+	LoadBalancerArn string
+	lbkit.Paging
+}
+
+type listenersAnswer struct {
+	Listeners  []listenerView
+	NextMarker string `xml:",omitempty"`
+}
+
+func answerListeners(ls ...*listener) listenersAnswer {
+	var out listenersAnswer
+	for _, l := range ls {
+		out.Listeners = append(out.Listeners, l.listenerView)
 	}
+	return out
+}
+
+func describeListeners(c *call, in describeListenersInput) (any, error) {
 	switch {
-	case len(arns) == 0 && balancer == "":
+	case len(in.ListenerArns) == 0 && in.LoadBalancerArn == "":
 		return nil, query.Errorf("ValidationError", "You must specify either listener ARNs or a load balancer ARN")
-	case len(arns) > 0 && balancer != "":
+	case len(in.ListenerArns) > 0 && in.LoadBalancerArn != "":
 		return nil, query.Errorf("ValidationError", "Listener ARNs and a load balancer ARN cannot be specified at the same time")
 	}
-	var all []*listener
-	if balancer != "" {
-		lb, err := c.loadBalancerAt(balancer)
+	all, err := findEach(c.State.Listeners, in.ListenerArns, "listener", "listener", "ListenerNotFound")
+	if err != nil {
+		return nil, err
+	}
+	if in.LoadBalancerArn != "" {
+		lb, err := c.loadBalancerAt(in.LoadBalancerArn)
 		if err != nil {
 			return nil, err
 		}
 		all = c.State.listenersOf(lb.ARN)
 	}
-	for _, arn := range arns {
-		if err := checkARN(arn, "listener", "listener"); err != nil {
-			return nil, err
-		}
-		l, ok := c.State.Listeners[arn]
-		if !ok {
-			return nil, query.Errorf("ListenerNotFound", "One or more listeners not found")
-		}
-		if !slices.Contains(all, l) {
-			all = append(all, l)
-		}
-	}
 	slices.SortFunc(all, func(a, b *listener) int { return a.Seq - b.Seq })
-	page, next, err := lbkit.Page(all, func(l *listener) string { return sortKey(l.Seq) }, marker, size)
-	if err != nil {
-		return nil, err
-	}
-	out := c.listeners(page...)
+	page, next, err := lbkit.Page(slices.Compact(all), func(l *listener) string { return sortKey(l.Seq) }, in.Paging)
+	out := answerListeners(page...)
 	out.NextMarker = next
-	return out, nil
-}
-
-type listenerView struct {
-	ListenerArn     string
-	LoadBalancerArn string
-	Port            int                             `xml:",omitempty"`
-	Protocol        string                          `xml:",omitempty"`
-	Certificates    *query.Members[certificateView] `xml:",omitempty"`
-	SslPolicy       string                          `xml:",omitempty"`
-	DefaultActions  query.Members[action]
-	AlpnPolicy      *query.Members[string] `xml:",omitempty"`
-}
-
-type listenersAnswer struct {
-	Listeners  query.Members[listenerView]
-	NextMarker string `xml:",omitempty"`
-}
-
-func (c *call) listeners(ls ...*listener) listenersAnswer {
-	var out listenersAnswer
-	for _, l := range ls {
-		v := listenerView{ListenerArn: l.ARN, LoadBalancerArn: l.LoadBalancer, Port: l.Port, Protocol: l.Protocol,
-			SslPolicy: l.SSLPolicy}
-		v.DefaultActions.Member = l.Actions
-		if l.Certificate != "" {
-			v.Certificates = &query.Members[certificateView]{Member: []certificateView{{CertificateArn: l.Certificate}}}
-		}
-		if len(l.ALPN) > 0 {
-			v.AlpnPolicy = &query.Members[string]{Member: l.ALPN}
-		}
-		out.Listeners.Member = append(out.Listeners.Member, v)
-	}
-	return out
+	return out, err
 }

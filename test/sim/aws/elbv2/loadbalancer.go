@@ -1,6 +1,7 @@
 package elbv2
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -42,15 +43,6 @@ func checkARN(arn, kind, word string) error {
 	return query.Errorf("ValidationError", "'%s' is not a valid %s ARN", arn, word)
 }
 
-// findByMember reads the ARN of a member and finds its resource.
-func findByMember[T any](c *call, member string, find func(*call, string) (*T, error)) (*T, error) {
-	arn := c.Need(member)
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	return find(c, arn)
-}
-
 // findByARN finds the resource of an ARN of one kind.
 func findByARN[T any](all map[string]*T, arn, kind, word, missing string) (*T, error) {
 	if err := checkARN(arn, kind, word); err != nil {
@@ -63,52 +55,70 @@ func findByARN[T any](all map[string]*T, arn, kind, word, missing string) (*T, e
 	return found, nil
 }
 
-// loadBalancer reads LoadBalancerArn and gives the load balancer.
-func (c *call) loadBalancer() (*loadBalancer, error) {
-	return findByMember(c, "LoadBalancerArn", (*call).loadBalancerAt)
+// findEach finds the resources of a listing that names their ARNs.
+func findEach[T any](all map[string]*T, arns []string, kind, word, missing string) ([]*T, error) {
+	var out []*T
+	for _, arn := range arns {
+		if err := checkARN(arn, kind, word); err != nil {
+			return nil, err
+		}
+		found, ok := all[arn]
+		if !ok {
+			return nil, query.Errorf(missing, "One or more %ss not found", word)
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// ofBalancer is the member of a request that names a load balancer.
+type ofBalancer struct {
+	LoadBalancerArn string `required:"true"`
+}
+
+// Find gives the load balancer.
+func (of ofBalancer) Find(c *call) (*loadBalancer, error) {
+	return c.loadBalancerAt(of.LoadBalancerArn)
 }
 
 func (c *call) loadBalancerAt(arn string) (*loadBalancer, error) {
 	return findByARN(c.State.LoadBalancers, arn, "loadbalancer", "load balancer", "LoadBalancerNotFound")
 }
 
-func createLoadBalancer(c *call) (any, error) {
-	lb := &loadBalancer{
-		Name:      c.Need("Name"),
-		Type:      c.Text("Type", lbkit.OneOf("application", typeNetwork, "gateway")),
-		Scheme:    c.Text("Scheme", lbkit.OneOf(internetFacing, internal)),
-		IPType:    c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4")),
-		SourceNAT: c.Text("EnablePrefixForIpv6SourceNat", lbkit.OneOf("on", "off")),
-		Created:   c.now,
-	}
-	tags := c.Tags("Tags")
-	mappings := c.readMappings()
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	lb.defaults()
+type createLoadBalancerInput struct {
+	Name   string `required:"true"`
+	Type   string `enum:"application|network|gateway"`
+	Scheme string `enum:"internet-facing|internal"`
+	addressing
+	lbkit.Tagged
+	places
+	SecurityGroups []string
+}
+
+func createLoadBalancer(c *call, in createLoadBalancerInput) (_ any, err error) {
+	lb := &loadBalancer{Created: c.now, balancerView: balancerView{
+		Name: in.Name, Type: cmp.Or(in.Type, "application"), Scheme: cmp.Or(in.Scheme, internetFacing), IPType: cmp.Or(in.IPType, ipv4), SourceNAT: cmp.Or(in.SourceNAT, "off"),
+	}}
 	if err := checkName("Load balancer", lb.Name); err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(lb.Name, "internal-") {
 		return nil, query.Errorf("ValidationError", "Load balancer name '%s' cannot begin with 'internal-'", lb.Name)
 	}
-	if lb.Type != typeNetwork {
+	if lb.Type != "network" {
 		// The account of this simulator may have network load balancers only.
 		return nil, query.Errorf("OperationNotPermitted", "This AWS account currently does not support creating load balancers. For more information, please contact AWS Support.")
 	}
 	old := c.State.byName(lb.Name)
-	if err := c.settle(lb, old, mappings); err != nil {
+	if err := c.settle(lb, old, in.places, in.zones()); err != nil {
 		return nil, err
 	}
-	if err := c.setGroups(lb, c.Strs("SecurityGroups")); err != nil {
+	if err := c.setGroups(lb, in.SecurityGroups); err != nil {
 		return nil, err
 	}
-	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
-	if err != nil {
+	if lb.Tags, err = lbkit.MergeTags(nil, in.Tags, c.opt.Limits.Tags); err != nil {
 		return nil, err
 	}
-	lb.Tags = merged
 	if old != nil {
 		if !old.sameCreation(lb) {
 			return nil, query.Errorf("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", lb.Name)
@@ -122,27 +132,13 @@ func createLoadBalancer(c *call) (any, error) {
 	return c.loadBalancers(lb), nil
 }
 
-func (lb *loadBalancer) defaults() {
-	if lb.Type == "" {
-		lb.Type = "application"
-	}
-	if lb.Scheme == "" {
-		lb.Scheme = internetFacing
-	}
-	if lb.IPType == "" {
-		lb.IPType = ipv4
-	}
-	if lb.SourceNAT == "" {
-		lb.SourceNAT = "off"
-	}
-}
-
 // register gives a checked load balancer its names and puts it into the state.
 func (c *call) register(lb *loadBalancer) {
 	lb.Seq, lb.ID = c.next("load balancer")
 	lb.ARN = c.arn("loadbalancer/net/" + lb.Name + "/" + lb.ID)
 	lb.DNSName = lb.Name + "-" + lb.ID + ".elb." + c.opt.Region + "." + lbkit.Suffix(c.opt.Region)
 	lb.Attributes = defaultValues(lb.settings())
+	lb.HostedZone, lb.CreatedTime = lbkit.NetworkZone(c.opt.Region), formatTime(lb.Created)
 	c.State.LoadBalancers[lb.ARN] = lb
 	c.hold(lb)
 }
@@ -198,11 +194,8 @@ func (lb *loadBalancer) sameCreation(o *loadBalancer) bool {
 		lbkit.SameTags(lb.Tags, o.Tags)
 }
 
-func deleteLoadBalancer(c *call) (any, error) {
-	arn := c.Need("LoadBalancerArn")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+func deleteLoadBalancer(c *call, of ofBalancer) (any, error) {
+	arn := of.LoadBalancerArn
 	if err := checkARN(arn, "loadbalancer", "load balancer"); err != nil {
 		return nil, err
 	}
@@ -223,52 +216,37 @@ func deleteLoadBalancer(c *call) (any, error) {
 	return nil, nil
 }
 
-func describeLoadBalancers(c *call) (any, error) {
-	arns, names := c.Strs("LoadBalancerArns"), c.Strs("Names")
-	marker, size := c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	if len(arns) > 0 && len(names) > 0 {
+type describeLoadBalancersInput struct {
+	LoadBalancerArns, Names []string
+	lbkit.Paging
+}
+
+func describeLoadBalancers(c *call, in describeLoadBalancersInput) (any, error) {
+	if len(in.LoadBalancerArns) > 0 && len(in.Names) > 0 {
 		return nil, query.Errorf("ValidationError", "Load balancer names and load balancer ARNs cannot be specified at the same time")
 	}
-	if len(arns) > maxIdentifiers || len(names) > maxIdentifiers {
+	if len(in.LoadBalancerArns) > maxIdentifiers || len(in.Names) > maxIdentifiers {
 		return nil, query.Errorf("ValidationError", "Up to '%d' load balancers can be described in a single call", maxIdentifiers)
 	}
-	var all []*loadBalancer
-	add := func(lb *loadBalancer) {
-		if !slices.Contains(all, lb) {
-			all = append(all, lb)
-		}
+	all, err := findEach(c.State.LoadBalancers, in.LoadBalancerArns, "loadbalancer", "load balancer", "LoadBalancerNotFound")
+	if err != nil {
+		return nil, err
 	}
-	for _, arn := range arns {
-		if err := checkARN(arn, "loadbalancer", "load balancer"); err != nil {
-			return nil, err
-		}
-		lb, ok := c.State.LoadBalancers[arn]
-		if !ok {
-			return nil, query.Errorf("LoadBalancerNotFound", "One or more load balancers not found")
-		}
-		add(lb)
-	}
-	for _, name := range names {
+	for _, name := range in.Names {
 		lb := c.State.byName(name)
 		if lb == nil {
 			return nil, query.Errorf("LoadBalancerNotFound", "Load balancers '[%s]' not found", name)
 		}
-		add(lb)
+		all = append(all, lb)
 	}
-	if len(arns) == 0 && len(names) == 0 {
+	if len(in.LoadBalancerArns) == 0 && len(in.Names) == 0 {
 		all = slices.Collect(maps.Values(c.State.LoadBalancers))
 	}
 	slices.SortFunc(all, func(a, b *loadBalancer) int { return a.Seq - b.Seq })
-	page, next, err := lbkit.Page(all, func(lb *loadBalancer) string { return sortKey(lb.Seq) }, marker, size)
-	if err != nil {
-		return nil, err
-	}
+	page, next, err := lbkit.Page(slices.Compact(all), func(lb *loadBalancer) string { return sortKey(lb.Seq) }, in.Paging)
 	out := c.loadBalancers(page...)
 	out.NextMarker = next
-	return out, nil
+	return out, err
 }
 
 // maxIdentifiers is how many ARNs or names describe calls take.

@@ -47,7 +47,7 @@ func (a *API) Paths() []Path {
 func (s *state) behind(l *listener, p Path) []Path {
 	var out []Path
 	for _, act := range l.Actions {
-		for _, share := range act.ForwardConfig.TargetGroups.Member {
+		for _, share := range act.ForwardConfig.TargetGroups {
 			group := s.TargetGroups[share.TargetGroupArn]
 			if group == nil || share.Weight != nil && *share.Weight == 0 {
 				continue

@@ -1,6 +1,7 @@
 package elbv2
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -9,25 +10,31 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// readMappings reads Subnets or SubnetMappings as one list.
-func (c *call) readMappings() []zone {
+// addressing is the members of a request that say which addresses a load balancer has.
+type addressing struct {
+	IPType    string `xml:"IpAddressType" enum:"ipv4|dualstack|dualstack-without-public-ipv4"`
+	SourceNAT string `xml:"EnablePrefixForIpv6SourceNat,omitempty" enum:"on|off"`
+}
+
+// places is the members of a request that say where a load balancer stands.
+type places struct {
+	Subnets        []string
+	SubnetMappings []zone
+}
+
+// zones gives both members as one list.
+func (p places) zones() []zone {
 	var out []zone
-	for _, id := range c.Strs("Subnets") {
+	for _, id := range p.Subnets {
 		out = append(out, zone{Subnet: id})
 	}
-	c.Each("SubnetMappings", func(e *lbkit.Reader) {
-		out = append(out, zone{
-			Subnet: e.Str("SubnetId"), AllocationID: e.Str("AllocationId"), PrivateIP: e.Str("PrivateIPv4Address"),
-			IPv6: e.Str("IPv6Address"), NATPrefix: e.Str("SourceNatIpv6Prefix"),
-		})
-	})
-	return out
+	return append(out, p.SubnetMappings...)
 }
 
 // settle checks the wanted subnets of a load balancer and sets its zones and its
 // VPC. What old holds already was checked before.
-func (c *call) settle(lb, old *loadBalancer, want []zone) error {
-	if len(c.Strs("Subnets")) > 0 && len(c.List("SubnetMappings")) > 0 {
+func (c *call) settle(lb, old *loadBalancer, p places, want []zone) error {
+	if len(p.Subnets) > 0 && len(p.SubnetMappings) > 0 {
 		return query.Errorf("ValidationError", "You must specify either subnets or subnet mappings, but not both")
 	}
 	var held []string
@@ -149,21 +156,21 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	if err := lbkit.Groups(c.Dir, lb.VPC, ids); err != nil {
 		return err
 	}
-	lb.Groups = slices.Clone(ids)
+	lb.Groups = append([]string(nil), ids...)
 	if len(ids) > 0 && lb.PrivateLink == "" {
 		lb.PrivateLink = "on"
 	}
 	return nil
 }
 
-func setSecurityGroups(c *call) (any, error) {
-	c.Required("SecurityGroups")
-	private := c.Text("EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic", lbkit.OneOf("on", "off"))
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
-	ids := c.Strs("SecurityGroups")
+type setSecurityGroupsInput struct {
+	SecurityGroups []string `required:"true"`
+	PrivateLink    string   `xml:"EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic" enum:"on|off"`
+	ofBalancer
+}
+
+func setSecurityGroups(c *call, lb *loadBalancer, in setSecurityGroupsInput) (any, error) {
+	ids := in.SecurityGroups
 	switch {
 	case len(lb.Groups) == 0 && len(ids) > 0:
 		return nil, invalidConfiguration("You cannot set security groups on a Network Load Balancer which was created without any security groups.")
@@ -175,38 +182,31 @@ func setSecurityGroups(c *call) (any, error) {
 	if err := c.setGroups(lb, ids); err != nil {
 		return nil, err
 	}
-	if private != "" {
-		lb.PrivateLink = private
-	}
+	lb.PrivateLink = cmp.Or(in.PrivateLink, lb.PrivateLink)
 	c.hold(lb)
 	return struct {
-		SecurityGroupIds query.Members[string] //nolint:revive // The name is the element of the answer.
-		Enforce          string                `xml:"EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic,omitempty"`
-	}{query.Members[string]{Member: lb.Groups}, lb.PrivateLink}, nil
+		Groups      []string `xml:"SecurityGroupIds"`
+		PrivateLink string   `xml:"EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic,omitempty"`
+	}{lb.Groups, lb.PrivateLink}, nil
 }
 
-func setSubnets(c *call) (any, error) {
-	ip := c.Text("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4"))
-	nat := c.Text("EnablePrefixForIpv6SourceNat", lbkit.OneOf("on", "off"))
-	want := c.readMappings()
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
+type setSubnetsInput struct {
+	addressing
+	places
+	ofBalancer
+}
+
+func setSubnets(c *call, lb *loadBalancer, in setSubnetsInput) (any, error) {
 	changed := *lb
-	if ip != "" {
-		changed.IPType = ip
-	}
-	if nat != "" {
-		changed.SourceNAT = nat
-	}
+	changed.IPType, changed.SourceNAT = cmp.Or(in.IPType, lb.IPType), cmp.Or(in.SourceNAT, lb.SourceNAT)
+	want := in.zones()
 	if len(want) == 0 {
 		return nil, query.Errorf("ValidationError", "At least one subnet must be specified")
 	}
 	if err := lb.keeps(want); err != nil {
 		return nil, err
 	}
-	if err := c.settle(&changed, lb, want); err != nil {
+	if err := c.settle(&changed, lb, in.places, want); err != nil {
 		return nil, err
 	}
 	if changed.VPC != lb.VPC {
@@ -215,10 +215,9 @@ func setSubnets(c *call) (any, error) {
 	*lb = changed
 	c.hold(lb)
 	return struct {
-		AvailabilityZones            query.Members[zoneView]
-		IpAddressType                string //nolint:revive // The name is the element of the answer.
-		EnablePrefixForIpv6SourceNat string `xml:",omitempty"`
-	}{lb.zoneViews(), lb.IPType, lb.SourceNAT}, nil
+		AvailabilityZones []zoneView
+		addressing
+	}{lb.zoneViews(), addressing{lb.IPType, lb.SourceNAT}}, nil
 }
 
 // keeps refuses that the addresses of an enabled zone change. Source: API reference, SetSubnets.
@@ -239,12 +238,13 @@ func (lb *loadBalancer) keeps(want []zone) error {
 	return nil
 }
 
-func setIPAddressType(c *call) (any, error) {
-	ip := c.Need("IpAddressType", lbkit.OneOf(ipv4, dualstack, "dualstack-without-public-ipv4"))
-	lb, err := c.loadBalancer()
-	if err != nil {
-		return nil, err
-	}
+type setIPAddressTypeInput struct {
+	IPType string `xml:"IpAddressType" required:"true" enum:"ipv4|dualstack|dualstack-without-public-ipv4"`
+	ofBalancer
+}
+
+func setIPAddressType(c *call, lb *loadBalancer, in setIPAddressTypeInput) (any, error) {
+	ip := in.IPType
 	if ip != ipv4 && ip != dualstack {
 		return nil, invalidConfiguration("The IP address type '%s' is supported only for internet-facing load balancers with type 'application'", ip)
 	}
@@ -257,5 +257,5 @@ func setIPAddressType(c *call) (any, error) {
 		return nil, invalidConfiguration("EnablePrefixForIpv6SourceNat must be 'off' for IP address type 'ipv4'")
 	}
 	lb.IPType = ip
-	return struct{ IpAddressType string }{ip}, nil //nolint:revive // The name is the element of the answer.
+	return addressing{IPType: ip}, nil
 }

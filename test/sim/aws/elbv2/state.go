@@ -27,8 +27,6 @@ func newState() *state {
 }
 
 const (
-	typeNetwork = "network"
-
 	internal       = "internal"
 	internetFacing = "internet-facing"
 
@@ -36,22 +34,13 @@ const (
 	dualstack = "dualstack"
 )
 
-// loadBalancer is the complete record of one; it is a data record, hence its size.
+// loadBalancer is the complete record of one.
 type loadBalancer struct {
+	balancerView
 	Seq         int
-	ARN         string
-	Name        string
 	ID          string // the 16 digits of the ARN
-	Type        string
-	Scheme      string
-	VPC         string
-	DNSName     string
 	Created     time.Time
-	IPType      string
 	Zones       []zone
-	Groups      []string
-	PrivateLink string // whether groups apply to PrivateLink traffic: on or off
-	SourceNAT   string // EnablePrefixForIpv6SourceNat: on or off
 	Attributes  map[string]string
 	Tags        []lbkit.Tag
 	Capacity    int
@@ -60,23 +49,19 @@ type loadBalancer struct {
 
 // zone is one subnet of a load balancer with what was asked for it.
 type zone struct {
-	Subnet, Zone               string
-	AllocationID, PublicIP     string
-	PrivateIP, IPv6, NATPrefix string
+	Subnet       string `xml:"SubnetId"`
+	AllocationID string `xml:"AllocationId"`
+	PrivateIP    string `xml:"PrivateIPv4Address"`
+	IPv6         string `xml:"IPv6Address"`
+	NATPrefix    string `xml:"SourceNatIpv6Prefix"`
+	Zone         string `xml:"-"`
+	PublicIP     string `xml:"-"`
 }
 
-// targetGroup is a data record as well.
 type targetGroup struct {
+	groupView
 	Seq        int
-	ARN        string
-	Name       string
 	ID         string
-	Protocol   string
-	Port       int
-	VPC        string
-	TargetType string
-	IPType     string
-	Health     healthCheck
 	Attributes map[string]string
 	Tags       []lbkit.Tag
 	Targets    []target
@@ -84,43 +69,25 @@ type targetGroup struct {
 	UsedUntil  time.Time // when the last listener left the group; zero: none ever did
 }
 
-type healthCheck struct {
-	Enabled   bool
-	Protocol  string
-	Port      string
-	Path      string
-	HTTPCode  string
-	Interval  int
-	Timeout   int
-	Healthy   int
-	Unhealthy int
-}
-
+// target is what is taken, kept and answered.
 type target struct {
-	ID       string
-	Port     int
-	Zone     string
-	Server   string `json:",omitempty"` // the id for QUIC
-	At       time.Time
-	Draining time.Time // zero while registered; else when draining ends
+	ID       string    `xml:"Id" required:"true"`
+	Port     int       `xml:",omitempty" range:"1..65535"`
+	Zone     string    `xml:"AvailabilityZone,omitempty"`
+	Server   string    `xml:"QuicServerId,omitempty" json:",omitempty"` // the id for QUIC
+	At       time.Time `xml:"-"`
+	Draining time.Time `xml:"-"` // zero while registered; else when draining ends
 }
 
 type listener struct {
-	Seq          int
-	ARN          string
-	ID           string
-	LoadBalancer string
-	Port         int
-	Protocol     string
-	SSLPolicy    string
-	Certificate  string
-	Extra        []string // certificate list
-	ALPN         []string
-	Attributes   map[string]string
-	Tags         []lbkit.Tag
-	Rule         string // the digits of the default rule
-	RuleTags     []lbkit.Tag
-	Actions      []action
+	listenerView
+	Seq        int
+	ID         string
+	Extra      []string // certificate list
+	Attributes map[string]string
+	Tags       []lbkit.Tag
+	Rule       string // the digits of the default rule
+	RuleTags   []lbkit.Tag
 }
 
 // sweep forgets targets whose draining has ended.

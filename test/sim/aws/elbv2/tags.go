@@ -1,7 +1,6 @@
 package elbv2
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
@@ -41,67 +40,60 @@ func (c *call) tagsAt(arn string) (*[]lbkit.Tag, error) {
 	return nil, query.Errorf("ValidationError", "'%s' is not a valid resource ARN", arn)
 }
 
-// tagged reads ResourceArns and finds all their tags; one that is missing fails the call.
-func (c *call) tagged() (arns []string, tags []*[]lbkit.Tag, err error) {
-	c.Required("ResourceArns")
-	arns = c.Strs("ResourceArns")
-	if err := c.Err(); err != nil {
-		return nil, nil, err
+// ofTagged is the member of a request that names tagged resources.
+type ofTagged struct {
+	ResourceArns []string `required:"true"`
+}
+
+// Find gives the tags of all the resources; one that is missing fails the call.
+func (of ofTagged) Find(c *call) ([]*[]lbkit.Tag, error) {
+	if len(of.ResourceArns) == 0 {
+		return nil, query.Errorf("ValidationError", "At least one resource ARN must be specified")
 	}
-	if len(arns) == 0 {
-		return nil, nil, query.Errorf("ValidationError", "At least one resource ARN must be specified")
+	if len(of.ResourceArns) > maxIdentifiers {
+		return nil, query.Errorf("ValidationError", "Up to '%d' resource ARNs can be specified in a single call", maxIdentifiers)
 	}
-	if len(arns) > maxIdentifiers {
-		return nil, nil, query.Errorf("ValidationError", "Up to '%d' resource ARNs can be specified in a single call", maxIdentifiers)
-	}
-	for _, arn := range arns {
+	var tags []*[]lbkit.Tag
+	for _, arn := range of.ResourceArns {
 		at, err := c.tagsAt(arn)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		tags = append(tags, at)
 	}
-	return arns, tags, nil
+	return tags, nil
 }
 
-func addTags(c *call) (any, error) {
-	c.Required("Tags")
-	add := c.Tags("Tags")
-	_, have, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
-	return nil, lbkit.AddTags(have, add, c.opt.Limits.Tags)
+type addTagsInput struct {
+	Tags []lbkit.Tag `required:"true" count:"1.."`
+	ofTagged
 }
 
-func removeTags(c *call) (any, error) {
-	c.Required("TagKeys")
-	keys := c.EachText("TagKeys", lbkit.TagKey()...)
-	_, have, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
+func addTags(c *call, have []*[]lbkit.Tag, in addTagsInput) (any, error) {
+	return nil, lbkit.AddTags(have, in.Tags, c.opt.Limits.Tags)
+}
+
+type removeTagsInput struct {
+	TagKeys []string `required:"true" length:"1..128" pattern:"^([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)$"`
+	ofTagged
+}
+
+func removeTags(_ *call, have []*[]lbkit.Tag, in removeTagsInput) (any, error) {
 	for _, at := range have {
-		*at = lbkit.DropTags(*at, keys)
+		*at = lbkit.DropTags(*at, in.TagKeys)
 	}
 	return nil, nil
 }
 
 type tagDescription struct {
 	ResourceArn string
-	Tags        query.Members[lbkit.Tag]
+	Tags        []lbkit.Tag
 }
 
-func describeTags(c *call) (any, error) {
-	arns, have, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
-	var out struct {
-		TagDescriptions query.Members[tagDescription]
-	}
+func describeTags(_ *call, have []*[]lbkit.Tag, of ofTagged) (any, error) {
+	var out struct{ TagDescriptions []tagDescription }
 	for i, at := range have {
-		out.TagDescriptions.Member = append(out.TagDescriptions.Member, tagDescription{arns[i], query.Members[lbkit.Tag]{Member: slices.Clone(*at)}})
+		out.TagDescriptions = append(out.TagDescriptions, tagDescription{of.ResourceArns[i], *at})
 	}
 	return out, nil
 }

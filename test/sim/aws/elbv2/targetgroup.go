@@ -1,17 +1,14 @@
 package elbv2
 
 import (
-	"maps"
+	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
-
-func targetProtocols() []string {
-	return []string{"HTTP", "HTTPS", "TCP", "TLS", "UDP", "TCP_UDP", "GENEVE", "QUIC", "TCP_QUIC"}
-}
 
 func networkProtocols() []string {
 	return []string{"TCP", "TLS", "UDP", "TCP_UDP", "QUIC", "TCP_QUIC"}
@@ -32,46 +29,52 @@ const (
 	targetIP       = "ip"
 )
 
-func createTargetGroup(c *call) (any, error) {
-	tg := &targetGroup{
-		Name:       c.Need("Name"),
-		Protocol:   c.Text("Protocol", lbkit.OneOf(targetProtocols()...)),
-		VPC:        c.Str("VpcId"),
-		TargetType: c.Text("TargetType", lbkit.OneOf(targetInstance, targetIP, "lambda", "alb")),
-		IPType:     c.Text("IpAddressType", lbkit.OneOf("ipv4", "ipv6")),
-	}
-	port := c.Number("Port", 1, 65535)
-	wish := c.readHealth()
-	tags := c.Tags("Tags")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+// groupView is what answers say of a target group.
+type groupView struct {
+	ARN      string `xml:"TargetGroupArn"`
+	Name     string `xml:"TargetGroupName"`
+	Protocol string `xml:",omitempty"`
+	Port     int    `xml:",omitempty"`
+	VPC      string `xml:"VpcId,omitempty"`
+	healthCheck
+	LoadBalancers []string `xml:"LoadBalancerArns,omitempty"` // filled for each answer but that of CreateTargetGroup
+	TargetType    string
+	IPType        string `xml:"IpAddressType,omitempty"`
+}
+
+type createTargetGroupInput struct {
+	Name       string `required:"true"`
+	Protocol   string `enum:"HTTP|HTTPS|TCP|TLS|UDP|TCP_UDP|GENEVE|QUIC|TCP_QUIC"`
+	VPC        string `xml:"VpcId"`
+	TargetType string `enum:"instance|ip|lambda|alb"`
+	IPType     string `xml:"IpAddressType" enum:"ipv4|ipv6"`
+	Port       int    `range:"1..65535"`
+	healthCheck
+	lbkit.Tagged
+}
+
+func createTargetGroup(c *call, in createTargetGroupInput) (_ any, err error) {
+	tg := &targetGroup{groupView: groupView{
+		Name: in.Name, Protocol: in.Protocol, Port: in.Port, VPC: in.VPC, TargetType: cmp.Or(in.TargetType, targetInstance), IPType: cmp.Or(in.IPType, ipv4),
+	}}
 	if err := checkName("Target group", tg.Name); err != nil {
 		return nil, err
-	}
-	if port != nil {
-		tg.Port = *port
-	}
-	if tg.TargetType == "" {
-		tg.TargetType = targetInstance
 	}
 	if err := c.checkGroup(tg); err != nil {
 		return nil, err
 	}
-	tg.Health = tg.defaultHealth(wish)
-	if err := tg.mergeHealth(wish); err != nil {
+	tg.healthCheck = tg.defaultHealth(in.healthCheck)
+	if err := tg.mergeHealth(in.healthCheck); err != nil {
 		return nil, err
 	}
-	merged, err := lbkit.MergeTags(nil, tags, c.opt.Limits.Tags)
-	if err != nil {
+	if tg.Tags, err = lbkit.MergeTags(nil, in.Tags, c.opt.Limits.Tags); err != nil {
 		return nil, err
 	}
-	tg.Tags = merged
 	if old := c.State.groupByName(tg.Name); old != nil {
 		if !old.sameCreation(tg) {
 			return nil, query.Errorf("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", tg.Name)
 		}
-		return c.created(old), nil
+		return groupsAnswer{TargetGroups: []groupView{old.groupView}}, nil
 	}
 	if len(c.State.TargetGroups) >= c.opt.Limits.TargetGroups {
 		return nil, query.Errorf("TooManyTargetGroups", "The maximum number of target groups has been reached")
@@ -80,18 +83,10 @@ func createTargetGroup(c *call) (any, error) {
 	tg.ARN = c.arn("targetgroup/" + tg.Name + "/" + tg.ID)
 	tg.Attributes = defaultValues(tg.settings())
 	c.State.TargetGroups[tg.ARN] = tg
-	return c.created(tg), nil
+	return groupsAnswer{TargetGroups: []groupView{tg.groupView}}, nil
 }
 
-// created is the answer of CreateTargetGroup, which says nothing of load balancers.
-// Source: API reference and CLI reference, examples of CreateTargetGroup.
-func (c *call) created(tg *targetGroup) groupsAnswer {
-	out := c.groups(tg)
-	out.TargetGroups.Member[0].LoadBalancerArns = nil
-	return out
-}
-
-// checkGroup checks protocol, port and VPC against the target type and fills what follows from them.
+// checkGroup checks protocol, port and VPC against the target type.
 func (c *call) checkGroup(tg *targetGroup) error {
 	if !slices.Contains(networkProtocols(), tg.Protocol) && tg.Protocol != "" || tg.TargetType == "lambda" || tg.TargetType == "alb" {
 		return invalidConfiguration("Target groups with the %s protocol and target type '%s' are not simulated", tg.Protocol, tg.TargetType)
@@ -107,9 +102,6 @@ func (c *call) checkGroup(tg *targetGroup) error {
 	if _, ok := c.Dir.VPC(tg.VPC); !ok {
 		return query.Errorf("ValidationError", "The VPC ID '%s' is not found", tg.VPC)
 	}
-	if tg.IPType == "" {
-		tg.IPType = "ipv4"
-	}
 	return nil
 }
 
@@ -117,37 +109,35 @@ func (c *call) checkGroup(tg *targetGroup) error {
 func (tg *targetGroup) sameCreation(o *targetGroup) bool {
 	return tg.Protocol == o.Protocol && tg.Port == o.Port && tg.VPC == o.VPC &&
 		tg.TargetType == o.TargetType && tg.IPType == o.IPType &&
-		tg.Health == o.Health && lbkit.SameTags(tg.Tags, o.Tags)
+		reflect.DeepEqual(tg.healthCheck, o.healthCheck) && lbkit.SameTags(tg.Tags, o.Tags)
 }
 
-// group reads TargetGroupArn and gives the target group.
-func (c *call) group() (*targetGroup, error) {
-	return findByMember(c, "TargetGroupArn", (*call).groupAt)
+// ofGroup is the member of a request that names a target group.
+type ofGroup struct {
+	TargetGroupArn string `required:"true"`
 }
+
+// Find gives the target group.
+func (of ofGroup) Find(c *call) (*targetGroup, error) { return c.groupAt(of.TargetGroupArn) }
 
 func (c *call) groupAt(arn string) (*targetGroup, error) {
 	return findByARN(c.State.TargetGroups, arn, "targetgroup", "target group", "TargetGroupNotFound")
 }
 
-func modifyTargetGroup(c *call) (any, error) {
-	wish := c.readHealth()
-	tg, err := c.group()
-	if err != nil {
+type modifyTargetGroupInput struct {
+	healthCheck
+	ofGroup
+}
+
+func modifyTargetGroup(c *call, tg *targetGroup, in modifyTargetGroupInput) (any, error) {
+	if err := tg.mergeHealth(in.healthCheck); err != nil {
 		return nil, err
 	}
-	changed := *tg
-	if err := changed.mergeHealth(wish); err != nil {
-		return nil, err
-	}
-	tg.Health = changed.Health
 	return c.groups(tg), nil
 }
 
-func deleteTargetGroup(c *call) (any, error) {
-	arn := c.Need("TargetGroupArn")
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+func deleteTargetGroup(c *call, of ofGroup) (any, error) {
+	arn := of.TargetGroupArn
 	if err := checkARN(arn, "targetgroup", "target group"); err != nil {
 		return nil, err
 	}
@@ -160,14 +150,15 @@ func deleteTargetGroup(c *call) (any, error) {
 	return nil, nil
 }
 
-func describeTargetGroups(c *call) (any, error) {
-	arns, names, balancer := c.Strs("TargetGroupArns"), c.Strs("Names"), c.Str("LoadBalancerArn")
-	marker, size := c.Paging()
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
+type describeTargetGroupsInput struct {
+	TargetGroupArns, Names []string
+	LoadBalancerArn        string
+	lbkit.Paging
+}
+
+func describeTargetGroups(c *call, in describeTargetGroupsInput) (any, error) {
 	given := 0
-	for _, b := range []bool{len(arns) > 0, len(names) > 0, balancer != ""} {
+	for _, b := range []bool{len(in.TargetGroupArns) > 0, len(in.Names) > 0, in.LoadBalancerArn != ""} {
 		if b {
 			given++
 		}
@@ -175,96 +166,53 @@ func describeTargetGroups(c *call) (any, error) {
 	if given > 1 {
 		return nil, query.Errorf("ValidationError", "Target group names, target group ARNs, and a load balancer ARN cannot be specified at the same time")
 	}
-	all, err := c.selectGroups(arns, names, balancer)
+	all, err := c.selectGroups(in, given == 0)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b *targetGroup) int { return strings.Compare(a.Name, b.Name) })
-	page, next, err := lbkit.Page(slices.Compact(all), func(tg *targetGroup) string { return tg.Name }, marker, size)
+	page, next, err := lbkit.Page(slices.Compact(all), func(tg *targetGroup) string { return tg.Name }, in.Paging)
+	out := c.groups(page...)
+	out.NextMarker = next
+	return out, err
+}
+
+func (c *call) selectGroups(in describeTargetGroupsInput, every bool) ([]*targetGroup, error) {
+	all, err := findEach(c.State.TargetGroups, in.TargetGroupArns, "targetgroup", "target group", "TargetGroupNotFound")
 	if err != nil {
 		return nil, err
 	}
-	out := c.groups(page...)
-	out.NextMarker = next
-	return out, nil
-}
-
-func (c *call) selectGroups(arns, names []string, balancer string) ([]*targetGroup, error) {
-	var all []*targetGroup
-	for _, arn := range arns {
-		if err := checkARN(arn, "targetgroup", "target group"); err != nil {
-			return nil, err
+	for _, name := range in.Names {
+		tg := c.State.groupByName(name)
+		if tg == nil {
+			return nil, query.Errorf("TargetGroupNotFound", "One or more target groups not found")
 		}
-		all = append(all, c.State.TargetGroups[arn])
+		all = append(all, tg)
 	}
-	for _, name := range names {
-		all = append(all, c.State.groupByName(name))
-	}
-	if slices.Contains(all, nil) {
-		return nil, query.Errorf("TargetGroupNotFound", "One or more target groups not found")
-	}
-	if balancer != "" {
-		if _, err := c.loadBalancerAt(balancer); err != nil {
+	if in.LoadBalancerArn != "" {
+		if _, err := c.loadBalancerAt(in.LoadBalancerArn); err != nil {
 			return nil, err
 		}
 	}
-	if len(arns) > 0 || len(names) > 0 {
-		return all, nil
-	}
-	for tg := range maps.Values(c.State.TargetGroups) {
-		if balancer == "" || slices.Contains(c.State.loadBalancersOf(tg.ARN), balancer) {
+	for _, tg := range c.State.TargetGroups {
+		if every || slices.Contains(c.State.loadBalancersOf(tg.ARN), in.LoadBalancerArn) {
 			all = append(all, tg)
 		}
 	}
 	return all, nil
 }
 
-// groupView is one member of an answer; its size is that of the answer.
-type groupView struct {
-	TargetGroupArn             string
-	TargetGroupName            string
-	Protocol                   string `xml:",omitempty"`
-	Port                       int    `xml:",omitempty"`
-	VpcId                      string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-	HealthCheckProtocol        string `xml:",omitempty"`
-	HealthCheckPort            string `xml:",omitempty"`
-	HealthCheckEnabled         bool
-	HealthCheckIntervalSeconds int
-	HealthCheckTimeoutSeconds  int
-	HealthyThresholdCount      int
-	UnhealthyThresholdCount    int
-	HealthCheckPath            string                 `xml:",omitempty"`
-	Matcher                    *matcherView           `xml:",omitempty"`
-	LoadBalancerArns           *query.Members[string] `xml:",omitempty"`
-	TargetType                 string
-	IpAddressType              string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-}
-
-type matcherView struct {
-	HttpCode string `xml:",omitempty"` //nolint:revive // The name is the element of the answer.
-}
-
 type groupsAnswer struct {
-	TargetGroups query.Members[groupView]
+	TargetGroups []groupView
 	NextMarker   string `xml:",omitempty"`
 }
 
 func (c *call) groups(tgs ...*targetGroup) groupsAnswer {
 	var out groupsAnswer
 	for _, tg := range tgs {
-		h := tg.Health
-		v := groupView{
-			TargetGroupArn: tg.ARN, TargetGroupName: tg.Name, Protocol: tg.Protocol, Port: tg.Port, VpcId: tg.VPC,
-			HealthCheckProtocol: h.Protocol, HealthCheckPort: h.Port, HealthCheckEnabled: h.Enabled,
-			HealthCheckIntervalSeconds: h.Interval, HealthCheckTimeoutSeconds: h.Timeout,
-			HealthyThresholdCount: h.Healthy, UnhealthyThresholdCount: h.Unhealthy, HealthCheckPath: h.Path,
-			LoadBalancerArns: &query.Members[string]{Member: c.State.loadBalancersOf(tg.ARN)},
-			TargetType:       tg.TargetType, IpAddressType: tg.IPType,
-		}
-		if h.HTTPCode != "" {
-			v.Matcher = &matcherView{h.HTTPCode}
-		}
-		out.TargetGroups.Member = append(out.TargetGroups.Member, v)
+		v := tg.groupView
+		v.LoadBalancers = append([]string{}, c.State.loadBalancersOf(tg.ARN)...)
+		out.TargetGroups = append(out.TargetGroups, v)
 	}
 	return out
 }

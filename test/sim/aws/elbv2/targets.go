@@ -6,35 +6,22 @@ import (
 	"slices"
 	"time"
 
-	"github.com/berth-lb/berth/test/sim/aws/elb/lbkit"
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// readTargets reads a list of targets; ports that are not given stay 0.
-func (c *call) readTargets() []target {
-	var out []target
-	c.Each("Targets", func(e *lbkit.Reader) {
-		t := target{ID: e.Need("Id"), Zone: e.Str("AvailabilityZone"), Server: e.Str("QuicServerId"), At: c.now}
-		if n := e.Number("Port", 1, 65535); n != nil {
-			t.Port = *n
-		}
-		out = append(out, t)
-	})
-	return out
+// targetList is the members of a call on targets. Ports that are not given stay 0.
+type targetList struct {
+	Targets []target `required:"true"`
+	ofGroup
 }
 
-func registerTargets(c *call) (any, error) {
-	c.Required("Targets")
-	add := c.readTargets()
-	tg, err := c.group()
-	if err != nil {
-		return nil, err
-	}
-	if len(add) == 0 {
+func registerTargets(c *call, tg *targetGroup, in targetList) (any, error) {
+	if len(in.Targets) == 0 {
 		return nil, query.Errorf("ValidationError", "At least one target must be specified")
 	}
 	all := slices.Clone(tg.Targets)
-	for _, t := range add {
+	for _, t := range in.Targets {
+		t.At = c.now
 		if err := c.checkTarget(tg, &t); err != nil {
 			return nil, err
 		}
@@ -189,17 +176,11 @@ func (c *call) checkLoad(group string) error {
 	return nil
 }
 
-func deregisterTargets(c *call) (any, error) {
-	c.Required("Targets")
-	gone := c.readTargets()
-	tg, err := c.group()
-	if err != nil {
-		return nil, err
-	}
+func deregisterTargets(c *call, tg *targetGroup, in targetList) (any, error) {
 	until := c.now.Add(c.opt.Delays.Draining)
 	var kept []target
 	for _, t := range tg.Targets {
-		named := slices.ContainsFunc(gone, func(g target) bool { return g.ID == t.ID && (g.Port == 0 || g.Port == t.Port) })
+		named := slices.ContainsFunc(in.Targets, func(g target) bool { return g.ID == t.ID && (g.Port == 0 || g.Port == t.Port) })
 		if named && t.Draining.IsZero() {
 			// Targets of a group that no load balancer uses have nothing to drain.
 			if c.opt.Delays.Draining <= 0 || len(c.State.loadBalancersOf(tg.ARN)) == 0 {

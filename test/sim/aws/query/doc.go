@@ -3,9 +3,9 @@
 // operation, and marshals the result or the error as XML.
 //
 // It knows nothing of any operation and holds no state. Operations declare
-// their answer as structs for encoding/xml; use Members (AWS Query) and Items
-// (EC2 Query) for lists that the real service prints even when empty, because
-// clients in Python distinguish an absent list from an empty one.
+// the members of requests (Decode) and of answers (Encoder) as structs. A list
+// is printed even when it is empty unless it says omitempty, because clients
+// in Python distinguish an absent list from an empty one.
 //
-// Start with Service, then Params.
+// Start with Service, then Decode and Params.
 package query

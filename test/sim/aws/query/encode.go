@@ -2,10 +2,10 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,66 +22,51 @@ type List struct {
 }
 
 // Encoder writes results as encoding/xml does, with the declarations of a type parsed once. It
-// knows the kinds of values that results have, and fails on others.
+// knows the kinds of values that results have, and fails on others. Lists differ: each has
+// an element of its own, also when it is empty, around the elements that the dialect gives its
+// members. With omitempty a nil list and an empty struct have none. An embedded struct with a
+// name has an element, too.
 type Encoder struct {
 	types sync.Map // of a struct type: its []member
 }
 
 // member is a field that is written.
 type member struct {
-	index   []int
-	parents []string
-	name    string
-	omit    bool // where it is empty
+	index []int
+	name  string
+	omit  bool // where it is empty
 }
 
 // Encode returns the encoded fields of a result without an element around them. A nil result
 // has none.
-func (e *Encoder) Encode(result any) (Encoded, error) {
+func (e *Encoder) Encode(style Style, result any) (Encoded, error) {
 	switch r := result.(type) {
 	case nil:
 		return nil, nil
 	case Encoded:
 		return r, nil
 	case List:
-		out, err := e.element([]byte("<"+r.Name+">"), "item", reflect.ValueOf(r.Items))
-		out = append(out, "</"+r.Name+">"...)
+		out, err := e.element(nil, style, r.Name, reflect.ValueOf(r.Items))
 		if r.Next != "" {
 			out = append(appendText(append(out, "<nextToken>"...), r.Next), "</nextToken>"...)
 		}
 		return out, err
 	}
-	v := reflect.ValueOf(result)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(result))
 	if v.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("a result of type %T", result)
 	}
-	return e.fields(nil, v)
+	return e.fields(nil, style, v)
 }
 
-// element adds a value under a name; each member of a list has an element of its own.
-func (e *Encoder) element(out []byte, name string, v reflect.Value) ([]byte, error) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
+// element adds a value under a name, and nothing for a nil pointer.
+func (e *Encoder) element(out []byte, style Style, name string, v reflect.Value) (_ []byte, err error) {
+	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
 			return out, nil
 		}
-		return e.element(out, name, v.Elem())
-	case reflect.Slice:
-		var err error
-		for i := 0; i < v.Len() && err == nil; i++ {
-			out, err = e.element(out, name, v.Index(i))
-		}
-		return out, err
-	default:
-		return e.single(out, name, v)
+		return e.element(out, style, name, v.Elem())
 	}
-}
-
-// single adds a value that has one element.
-func (e *Encoder) single(out []byte, name string, v reflect.Value) (_ []byte, err error) {
 	out = append(append(append(out, '<'), name...), '>')
 	switch v.Kind() {
 	case reflect.String:
@@ -91,54 +76,31 @@ func (e *Encoder) single(out []byte, name string, v reflect.Value) (_ []byte, er
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		out = strconv.AppendInt(out, v.Int(), 10)
 	case reflect.Struct:
-		out, err = e.fields(out, v)
+		out, err = e.fields(out, style, v)
+	case reflect.Slice:
+		for i := 0; i < v.Len() && err == nil; i++ {
+			out, err = e.element(out, style, style.listElement(), v.Index(i))
+		}
 	default:
 		err = fmt.Errorf("%s has the type %s", name, v.Type())
 	}
 	return append(append(append(out, "</"...), name...), '>'), err
 }
 
-// fields adds the fields of a struct. Neighbours with common parents are within one element.
-func (e *Encoder) fields(out []byte, v reflect.Value) ([]byte, error) {
-	var open []string
-	leave := func(parents []string) {
-		common := 0
-		for common < min(len(open), len(parents)) && open[common] == parents[common] {
-			common++
-		}
-		for len(open) > common {
-			out = append(append(append(out, "</"...), open[len(open)-1]...), '>')
-			open = open[:len(open)-1]
-		}
-	}
+// fields adds the fields of a struct.
+func (e *Encoder) fields(out []byte, style Style, v reflect.Value) ([]byte, error) {
 	members, err := e.membersOf(v.Type())
 	for _, m := range members {
 		field := v.FieldByIndex(m.index)
-		leave(m.parents)
-		if (field.Kind() == reflect.Pointer || field.Kind() == reflect.Interface) && field.IsNil() {
-			continue
-		}
-		for _, parent := range m.parents[len(open):] { // also around nothing
-			out = append(append(append(out, '<'), parent...), '>')
-			open = append(open, parent)
-		}
-		if m.omit && isEmpty(field) {
+		if m.omit && field.IsZero() {
 			continue
 		}
 		var failed error
-		if out, failed = e.element(out, m.name, field); failed != nil {
+		if out, failed = e.element(out, style, m.name, field); failed != nil {
 			return out, failed
 		}
 	}
-	leave(nil)
 	return out, err
-}
-
-func isEmpty(v reflect.Value) bool {
-	if v.Kind() == reflect.Slice {
-		return v.Len() == 0
-	}
-	return v.Kind() != reflect.Struct && v.IsZero()
 }
 
 // membersOf returns the fields of a struct type that are written, those of embedded structs
@@ -165,19 +127,14 @@ func (e *Encoder) membersOf(t reflect.Type) ([]member, error) {
 			}
 			continue
 		}
-		if !f.IsExported() || tag == "-" {
+		if !f.IsExported() && !f.Anonymous || tag == "-" {
 			continue
 		}
-		path, options, _ := strings.Cut(tag, ",")
-		if options != "" && options != "omitempty" {
-			return nil, fmt.Errorf("%s.%s has the option %s", t, f.Name, options)
+		name, options, _ := strings.Cut(tag, ",")
+		if options != "" && options != "omitempty" || strings.Contains(name, ">") {
+			return nil, fmt.Errorf("%s.%s has the tag %s", t, f.Name, tag)
 		}
-		names := strings.Split(path, ">")
-		name := names[len(names)-1]
-		if name == "" {
-			name = f.Name
-		}
-		out = append(out, member{index: []int{i}, parents: slices.Clip(names[:len(names)-1]), name: name, omit: options != ""})
+		out = append(out, member{index: []int{i}, name: cmp.Or(name, f.Name), omit: options != ""})
 	}
 	e.types.Store(t, out)
 	return out, nil

@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// Members is a list in AWS Query answers. As a plain field it is printed even when empty.
-type Members[T any] struct {
-	Member []T `xml:"member"`
-}
-
-// Items is a list in EC2 Query answers. As a plain field it is printed even when empty.
-type Items[T any] struct {
-	Item []T `xml:"item"`
-}
-
 const tokenPrefix = "page:"
 
 // Page cuts one page out of items, which must be sorted by key. The token is

@@ -3,7 +3,6 @@ package query
 import (
 	"net/url"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -17,6 +16,14 @@ const (
 	// EC2Query is the dialect of EC2: lists are Name.N, answers have no result wrapper.
 	EC2Query
 )
+
+// listElement is the element around each member of a list in an answer.
+func (s Style) listElement() string {
+	if s == EC2Query {
+		return "item"
+	}
+	return "member"
+}
 
 // Params is one structure of a decoded request. The zero value is an empty
 // structure. Names may be dotted paths ("HealthCheck.Target").
@@ -160,19 +167,6 @@ func (p Params) Value() string {
 		return ""
 	}
 	return p.n.value
-}
-
-// Names lists the direct children, sorted.
-func (p Params) Names() []string {
-	if p.n == nil {
-		return nil
-	}
-	out := make([]string, 0, len(p.n.kids))
-	for name := range p.n.kids {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
 }
 
 type element struct {

@@ -74,7 +74,7 @@ func TestEC2Lists(t *testing.T) {
 }
 
 type list struct {
-	Names query.Members[string] `xml:"Names"`
+	Names []string `xml:"Names"`
 }
 
 func newService(style query.Style) *query.Service {

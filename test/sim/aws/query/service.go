@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,7 +36,7 @@ type Service struct {
 	Namespace string
 	Style     Style
 	Ops       map[string]Op
-	// Writes reports whether an action changes state.
+	// Writes reports whether an action changes state. Without it, none does.
 	Writes func(action string) bool
 	// Freeze is optional. It gives a service that answers reads from a deep copy
 	// of the present state; stale reads are made of it.
@@ -43,6 +44,10 @@ type Service struct {
 
 	encoder Encoder
 }
+
+// NoDescription reports whether an action changes state in a service that reads by Describe
+// actions only.
+func NoDescription(action string) bool { return !strings.HasPrefix(action, "Describe") }
 
 // Response is a finished answer, ready to be written, recorded or dropped.
 type Response struct {
@@ -148,7 +153,7 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // marshal writes the envelope by hand around the encoded result, because
 // encoding/xml can neither inline a result of unknown type nor name the root at run time.
 func (s *Service) marshal(req *Request, result any) ([]byte, error) {
-	inner, err := s.encoder.Encode(result)
+	inner, err := s.encoder.Encode(s.Style, result)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package lbkit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -76,37 +78,59 @@ func (a *API[S]) Copy() *API[S] {
 // Snapshot gives a copy of everything, to be written as JSON.
 func (a *API[S]) Snapshot() any { return a.Copy().State }
 
-// Operations are those of a service, by their names; C is a call at work.
-type Operations[C any] struct {
-	Reads, Writes map[string]func(C) (any, error)
+// Op is an operation on the parameters of a call; C is a call at work.
+type Op[C any] func(C, query.Params) (any, error)
+
+// Plain makes an operation of a function that takes the members of the request.
+func Plain[C, In any](run func(C, In) (any, error)) Op[C] {
+	return func(c C, p query.Params) (any, error) {
+		var in In
+		if err := query.Decode(p, &in); err != nil {
+			return nil, err
+		}
+		return run(c, in)
+	}
 }
 
-// Serve gives the operations for the wire. begin makes the call for one of them
-// from its parameters and its time, under the lock.
-func Serve[S, C any](a *API[S], s *query.Service, ops Operations[C], begin func(*Reader, time.Time) C) *query.Service {
+// Finder is the members of a request that name a resource.
+type Finder[C, R any] interface{ Find(C) (R, error) }
+
+// On makes an operation of a function that takes the resource that a request names, too. Faults
+// of shape come before what does not exist.
+func On[C, R any, In Finder[C, R]](run func(C, R, In) (any, error)) Op[C] {
+	return Plain(func(c C, in In) (any, error) {
+		found, err := in.Find(c)
+		if err != nil {
+			return nil, err
+		}
+		return run(c, found, in)
+	})
+}
+
+// Serve gives the operations for the wire, by their names. begin makes the call for one of them
+// at its time, under the lock.
+func Serve[S, C any](a *API[S], s *query.Service, ops map[string]Op[C], begin func(time.Time) C) *query.Service {
 	encoder := &query.Encoder{}
 	s.Namespace = "http://elasticloadbalancing.amazonaws.com/doc/" + s.Version + "/"
 	s.Style = query.AWSQuery
-	s.Writes = func(action string) bool { return ops.Writes[action] != nil }
-	s.Ops = make(map[string]query.Op, len(ops.Reads)+len(ops.Writes))
-	for _, all := range []map[string]func(C) (any, error){ops.Reads, ops.Writes} {
-		for name, run := range all {
-			s.Ops[name] = func(req *query.Request) (any, error) {
-				a.mu.Lock()
-				defer a.mu.Unlock()
-				result, err := run(begin(Read(req.Params), req.Now))
-				if err != nil {
-					return nil, err
-				}
-				return encoder.Encode(result)
+	s.Writes = query.NoDescription
+	s.Ops = make(map[string]query.Op, len(ops))
+	for name, run := range ops {
+		s.Ops[name] = func(req *query.Request) (any, error) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			result, err := run(begin(req.Now), req.Params)
+			if err != nil {
+				return nil, err
 			}
+			return encoder.Encode(s.Style, result)
 		}
 	}
 	return s
 }
 
 // Limits is the answer of DescribeAccountLimits.
-type Limits struct{ Limits query.Members[Limit] }
+type Limits struct{ Limits []Limit }
 
 // Limit is a quota of the account.
 type Limit struct {
@@ -114,5 +138,27 @@ type Limit struct {
 	Max  int
 }
 
-// LimitsOf answers the quotas of an account.
-func LimitsOf(all ...Limit) Limits { return Limits{query.Members[Limit]{Member: all}} }
+// Paging is the members that ask for one page of a listing.
+type Paging struct {
+	Marker   string
+	PageSize int `range:"1..400"`
+}
+
+// Page cuts a page of a listing that is sorted by key; 400 unless a size is given.
+func Page[T any](items []T, key func(T) string, p Paging) ([]T, string, error) {
+	page, next, ok := query.Page(items, key, p.Marker, cmp.Or(p.PageSize, 400))
+	if !ok {
+		return nil, "", query.Errorf("ValidationError", "The marker '%s' is not valid", p.Marker)
+	}
+	return page, next, nil
+}
+
+// Overlay sets the fields of a record that a request gives.
+func Overlay[T any](record *T, given T) {
+	to, from := reflect.ValueOf(record).Elem(), reflect.ValueOf(given)
+	for i := range to.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+}

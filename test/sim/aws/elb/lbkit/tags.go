@@ -1,39 +1,22 @@
 package lbkit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// Tag is one tag of a resource.
+// Tag is one tag of a resource. Lengths and characters are those of both service models.
 type Tag struct {
-	Key   string `xml:"Key"`
-	Value string `xml:"Value"`
+	Key   string `required:"true" length:"1..128" pattern:"^([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)$"`
+	Value string `length:"0..256" pattern:"^([\\p{L}\\p{Z}\\p{N}_.:/=+\\-@]*)$"`
 }
 
-var tagText = regexp.MustCompile(`^([\p{L}\p{Z}\p{N}_.:/=+\-@]*)$`)
-
-// Tags reads a list of tags. A list that is present must not be empty. Lengths and characters
-// are those of both service models.
-func (r *Reader) Tags(name string) []Tag {
-	var tags []Tag
-	r.Each(name, func(e *Reader) {
-		tags = append(tags, Tag{
-			Key:   e.Need("Key", TagKey()...),
-			Value: e.Text("Value", Length(0, 256), Matches(tagText)),
-		})
-	})
-	if r.Has(name) && len(tags) == 0 {
-		r.Fault(name, "'[]'", "have length greater than or equal to 1")
-	}
-	return tags
+// Tagged is the tags of a request that creates a resource.
+type Tagged struct {
+	Tags []Tag `count:"1.."`
 }
-
-// TagKey is the rules of a tag key.
-func TagKey() []Rule { return []Rule{Length(1, 128), Matches(tagText)} }
 
 // MergeTags adds tags to the existing tags of a resource. A repeated or reserved key and more
 // than limit tags are refused; then nothing is merged.
