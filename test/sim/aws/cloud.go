@@ -21,12 +21,6 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// The load balancers look for these in their Directory, and do without where they are missing.
-var (
-	_ lbkit.Defaults = (*ec2.API)(nil)
-	_ lbkit.Attacher = (*ec2.API)(nil)
-)
-
 // Options configures the cloud. The zero value is us-east-1, account
 // 123456789012, the default seed without nodes, no delays and no throttling.
 type Options struct {

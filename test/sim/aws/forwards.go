@@ -2,11 +2,14 @@ package aws
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/ec2"
+	"github.com/berth-lb/berth/test/sim/aws/network"
 )
 
 // Passage is one packet that reaches targets: from a client to a port of a load balancer.
@@ -30,17 +33,17 @@ func (c *Cloud) Forwards(clients ...netip.Addr) []Passage {
 	clients = slices.Compact(clients)
 	found := map[string]*Passage{}
 	var order []string
-	for _, p := range c.paths() {
+	for _, p := range slices.Concat(c.ELB.Paths(), c.ELBV2.Paths()) {
 		for _, client := range clients {
 			if !f.passes(p, client) {
 				continue
 			}
-			at := fmt.Sprint(p.balancer, p.protocol, p.port, client)
+			at := fmt.Sprint(p.Balancer, p.Protocol, p.Port, client)
 			if found[at] == nil {
-				found[at] = &Passage{Source: client, Balancer: p.balancer, Protocol: p.protocol, Port: p.port}
+				found[at] = &Passage{Source: client, Balancer: p.Balancer, Protocol: p.Protocol, Port: p.Port}
 				order = append(order, at)
 			}
-			found[at].Targets = append(found[at].Targets, p.text())
+			found[at].Targets = append(found[at].Targets, net.JoinHostPort(p.Target, strconv.Itoa(p.TargetPort)))
 		}
 	}
 	out := make([]Passage, 0, len(order))
@@ -50,39 +53,6 @@ func (c *Cloud) Forwards(clients ...netip.Addr) []Passage {
 		out = append(out, *found[at])
 	}
 	return out
-}
-
-// path is one target behind one port of a load balancer of any kind.
-type path struct {
-	balancer, owner string // owner of its interfaces
-	groups          []string
-	dual            bool
-	protocol        string
-	port            int
-	target          string
-	targetPort      int
-	targetIPv6      bool
-	preserves       bool
-}
-
-// paths lists those of all load balancers.
-func (c *Cloud) paths() []path {
-	var out []path
-	for _, p := range c.ELB.Paths() {
-		out = append(out, path{balancer: p.Balancer, owner: p.Owner, groups: p.Groups, protocol: "TCP", port: p.Port, target: p.Instance, targetPort: p.InstancePort})
-	}
-	for _, p := range c.ELBV2.Paths() {
-		out = append(out, path{p.Balancer, p.Balancer, p.Groups, p.Dual, p.Protocol, p.Port, p.Target, p.TargetPort, p.IPv6, p.Preserves})
-	}
-	return out
-}
-
-// text names the target and its port.
-func (p path) text() string {
-	if strings.Contains(p.target, ":") {
-		return fmt.Sprintf("[%s]:%d", p.target, p.targetPort)
-	}
-	return fmt.Sprintf("%s:%d", p.target, p.targetPort)
 }
 
 // fabric is the part of a VPC that decides on packets.
@@ -149,20 +119,20 @@ func addressAfter(p netip.Prefix) netip.Addr {
 // load balancer admit the client, and the groups of the target admit what it sees as the
 // source. That is the load balancer unless the address of the client is preserved, which a
 // translation between the families rules out.
-func (f *fabric) passes(p path, client netip.Addr) bool {
-	if client.Is6() && !p.dual || len(p.groups) > 0 && !f.admits(p.groups, nil, p.protocol, p.port, client) {
+func (f *fabric) passes(p network.Path, client netip.Addr) bool {
+	if client.Is6() && !p.Dual || len(p.Groups) > 0 && !f.admits(p.Groups, nil, p.Protocol, p.Port, client) {
 		return false
 	}
-	groups, known := f.targets[p.target]
-	if running, is := f.instances[p.target]; !known || is && !running {
+	groups, known := f.targets[p.Target]
+	if running, is := f.instances[p.Target]; !known || is && !running {
 		return false
 	}
-	if p.preserves && client.Is6() == p.targetIPv6 {
-		return f.admits(groups, p.groups, p.protocol, p.targetPort, client)
+	if p.Preserves && client.Is6() == p.IPv6 {
+		return f.admits(groups, p.Groups, p.Protocol, p.TargetPort, client)
 	}
-	from := f.senders[p.owner]
+	from := f.senders[p.Owner]
 	return len(from) > 0 && !slices.ContainsFunc(from, func(a netip.Addr) bool {
-		return a.Is6() == p.targetIPv6 && !f.admits(groups, p.groups, p.protocol, p.targetPort, a)
+		return a.Is6() == p.IPv6 && !f.admits(groups, p.Groups, p.Protocol, p.TargetPort, a)
 	})
 }
 

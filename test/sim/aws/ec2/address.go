@@ -41,7 +41,7 @@ func describeAddresses(c *call) (any, error) {
 		held[pair[0]] = pair[1]
 	}
 	objects := sortedByID(c.st.addresses)
-	objects, err := byID(listing[Address]{kind: kindAddress(), id: addressID, objects: objects}, c.Strs("AllocationId"))
+	objects, err := byID(listing[Address]{kind: kindOf("eipalloc"), id: addressID, objects: objects}, c.Strs("AllocationId"))
 	if err != nil {
 		return nil, err
 	}

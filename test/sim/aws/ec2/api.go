@@ -19,9 +19,8 @@ const Version = "2016-11-15"
 
 // Limits are the account's quotas. Zero takes the default; a negative number means no limit.
 type Limits struct {
-	RulesPerGroup      int // default 60, each way, IPv4 and IPv6 counted apart
-	GroupsPerInterface int // default 5
-	Groups             int // default 2500 in the region
+	RulesPerGroup int // default 60, each way, IPv4 and IPv6 counted apart
+	Groups        int // default 2500 in the region
 }
 
 // Zone is an availability zone or a local zone.
@@ -72,7 +71,6 @@ func withDefaults(opt Options) Options {
 		opt.Users = network.AllUsers{}
 	}
 	sim.Default(&opt.Limits.RulesPerGroup, 60)
-	sim.Default(&opt.Limits.GroupsPerInterface, 5)
 	sim.Default(&opt.Limits.Groups, 2500)
 	return opt
 }
@@ -123,13 +121,12 @@ func (a *API) Service() *query.Service {
 		Version:   Version,
 		Namespace: "http://ec2.amazonaws.com/doc/" + Version + "/",
 		Style:     query.EC2Query,
+		Writes:    query.NoDescription,
 		Ops:       map[string]query.Op{},
 	}
-	table := newOperations()
-	for name, op := range table {
-		s.Ops[name] = a.bind(op)
+	for name, op := range newOperations() {
+		s.Ops[name] = a.bind(op, s.Writes(name))
 	}
-	s.Writes = func(action string) bool { return table[action].write }
 	s.Freeze = func() *query.Service {
 		a.mu.RLock()
 		defer a.mu.RUnlock()
@@ -143,8 +140,6 @@ type call struct {
 	*query.Request
 	st  *state
 	opt *Options
-	// reading is true when st is a frozen copy.
-	reading bool
 	// users is the answer of Options.Users for the object that the operation is
 	// about to let go, asked before the lock was taken.
 	users []string
@@ -153,12 +148,9 @@ type call struct {
 	attached map[string][]Interface
 }
 
-// interfacesOf lists an instance's interfaces by device index. Reads of many
+// interfacesOf lists an instance's interfaces by device index, for reads. Reads of many
 // instances would be quadratic without the index.
 func (c *call) interfacesOf(instance string) []Interface {
-	if !c.reading {
-		return c.st.interfacesOf(instance)
-	}
 	if c.attached == nil {
 		c.attached = map[string][]Interface{}
 		for _, i := range c.st.interfaces {
@@ -172,19 +164,12 @@ func (c *call) interfacesOf(instance string) []Interface {
 }
 
 type operation struct {
-	write bool
-	run   func(*call) (any, error)
+	run func(*call) (any, error)
 	// users lists the other users of the object that the call names.
 	users func(*call) []string
 }
 
-func readOperation(run func(*call) (any, error)) operation  { return operation{run: run} }
-func writeOperation(run func(*call) (any, error)) operation { return operation{write: true, run: run} }
-func releaseOperation(run func(*call) (any, error), users func(*call) []string) operation {
-	return operation{write: true, run: run, users: users}
-}
-
-func (a *API) bind(op operation) query.Op {
+func (a *API) bind(op operation, write bool) query.Op {
 	return func(req *query.Request) (any, error) {
 		if dry, _, err := req.Bool("DryRun"); err != nil {
 			return nil, err
@@ -198,8 +183,8 @@ func (a *API) bind(op operation) query.Op {
 			// they must not be asked while the lock of this one is held.
 			c.users = op.users(&call{Request: req, st: a.frozen(), opt: &a.opt})
 		}
-		if !op.write {
-			c.st, c.reading = a.frozen(), true
+		if !write {
+			c.st = a.frozen()
 			return op.run(c)
 		}
 		a.mu.Lock()

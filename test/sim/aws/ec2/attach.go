@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -51,13 +52,12 @@ func (s *state) forLoadBalancer(w network.Interface, now time.Time) (Interface, 
 		return Interface{}, false
 	}
 	free, ip := s.allocator(subnet), w.PrivateIP
-	var err error
 	if ip == "" {
-		ip, err = free.take()
+		ip, ok = free.take()
 	} else {
-		err = free.claim(ip)
+		ok = free.claim(ip)
 	}
-	if err != nil {
+	if !ok {
 		return Interface{}, false
 	}
 	i := newInterface(s, subnet, nil, ip)
@@ -84,32 +84,15 @@ func (a *API) InUse(subnet, ip string) bool {
 // expire drops the interfaces whose time is over. Every call begins with it.
 func (a *API) expire() {
 	now := a.opt.Clock.Now()
-	if !a.someLeft(now) {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, i := range a.st.interfaces {
-		if until, ok := a.leaving[i.Owner]; ok && i.Owner != "" && !now.Before(until) {
-			delete(a.st.interfaces, i.ID)
-		}
-	}
 	for owner, until := range a.leaving {
-		if !now.Before(until) {
-			delete(a.leaving, owner)
+		if now.Before(until) {
+			continue
 		}
+		maps.DeleteFunc(a.st.interfaces, func(_ string, i Interface) bool { return i.Owner == owner })
+		delete(a.leaving, owner)
 	}
-}
-
-func (a *API) someLeft(now time.Time) bool {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for _, until := range a.leaving {
-		if !now.Before(until) {
-			return true
-		}
-	}
-	return false
 }
 
 func (i Interface) attachment() string {

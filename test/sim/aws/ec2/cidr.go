@@ -27,8 +27,7 @@ func ruleCIDR(text string, v6 bool) (string, error) {
 	return p.String(), nil
 }
 
-// firstHost is the lowest address of a block that a subnet hands out: EC2 keeps
-// the first four and the last. Source: Amazon VPC user guide, subnet CIDR blocks.
+// EC2 keeps the first four addresses of a block and the last one. Source: Amazon VPC user guide, subnet CIDR blocks.
 const (
 	reservedLow  = 4
 	reservedHigh = 1
@@ -81,29 +80,27 @@ func (s *state) allocator(sub Subnet) *addresses {
 	return &addresses{block: p, next: at, used: s.usedIPs(sub.ID), left: s.free(sub)}
 }
 
-func (a *addresses) take() (string, error) {
+// take hands out an address, if one is left.
+func (a *addresses) take() (string, bool) {
 	for a.left > 0 && a.block.Contains(a.next) {
 		ip := a.next.String()
 		a.next = a.next.Next()
 		if !a.used[ip] {
 			a.used[ip] = true
 			a.left--
-			return ip, nil
+			return ip, true
 		}
 	}
-	return "", query.Errorf("InsufficientFreeAddressesInSubnet", "The specified subnet does not have enough free addresses to satisfy the request.")
+	return "", false
 }
 
-// claim takes one given address.
-func (a *addresses) claim(ip string) error {
+// claim takes one given address, if it is free.
+func (a *addresses) claim(ip string) bool {
 	addr, err := netip.ParseAddr(ip)
-	if err != nil || !a.block.Contains(addr) {
-		return query.Errorf("InvalidParameterValue", "Address %s does not fall within the subnet's address range", ip)
-	}
-	if a.used[ip] {
-		return query.Errorf("InvalidIPAddress.InUse", "Address %s is in use.", ip)
+	if err != nil || !a.block.Contains(addr) || a.used[ip] {
+		return false
 	}
 	a.used[ip] = true
 	a.left--
-	return nil
+	return true
 }

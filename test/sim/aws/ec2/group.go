@@ -11,9 +11,9 @@ const defaultGroup = "default"
 
 // groupByID finds a visible group.
 func (c *call) groupByID(id string) (Group, error) {
-	g, err := findByID(c.st.groups, kindGroup(), id)
+	g, err := findByID(c.st.groups, kindOf("sg"), id)
 	if err == nil && !isVisible(g, c.Now, c.opt.NewGroupDelay) {
-		return Group{}, kindGroup().missing(id)
+		return Group{}, kindOf("sg").missing(id)
 	}
 	return g, err
 }
@@ -54,7 +54,7 @@ func createSecurityGroup(c *call) (any, error) {
 	if err := checkDescription(description, "security group"); err != nil {
 		return nil, err
 	}
-	vpc, err := requireObject(c, c.st.vpcs, kindVPC(), "VpcId")
+	vpc, err := requireObject(c, c.st.vpcs, kindOf("vpc"), "VpcId")
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ type groupXML struct {
 
 func describeSecurityGroups(c *call) (any, error) {
 	return describeAs(c, listing[Group]{
-		kind: kindGroup(), param: "GroupId", id: groupID, props: groupProperties(),
+		kind: kindOf("sg"), param: "GroupId", id: groupID, props: groupProperties(),
 		objects: slices.DeleteFunc(sortedByID(c.st.groups), func(g Group) bool { return !isVisible(g, c.Now, c.opt.NewGroupDelay) }),
 	}, "securityGroupInfo", func(g Group) groupXML {
 		return groupXML{

@@ -1,57 +1,36 @@
 package ec2
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-// idKind is how one kind of resource is named in ids and in errors. The codes
-// differ in "ID" and "Id" as the real ones do. Kinds without a malformed code
-// answer the not found one to any text that is no id of theirs.
+// idKind is how one kind of resource is named in ids and in errors.
+type idKind struct{ prefix, noun, malformed, notFound string }
+
+// idKinds lists the kinds. The codes differ in "ID" and "Id" as the real ones do. Kinds without
+// a malformed code answer the not found one to any text that is no id of theirs.
 // Source: EC2 API reference, error codes.
-type idKind struct {
-	prefix, resourceType, noun, malformed, notFound string
-}
-
-func kindVPC() idKind {
-	return idKind{"vpc", "vpc", "vpc ID", "", "InvalidVpcID.NotFound"}
-}
-
-func kindSubnet() idKind {
-	return idKind{"subnet", "subnet", "subnet ID", "", "InvalidSubnetID.NotFound"}
-}
-
-func kindGroup() idKind {
-	return idKind{"sg", "security-group", "security group", "InvalidGroupId.Malformed", "InvalidGroup.NotFound"}
-}
-
-func kindRule() idKind {
-	return idKind{"sgr", "security-group-rule", "security group rule ID", "InvalidSecurityGroupRuleId.Malformed", "InvalidSecurityGroupRuleId.NotFound"}
-}
-
-func kindInstance() idKind {
-	return idKind{"i", "instance", "instance ID", "InvalidInstanceID.Malformed", "InvalidInstanceID.NotFound"}
-}
-
-func kindInterface() idKind {
-	return idKind{"eni", "network-interface", "networkInterface ID", "InvalidNetworkInterfaceId.Malformed", "InvalidNetworkInterfaceID.NotFound"}
-}
-
-func kindAddress() idKind {
-	return idKind{"eipalloc", "elastic-ip", "allocation ID", "", "InvalidAllocationID.NotFound"}
-}
-
-func kindTable() idKind {
-	return idKind{"rtb", "route-table", "routeTable ID", "InvalidRouteTableId.Malformed", "InvalidRouteTableID.NotFound"}
-}
-
-func kindList() idKind {
-	return idKind{"pl", "prefix-list", "prefix list ID", "InvalidPrefixListId.Malformed", "InvalidPrefixListId.NotFound"}
-}
-
 func idKinds() []idKind {
-	return []idKind{kindVPC(), kindSubnet(), kindGroup(), kindRule(), kindInstance(), kindInterface(), kindAddress(), kindTable()}
+	return []idKind{
+		{"vpc", "vpc ID", "", "InvalidVpcID.NotFound"},
+		{"subnet", "subnet ID", "", "InvalidSubnetID.NotFound"},
+		{"sg", "security group", "InvalidGroupId.Malformed", "InvalidGroup.NotFound"},
+		{"sgr", "security group rule ID", "InvalidSecurityGroupRuleId.Malformed", "InvalidSecurityGroupRuleId.NotFound"},
+		{"i", "instance ID", "InvalidInstanceID.Malformed", "InvalidInstanceID.NotFound"},
+		{"eni", "networkInterface ID", "InvalidNetworkInterfaceId.Malformed", "InvalidNetworkInterfaceID.NotFound"},
+		{"eipalloc", "allocation ID", "", "InvalidAllocationID.NotFound"},
+		{"rtb", "routeTable ID", "InvalidRouteTableId.Malformed", "InvalidRouteTableID.NotFound"},
+		{"pl", "prefix list ID", "InvalidPrefixListId.Malformed", "InvalidPrefixListId.NotFound"},
+	}
+}
+
+// kindOf returns the kind of a prefix.
+func kindOf(prefix string) idKind {
+	kinds := idKinds()
+	return kinds[slices.IndexFunc(kinds, func(k idKind) bool { return k.prefix == prefix })]
 }
 
 // wellFormed accepts both lengths that EC2 knows, 8 and 17 digits.

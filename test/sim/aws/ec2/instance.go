@@ -93,7 +93,7 @@ func (c *call) visibleInstances() []Instance {
 
 func describeInstances(c *call) (any, error) {
 	page, next, err := describePage(c, listing[Instance]{
-		kind: kindInstance(), param: "InstanceId", id: func(i Instance) string { return i.ID },
+		kind: kindOf("i"), param: "InstanceId", id: func(i Instance) string { return i.ID },
 		props: instanceProperties(), objects: c.visibleInstances(), exclusive: "instancesSet",
 	})
 	if err != nil {

@@ -143,7 +143,7 @@ func interfaceProperties() properties[Interface] {
 
 func describeNetworkInterfaces(c *call) (any, error) {
 	return describeAs(c, listing[Interface]{
-		kind: kindInterface(), param: "NetworkInterfaceId", id: func(i Interface) string { return i.ID },
+		kind: kindOf("eni"), param: "NetworkInterfaceId", id: func(i Interface) string { return i.ID },
 		props: interfaceProperties(), objects: sortedByID(c.st.interfaces), exclusive: "networkInterfaceIdSet",
 	}, "networkInterfaceSet", c.interfaceXML)
 }

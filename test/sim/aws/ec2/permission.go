@@ -58,7 +58,7 @@ func parsePermission(c *call, target Group, p query.Params) ([]Rule, error) {
 		out = append(out, r)
 	}
 	for _, s := range p.List("PrefixListIds") {
-		list, err := findByID(c.st.lists, kindList(), s.Str("PrefixListId"))
+		list, err := findByID(c.st.lists, kindOf("pl"), s.Str("PrefixListId"))
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func sourceGroup(c *call, target Group, s query.Params) (string, error) {
 		return "", err
 	}
 	if user != "" && user != c.opt.Account {
-		return "", kindGroup().missing(g.ID)
+		return "", kindOf("sg").missing(g.ID)
 	}
 	if g.VPC != target.VPC {
 		return "", query.Errorf("InvalidGroup.NotFound", "You have specified two resources that belong to different networks.")

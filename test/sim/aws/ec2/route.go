@@ -71,7 +71,7 @@ func tableProperties() properties[RouteTable] {
 
 func describeRouteTables(c *call) (any, error) {
 	return describeAs(c, listing[RouteTable]{
-		kind: kindTable(), param: "RouteTableId", id: func(t RouteTable) string { return t.ID },
+		kind: kindOf("rtb"), param: "RouteTableId", id: func(t RouteTable) string { return t.ID },
 		props: tableProperties(), objects: sortedByID(c.st.tables), most: 100,
 	}, "routeTableSet", c.tableXML)
 }

@@ -64,9 +64,9 @@ func revokeIngress(c *call) (any, error) {
 		return nil, err
 	}
 	out := struct {
-		Return  bool         `xml:"return"`
-		Unknown []struct{}   `xml:"unknownIpPermissionSet"`
-		Revoked []revokedXML `xml:"revokedSecurityGroupRuleSet"`
+		Return  bool       `xml:"return"`
+		Unknown []struct{} `xml:"unknownIpPermissionSet"`
+		Revoked []ruleXML  `xml:"revokedSecurityGroupRuleSet"`
 	}{Return: true}
 	kept := slices.Clone(g.Ingress)
 	for _, w := range wanted {
@@ -75,10 +75,8 @@ func revokeIngress(c *call) (any, error) {
 			return nil, query.Errorf("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
 		}
 		x := c.ruleXML(groupRule{Rule: kept[at], group: g.ID})
-		out.Revoked = append(out.Revoked, revokedXML{
-			ID: x.ID, Group: x.Group, Protocol: x.Protocol, From: x.From, To: x.To, CIDR: x.CIDR, IPv6CIDR: x.IPv6CIDR,
-			PrefixList: x.PrefixList, Referenced: kept[at].Group, Description: x.Description,
-		})
+		x.ARN, x.Owner, x.Tags, x.Referenced, x.ReferencedID = "", "", nil, nil, kept[at].Group
+		out.Revoked = append(out.Revoked, x)
 		kept = slices.Delete(kept, at, at+1)
 	}
 	for _, r := range out.Revoked {

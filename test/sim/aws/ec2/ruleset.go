@@ -6,24 +6,13 @@ import (
 	"github.com/berth-lb/berth/test/sim/aws/query"
 )
 
-type pairXML struct {
-	User        string `xml:"userId"`
-	Group       string `xml:"groupId"`
-	Description string `xml:"description,omitempty"`
-}
-
-type rangeXML struct {
-	CIDR        string `xml:"cidrIp"`
-	Description string `xml:"description,omitempty"`
-}
-
-type range6XML struct {
-	CIDR        string `xml:"cidrIpv6"`
-	Description string `xml:"description,omitempty"`
-}
-
-type prefixXML struct {
-	ID          string `xml:"prefixListId"`
+// sourceXML is one source of a permission, of which each list shows its own members.
+type sourceXML struct {
+	User        string `xml:"userId,omitempty"`
+	Group       string `xml:"groupId,omitempty"`
+	CIDR        string `xml:"cidrIp,omitempty"`
+	IPv6CIDR    string `xml:"cidrIpv6,omitempty"`
+	PrefixList  string `xml:"prefixListId,omitempty"`
 	Description string `xml:"description,omitempty"`
 }
 
@@ -31,10 +20,10 @@ type permissionXML struct {
 	Protocol string      `xml:"ipProtocol"`
 	From     *int        `xml:"fromPort"`
 	To       *int        `xml:"toPort"`
-	Groups   []pairXML   `xml:"groups"`
-	Ranges   []rangeXML  `xml:"ipRanges"`
-	Ranges6  []range6XML `xml:"ipv6Ranges"`
-	Prefixes []prefixXML `xml:"prefixListIds"`
+	Groups   []sourceXML `xml:"groups"`
+	Ranges   []sourceXML `xml:"ipRanges"`
+	Ranges6  []sourceXML `xml:"ipv6Ranges"`
+	Prefixes []sourceXML `xml:"prefixListIds"`
 }
 
 // permissionsXML joins rules of equal protocol and ports into one permission,
@@ -57,13 +46,13 @@ func (c *call) permissionsXML(rules []Rule) []permissionXML {
 		p := &out[at]
 		switch {
 		case r.Group != "":
-			p.Groups = append(p.Groups, pairXML{c.opt.Account, r.Group, r.Description})
+			p.Groups = append(p.Groups, sourceXML{User: c.opt.Account, Group: r.Group, Description: r.Description})
 		case r.CIDR != "":
-			p.Ranges = append(p.Ranges, rangeXML{r.CIDR, r.Description})
+			p.Ranges = append(p.Ranges, sourceXML{CIDR: r.CIDR, Description: r.Description})
 		case r.IPv6CIDR != "":
-			p.Ranges6 = append(p.Ranges6, range6XML{r.IPv6CIDR, r.Description})
+			p.Ranges6 = append(p.Ranges6, sourceXML{IPv6CIDR: r.IPv6CIDR, Description: r.Description})
 		default:
-			p.Prefixes = append(p.Prefixes, prefixXML{r.PrefixList, r.Description})
+			p.Prefixes = append(p.Prefixes, sourceXML{PrefixList: r.PrefixList, Description: r.Description})
 		}
 	}
 	return out
@@ -82,34 +71,21 @@ type referencedXML struct {
 }
 
 type ruleXML struct {
-	ID          string         `xml:"securityGroupRuleId"`
-	ARN         string         `xml:"securityGroupRuleArn"`
-	Group       string         `xml:"groupId"`
-	Owner       string         `xml:"groupOwnerId"`
-	Egress      bool           `xml:"isEgress"`
-	Protocol    string         `xml:"ipProtocol"`
-	From        int            `xml:"fromPort"`
-	To          int            `xml:"toPort"`
-	CIDR        string         `xml:"cidrIpv4,omitempty"`
-	IPv6CIDR    string         `xml:"cidrIpv6,omitempty"`
-	PrefixList  string         `xml:"prefixListId,omitempty"`
-	Referenced  *referencedXML `xml:"referencedGroupInfo"`
-	Description string         `xml:"description,omitempty"`
-	Tags        []tagXML       `xml:"tagSet,omitempty"`
-}
-
-type revokedXML struct {
-	ID          string `xml:"securityGroupRuleId"`
-	Group       string `xml:"groupId"`
-	Egress      bool   `xml:"isEgress"`
-	Protocol    string `xml:"ipProtocol"`
-	From        int    `xml:"fromPort"`
-	To          int    `xml:"toPort"`
-	CIDR        string `xml:"cidrIpv4,omitempty"`
-	IPv6CIDR    string `xml:"cidrIpv6,omitempty"`
-	PrefixList  string `xml:"prefixListId,omitempty"`
-	Referenced  string `xml:"referencedGroupId,omitempty"`
-	Description string `xml:"description,omitempty"`
+	ID           string         `xml:"securityGroupRuleId"`
+	ARN          string         `xml:"securityGroupRuleArn,omitempty"`
+	Group        string         `xml:"groupId"`
+	Owner        string         `xml:"groupOwnerId,omitempty"`
+	Egress       bool           `xml:"isEgress"`
+	Protocol     string         `xml:"ipProtocol"`
+	From         int            `xml:"fromPort"`
+	To           int            `xml:"toPort"`
+	CIDR         string         `xml:"cidrIpv4,omitempty"`
+	IPv6CIDR     string         `xml:"cidrIpv6,omitempty"`
+	PrefixList   string         `xml:"prefixListId,omitempty"`
+	Referenced   *referencedXML `xml:"referencedGroupInfo"`
+	ReferencedID string         `xml:"referencedGroupId,omitempty"` // of a revoked rule, in place of the line above
+	Description  string         `xml:"description,omitempty"`
+	Tags         []tagXML       `xml:"tagSet,omitempty"`
 }
 
 // groupRule is a rule with the group and the way it belongs to.
@@ -156,8 +132,8 @@ func (c *call) allRules() []groupRule {
 func wellFormedGroups(c *call) error {
 	for _, f := range c.List("Filter") {
 		for _, id := range f.Strs("Value") {
-			if f.Str("Name") == "group-id" && !strings.Contains(id, "*") && !kindGroup().wellFormed(id) {
-				return query.Errorf(kindGroup().malformed, "The security group ID '%s' is malformed", id)
+			if f.Str("Name") == "group-id" && !strings.Contains(id, "*") && !kindOf("sg").wellFormed(id) {
+				return query.Errorf(kindOf("sg").malformed, "The security group ID '%s' is malformed", id)
 			}
 		}
 	}
@@ -169,7 +145,7 @@ func describeSecurityGroupRules(c *call) (any, error) {
 		return nil, err
 	}
 	return describeAs(c, listing[groupRule]{
-		kind: kindRule(), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
+		kind: kindOf("sgr"), param: "SecurityGroupRuleId", id: func(r groupRule) string { return r.ID },
 		props: properties[groupRule]{
 			"group-id":               func(_ *call, r groupRule) []string { return singleValue(r.group) },
 			"security-group-rule-id": func(_ *call, r groupRule) []string { return singleValue(r.ID) },

@@ -42,7 +42,7 @@ func subnetProperties() properties[Subnet] {
 
 func describeSubnets(c *call) (any, error) {
 	return describeAs(c, listing[Subnet]{
-		kind: kindSubnet(), param: "SubnetId", id: func(s Subnet) string { return s.ID },
+		kind: kindOf("subnet"), param: "SubnetId", id: func(s Subnet) string { return s.ID },
 		props: subnetProperties(), objects: sortedByID(c.st.subnets),
 	}, "subnetSet", c.subnetXML)
 }

@@ -104,7 +104,7 @@ func (c *call) setTags(id string, tags Tags) {
 // taggable checks that a resource exists, with the error of its kind.
 func (c *call) taggable(id string) error {
 	for _, k := range idKinds() {
-		if !strings.HasPrefix(id, k.prefix+"-") {
+		if !strings.HasPrefix(id, k.prefix+"-") || k.prefix == "pl" { // prefix lists carry no tags here
 			continue
 		}
 		if err := k.check(id); err != nil {

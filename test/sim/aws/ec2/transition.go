@@ -25,7 +25,7 @@ func changeState(between, final string, allowed []string) func(*call) (any, erro
 			return nil, noInstances()
 		}
 		list, err := byID(listing[Instance]{
-			kind: kindInstance(), id: func(i Instance) string { return i.ID }, objects: c.visibleInstances(),
+			kind: kindOf("i"), id: func(i Instance) string { return i.ID }, objects: c.visibleInstances(),
 		}, ids)
 		if err != nil {
 			return nil, err

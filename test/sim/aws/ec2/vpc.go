@@ -51,7 +51,7 @@ func (c *call) vpcXML(v VPC) vpcXML {
 
 func describeVpcs(c *call) (any, error) {
 	return describeAs(c, listing[VPC]{
-		kind: kindVPC(), param: "VpcId", id: func(v VPC) string { return v.ID },
+		kind: kindOf("vpc"), param: "VpcId", id: func(v VPC) string { return v.ID },
 		props: properties[VPC]{
 			"vpc-id":     func(_ *call, v VPC) []string { return singleValue(v.ID) },
 			"is-default": func(_ *call, v VPC) []string { return boolValues(v.Default) },

@@ -163,19 +163,19 @@ func sameCreation(a, b *loadBalancer) bool {
 }
 
 func (c *call) hold(lb *loadBalancer) {
-	c.Hold(lb.key(), lbkit.Holding{User: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups), Subnets: slices.Clone(lb.Subnets)})
+	c.Hold(lb.key(), lbkit.Holding{User: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups)})
 	var want []network.Interface
 	for _, id := range lb.Subnets {
 		want = append(want, network.Interface{Subnet: id, Description: "ELB " + lb.Name, Type: "interface", Groups: lb.Groups})
 	}
-	lbkit.Attach(c.Dir, lb.key(), want)
+	c.Dir.Attach(lb.key(), want)
 }
 
 func deleteLoadBalancer(c *call, of ofBalancer) (any, error) {
 	if lb, ok := c.State.LoadBalancers[of.LoadBalancerName]; ok {
 		delete(c.State.LoadBalancers, lb.Name)
 		c.Release(lb.key(), c.opt.ReleaseDelay)
-		lbkit.Detach(c.Dir, lb.key(), c.opt.ReleaseDelay)
+		c.Dir.Detach(lb.key(), c.opt.ReleaseDelay)
 	}
 	return nil, nil
 }

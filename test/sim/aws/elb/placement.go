@@ -15,8 +15,8 @@ func (c *call) setGroups(lb *loadBalancer, ids []string) error {
 	if len(ids) > maxGroups {
 		return configurationConflict("A load balancer can have at most %d security groups", maxGroups)
 	}
-	if len(ids) == 0 {
-		ids = lbkit.DefaultGroups(c.Dir, lb.VPC)
+	if g, ok := c.Dir.DefaultGroup(lb.VPC); ok && len(ids) == 0 {
+		ids = []string{g.ID}
 	}
 	if err := lbkit.Groups(c.Dir, lb.VPC, ids); err != nil {
 		return withStatus(err)

@@ -146,13 +146,12 @@ func (c *call) register(lb *loadBalancer) {
 func (c *call) hold(lb *loadBalancer) {
 	h := lbkit.Holding{User: "load balancer " + lb.Name, Groups: slices.Clone(lb.Groups)}
 	for _, z := range lb.Zones {
-		h.Subnets = append(h.Subnets, z.Subnet)
 		if z.AllocationID != "" {
 			h.Addresses = append(h.Addresses, z.AllocationID)
 		}
 	}
 	c.Hold(lb.ARN, h)
-	lbkit.Attach(c.Dir, lb.ARN, lb.interfaces())
+	c.Dir.Attach(lb.ARN, lb.interfaces())
 }
 
 // interfaces are the network interfaces of a load balancer, one in each subnet.
@@ -211,7 +210,7 @@ func deleteLoadBalancer(c *call, of ofBalancer) (any, error) {
 	}
 	delete(c.State.LoadBalancers, arn)
 	c.Release(arn, c.opt.Delays.Release)
-	lbkit.Detach(c.Dir, arn, c.opt.Delays.Release)
+	c.Dir.Detach(arn, c.opt.Delays.Release)
 	c.State.markUse(c.now)
 	return nil, nil
 }

@@ -1,30 +1,16 @@
 package elbv2
 
 import (
-	"cmp"
 	"slices"
-)
 
-// Path is one target behind one port of a load balancer.
-type Path struct {
-	Balancer string // ARN, which is also the owner of its interfaces
-	Groups   []string
-	Dual     bool   // it has addresses of IPv6, too
-	Protocol string // TCP or UDP
-	Port     int
-	// Target is the id of an instance, or an address.
-	Target     string
-	TargetPort int
-	IPv6       bool // the target has an address of IPv6
-	// Preserves reports whether the target sees the addresses of clients.
-	Preserves bool
-}
+	"github.com/berth-lb/berth/test/sim/aws/network"
+)
 
 // Paths lists the registered targets of all listeners, by load balancer, port and target.
 // Groups with weight 0 get no traffic. The health of targets is left out.
 // Sources: User Guide for Network Load Balancers, "Listeners" and "Client IP preservation".
-func (a *API) Paths() []Path {
-	var out []Path
+func (a *API) Paths() []network.Path {
+	var out []network.Path
 	a.Locked(func() {
 		for _, l := range a.State.Listeners {
 			lb := a.State.LoadBalancers[l.LoadBalancer]
@@ -32,20 +18,18 @@ func (a *API) Paths() []Path {
 				continue
 			}
 			for _, protocol := range packetsOf(l.Protocol) {
-				p := Path{Balancer: lb.ARN, Groups: lb.Groups, Dual: lb.IPType == dualstack, Protocol: protocol, Port: l.Port}
+				p := network.Path{Balancer: lb.ARN, Owner: lb.ARN, Groups: lb.Groups, Dual: lb.IPType == dualstack, Protocol: protocol, Port: l.Port}
 				out = append(out, a.State.behind(l, p)...)
 			}
 		}
 	})
-	slices.SortFunc(out, func(x, y Path) int {
-		return cmp.Or(cmp.Compare(x.Balancer, y.Balancer), cmp.Compare(x.Port, y.Port), cmp.Compare(x.Protocol, y.Protocol), cmp.Compare(x.Target, y.Target), cmp.Compare(x.TargetPort, y.TargetPort))
-	})
+	slices.SortFunc(out, network.ComparePaths)
 	return out
 }
 
 // behind completes a path for every target of a listener.
-func (s *state) behind(l *listener, p Path) []Path {
-	var out []Path
+func (s *state) behind(l *listener, p network.Path) []network.Path {
+	var out []network.Path
 	for _, act := range l.Actions {
 		for _, share := range act.ForwardConfig.TargetGroups {
 			group := s.TargetGroups[share.TargetGroupArn]

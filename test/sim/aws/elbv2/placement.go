@@ -91,7 +91,7 @@ func (c *call) address(lb, old *loadBalancer, z *zone, s network.Subnet) error {
 	kept := func(o *loadBalancer) bool {
 		return o != nil && slices.ContainsFunc(o.Zones, func(h zone) bool { return h.PrivateIP == z.PrivateIP })
 	}
-	if z.PrivateIP != "" && !kept(old) && !kept(c.State.byName(lb.Name)) && lbkit.InUse(c.Dir, s.ID, z.PrivateIP) {
+	if z.PrivateIP != "" && !kept(old) && !kept(c.State.byName(lb.Name)) && c.Dir.InUse(s.ID, z.PrivateIP) {
 		return invalidConfiguration("The private IPv4 address '%s' is already in use", z.PrivateIP)
 	}
 	return c.elastic(lb, old, z)

@@ -1,5 +1,10 @@
 package network
 
+import (
+	"cmp"
+	"time"
+)
+
 // VPC is a virtual network.
 type VPC struct {
 	ID, CIDR string
@@ -35,14 +40,45 @@ type Interface struct {
 	Groups    []string
 }
 
-// Directory looks up network objects by id. It is safe for concurrent use.
+// Path is one target behind one port of a load balancer.
+type Path struct {
+	Balancer string // ARN of a Network Load Balancer, name of a Classic one
+	Owner    string // of its interfaces
+	Groups   []string
+	Dual     bool   // it has addresses of IPv6, too
+	Protocol string // TCP or UDP
+	Port     int
+	// Target is the id of an instance, or an address.
+	Target     string
+	TargetPort int
+	IPv6       bool // the target has an address of IPv6
+	// Preserves reports whether the target sees the addresses of clients.
+	Preserves bool
+}
+
+// ComparePaths sorts paths by load balancer, port and target.
+func ComparePaths(a, b Path) int {
+	return cmp.Or(cmp.Compare(a.Balancer, b.Balancer), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Target, b.Target), cmp.Compare(a.TargetPort, b.TargetPort))
+}
+
+// Directory looks up network objects by id, and has the network interfaces of load balancers,
+// which people see and which use addresses of the subnets. It is safe for concurrent use.
 // An object that an eventually consistent read would not show yet is absent.
 type Directory interface {
 	VPC(id string) (VPC, bool)
 	Subnet(id string) (Subnet, bool)
 	Group(id string) (Group, bool)
+	// DefaultGroup returns the security group of load balancers that are made without any.
+	DefaultGroup(vpc string) (Group, bool)
 	Instance(id string) (Instance, bool)
 	Address(id string) (Address, bool)
+	// Attach sets the interfaces of an owner to the desired ones, one in each subnet; the ones
+	// that stay keep their addresses.
+	Attach(owner string, want []Interface)
+	// Detach takes all interfaces of an owner away, after a time.
+	Detach(owner string, after time.Duration)
+	// InUse reports whether an address of a subnet is taken.
+	InUse(subnet, ip string) bool
 }
 
 // Users lists the users of a network object, each by a short readable name such as "load

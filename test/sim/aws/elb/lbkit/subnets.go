@@ -47,19 +47,3 @@ func Groups(dir network.Directory, vpc string, ids []string) error {
 	}
 	return nil
 }
-
-// Defaults is what a Directory may offer besides: the default security group of a
-// VPC. Load balancers that are made without groups get it.
-type Defaults interface {
-	DefaultGroup(vpc string) (network.Group, bool)
-}
-
-// DefaultGroups gives the group of a load balancer that names none.
-func DefaultGroups(dir network.Directory, vpc string) []string {
-	if d, ok := dir.(Defaults); ok && vpc != "" {
-		if g, ok := d.DefaultGroup(vpc); ok {
-			return []string{g.ID}
-		}
-	}
-	return nil
-}

@@ -10,8 +10,8 @@ import (
 // Holding says which network objects one load balancer occupies.
 type Holding struct {
 	// User names the load balancer as EC2 shows it, such as "load balancer web".
-	User                       string
-	Groups, Subnets, Addresses []string
+	User              string
+	Groups, Addresses []string
 }
 
 type holding struct {

@@ -80,6 +80,18 @@ func (w *World) Instance(id string) (network.Instance, bool) { v, ok := w.Instan
 // Address looks up an elastic IP address by allocation id.
 func (w *World) Address(id string) (network.Address, bool) { v, ok := w.Addresses[id]; return v, ok }
 
+// DefaultGroup finds none.
+func (w *World) DefaultGroup(string) (network.Group, bool) { return network.Group{}, false }
+
+// Attach does nothing: the network has no interfaces.
+func (w *World) Attach(string, []network.Interface) {}
+
+// Detach does nothing.
+func (w *World) Detach(string, time.Duration) {}
+
+// InUse finds every address free.
+func (w *World) InUse(string, string) bool { return false }
+
 // Serve runs a service until the test ends; now gives the time of each call.
 func Serve(t *testing.T, service *query.Service, now func() time.Time) string {
 	t.Helper()
