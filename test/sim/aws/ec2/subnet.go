@@ -1,7 +1,5 @@
 package ec2
 
-import ()
-
 type subnetXML struct {
 	ID      string     `xml:"subnetId"`
 	ARN     string     `xml:"subnetArn"`

@@ -1,7 +1,5 @@
 package ec2
 
-import ()
-
 type statusXML struct {
 	State string `xml:"state"`
 }

@@ -69,37 +69,43 @@ func (d *decoder) structure(p Params, at string, to reflect.Value) {
 	}
 }
 
-// value reads a member that was sent; a pointer stays nil where it has no value.
-func (d *decoder) value(p Params, name, at string, tag reflect.StructTag, to reflect.Value) {
+// value reads a member that was sent, and reports whether it has a value of its type.
+func (d *decoder) value(p Params, name, at string, tag reflect.StructTag, to reflect.Value) bool {
 	switch to.Kind() {
 	case reflect.Pointer:
 		into := reflect.New(to.Type().Elem())
-		before := d.mistyped
-		d.value(p, name, at, tag, into.Elem())
-		if d.mistyped == before {
+		ok := d.value(p, name, at, tag, into.Elem())
+		if ok {
 			to.Set(into)
 		}
+		return ok
 	case reflect.String:
 		to.SetString(p.Str(name))
 		d.text(to.String(), at, tag)
 	case reflect.Int:
 		n, ok, err := p.Int(name)
-		d.keep(err)
-		if lo, hi, has := parseBounds(tag, "range"); has && ok && err == nil {
+		if d.keep(err); !ok || err != nil {
+			return false
+		}
+		if lo, hi, has := parseBounds(tag, "range"); has {
 			d.within(n, lo, hi, "'"+strconv.Itoa(n)+"'", at, "have value")
 		}
 		to.SetInt(int64(n))
 	case reflect.Bool:
-		on, _, err := p.Bool(name)
-		d.keep(err)
+		on, ok, err := p.Bool(name)
+		if d.keep(err); !ok || err != nil {
+			return false
+		}
 		to.SetBool(on)
 	case reflect.Struct:
 		d.structure(p.Sub(name), at+".", to)
-	case reflect.Slice:
+	default: // a list
 		d.list(p, name, at, tag, to)
 	}
+	return true
 }
 
+// keep keeps the first value of a wrong type.
 func (d *decoder) keep(err error) {
 	if d.mistyped == nil {
 		d.mistyped = err
