@@ -40,25 +40,14 @@ func describeAddresses(c *call) (any, error) {
 	for pair := range slices.Chunk(c.users, 2) {
 		held[pair[0]] = pair[1]
 	}
-	objects := sortedByID(c.st.addresses)
-	objects, err := byID(listing[Address]{kind: kindOf("eipalloc"), id: addressID, objects: objects}, c.Strs("AllocationId"))
-	if err != nil {
-		return nil, err
-	}
-	if objects, err = selectBy(c, addressProperties(), addressID, objects); err != nil {
-		return nil, err
-	}
-	var out struct {
-		Addresses []addressXML `xml:"addressesSet"`
-	}
-	for _, d := range objects {
+	return describeAs(c, listing[Address]{
+		kind: kindOf("eipalloc"), param: "AllocationId", id: func(d Address) string { return d.ID },
+		props: addressProperties(), objects: sortedByID(c.st.addresses),
+	}, "addressesSet", func(d Address) addressXML {
 		x := addressXML{ID: d.ID, PublicIP: d.PublicIP, Domain: "vpc", Border: c.opt.Region, Pool: "amazon", Tags: c.tagsXML(d.ID)}
 		if user, ok := held[d.ID]; ok {
-			x.Association, x.Interface, x.Owner = ID("eipassoc", user+d.ID), ID("eni", user+d.ID), "amazon-elb"
+			x.Association, x.Interface, x.Owner = ID("eipassoc", user+d.ID), ID("eni", user+d.ID), managedBy
 		}
-		out.Addresses = append(out.Addresses, x)
-	}
-	return out, nil
+		return x
+	})
 }
-
-func addressID(d Address) string { return d.ID }

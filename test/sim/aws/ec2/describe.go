@@ -9,7 +9,7 @@ import (
 // listing is how one Describe call finds its objects.
 type listing[T any] struct {
 	kind idKind
-	// param is the list of ids in the request, such as GroupId.
+	// param is the list of ids in the request, such as GroupId; empty: there is none.
 	param   string
 	id      func(T) string
 	props   properties[T]

@@ -1,9 +1,5 @@
 package ec2
 
-import (
-	"github.com/berth-lb/berth/test/sim/aws/query"
-)
-
 // zoneGroup is the group that the availability zones of a region are in.
 // Source: localstack/localstack:tests/aws/services/ec2/test_ec2.snapshot.json, recorded from AWS.
 func (c *call) zoneGroup() string { return c.opt.Region + "-zg-1" }
@@ -30,18 +26,14 @@ type zoneXML struct {
 }
 
 func describeAvailabilityZones(c *call) (any, error) {
-	objects, err := selectBy(c, properties[Zone]{
-		"zone-name": func(_ *call, z Zone) []string { return singleValue(z.Name) },
-	}, func(z Zone) string { return z.Name }, c.opt.Zones)
-	if err != nil {
-		return nil, err
-	}
-	var out []zoneXML
-	for _, z := range objects {
-		out = append(out, zoneXML{
+	return describeAs(c, listing[Zone]{
+		id:      func(z Zone) string { return z.Name },
+		props:   properties[Zone]{"zone-name": func(_ *call, z Zone) []string { return singleValue(z.Name) }},
+		objects: c.opt.Zones,
+	}, "availabilityZoneInfo", func(z Zone) zoneXML {
+		return zoneXML{
 			OptIn: "opt-in-not-required", Region: c.opt.Region, Name: z.Name, ID: z.ID, Group: c.zoneGroup(),
 			Border: c.opt.Region, Type: z.Type, State: "available",
-		})
-	}
-	return query.List{Name: "availabilityZoneInfo", Items: out}, nil
+		}
+	})
 }
