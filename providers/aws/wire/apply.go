@@ -6,7 +6,6 @@ import (
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/kit"
-	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -89,12 +88,8 @@ func callTable() kit.Verbs[*Session] {
 	}
 }
 
-// updatedPart is the outcome of an update of a part of a Classic Load Balancer, which is
-// known by the load balancer and its own name.
-func updatedPart(c *change, spec stack.Spec, err error) plan.Outcome {
-	return asPart(c, c.Updated(spec, err))
-}
-
+// asPart completes the outcome of a step on a part of a Classic Load Balancer, which is known by
+// the load balancer and its own name.
 func asPart(c *change, o plan.Outcome) plan.Outcome {
 	if o.Err == nil {
 		k := c.Step.Target.Key
@@ -102,6 +97,3 @@ func asPart(c *change, o plan.Outcome) plan.Outcome {
 	}
 	return o
 }
-
-// failedOutcome returns the outcome of a call that ended with a fault.
-func failedOutcome(err error) plan.Outcome { return kit.Failed(err) }

@@ -34,7 +34,7 @@ func createClassic(c *change, spec model.Classic) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancer, in, onceClassic)
 	if err != nil {
-		return failedOutcome(notYet(err, refersToOwn(spec.Groups)))
+		return kit.Failed(notYet(err, refersToOwn(spec.Groups)))
 	}
 	spec.DNSName = awssdk.ToString(out.DNSName)
 	o := c.Created(spec.Name, stack.Name, spec)
@@ -70,7 +70,7 @@ func (s *Session) createClassicListeners(ctx context.Context, b plan.Batch) []pl
 		in.Listeners = append(in.Listeners, wireListener(portOf(step)))
 	}
 	if _, err := writeCall(ctx, s.classic.CreateLoadBalancerListeners, in); err != nil {
-		return kit.Every(b, failedOutcome(err))
+		return kit.Every(b, kit.Failed(err))
 	}
 	out := make([]plan.Outcome, 0, len(b.Steps))
 	for _, step := range b.Steps {

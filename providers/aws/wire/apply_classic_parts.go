@@ -19,7 +19,7 @@ import (
 func setClassicCertificate(c *change, spec model.ClassicPort) plan.Outcome {
 	in := &elb.SetLoadBalancerListenerSSLCertificateInput{LoadBalancerName: balancerName(c), LoadBalancerPort: spec.Port, SSLCertificateId: &spec.Certificate}
 	if _, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerListenerSSLCertificate, in); err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	return plan.Done(madeListener(c.Step.Target, spec))
 }
@@ -33,7 +33,7 @@ func createClassicPolicy(c *change, spec model.ClassicPolicy) plan.Outcome {
 		return elbtypes.PolicyAttribute{AttributeName: k, AttributeValue: v}
 	})
 	if _, err := writeCall(c.Ctx, c.Session.classic.CreateLoadBalancerPolicy, in); err != nil && !fault.Is(err, fault.Exists) {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	return c.Created(model.PartID(lb, model.KindClassicPol, spec.Name), stack.Derived, spec)
 }
@@ -62,13 +62,13 @@ func policyWords(refs []stack.Ref) []string {
 func setListenerPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesOfListenerInput{LoadBalancerName: balancerName(c), LoadBalancerPort: spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesOfListener, in)
-	return updatedPart(c, spec, err)
+	return asPart(c, c.Updated(spec, err))
 }
 
 func setBackendPolicies(c *change, spec model.ClassicPolicies) plan.Outcome {
 	in := &elb.SetLoadBalancerPoliciesForBackendServerInput{LoadBalancerName: balancerName(c), InstancePort: &spec.Port, PolicyNames: policyWords(spec.Policies)}
 	_, err := writeCall(c.Ctx, c.Session.classic.SetLoadBalancerPoliciesForBackendServer, in)
-	return updatedPart(c, spec, err)
+	return asPart(c, c.Updated(spec, err))
 }
 
 // setClassicAttributes writes the groups of attributes in which a field differs. A group
@@ -93,7 +93,7 @@ func setClassicAttributes(c *change, want model.ClassicAttributes) plan.Outcome 
 		}
 	}
 	_, err := writeCall(c.Ctx, c.Session.classic.ModifyLoadBalancerAttributes, in)
-	return updatedPart(c, want, err)
+	return asPart(c, c.Updated(want, err))
 }
 
 func setClassicCheck(c *change, spec model.ClassicHealthCheck) plan.Outcome {
@@ -102,5 +102,5 @@ func setClassicCheck(c *change, spec model.ClassicHealthCheck) plan.Outcome {
 		HealthyThreshold: &spec.Healthy, UnhealthyThreshold: &spec.Unhealthy,
 	}}
 	_, err := writeCall(c.Ctx, c.Session.classic.ConfigureHealthCheck, in)
-	return updatedPart(c, spec, err)
+	return asPart(c, c.Updated(spec, err))
 }

@@ -37,7 +37,7 @@ func createGroupNetwork(c *change, spec model.Network) plan.Outcome {
 func unlessWanted(remove func(*change) plan.Outcome) func(*change) plan.Outcome {
 	return func(c *change) plan.Outcome {
 		if c.Batch.Claims != nil && len(c.Batch.Claims.Others(c.Step.ID.Owner, c.Step.Target)) > 0 {
-			return failedOutcome(fault.New(fault.Conflict, "%s: a Service that wants it has come since, so it stays", c.Step.Target.Key))
+			return kit.Failed(fault.New(fault.Conflict, "%s: a Service that wants it has come since, so it stays", c.Step.Target.Key))
 		}
 		return remove(c)
 	}
@@ -47,7 +47,7 @@ func unlessWanted(remove func(*change) plan.Outcome) func(*change) plan.Outcome 
 func ifOldest(write func(*change) plan.Outcome) func(*change) plan.Outcome {
 	return func(c *change) plan.Outcome {
 		if err := yieldsTo(c, c.Step.Target); err != nil {
-			return failedOutcome(err)
+			return kit.Failed(err)
 		}
 		return write(c)
 	}
@@ -121,7 +121,7 @@ func (s *Session) frontOutcomes(b plan.Batch, group string, removes bool, err er
 		case removes:
 			out = append(out, kit.Deleted(its))
 		case its != nil:
-			out = append(out, failedOutcome(its))
+			out = append(out, kit.Failed(its))
 		default:
 			after := step.Target
 			rule.Group, rule.Listener = group, stack.Ref{} // as a read shows it

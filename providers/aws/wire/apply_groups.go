@@ -33,7 +33,7 @@ func createGroup(c *change, g model.Group) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.ec2.CreateSecurityGroup, in)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	proof := stack.Name
 	if c.Session.config.Cluster.Owns(g.Tags) {
@@ -56,7 +56,7 @@ func grantIngress(c *change) plan.Outcome {
 	err := mergeAgain(c, group, func(found map[model.Permission]bool) error {
 		missing := slices.DeleteFunc(slices.Clone(add), func(p model.Permission) bool { return found[literalPermission(c, p)] })
 		slices.SortStableFunc(missing, model.Permission.ByNeed)
-		err := authorizeRules(c, group, foundRules(c, missing))
+		err := c.Session.authorize(c.Ctx, group, foundRules(c, missing))
 		if isRuleConflict(err) || !fault.OfMember(err) {
 			return err
 		}
@@ -64,7 +64,7 @@ func grantIngress(c *change) plan.Outcome {
 			refused, err = grantWithinLimit(c, group, missing, err)
 			return err
 		}
-		refused, err = splitMembers(missing, func(part []model.Permission) error { return authorizeRules(c, group, foundRules(c, part)) })
+		refused, err = splitMembers(missing, func(part []model.Permission) error { return c.Session.authorize(c.Ctx, group, foundRules(c, part)) })
 		return err
 	})
 	return c.Members(refused, cmp.Or(notYet(err, true), ofName(refused)))
@@ -91,7 +91,7 @@ func grantWithinLimit(c *change, group string, missing []model.Permission, full 
 	// Every account has the default quota; whether there is more, one rule tells.
 	room := min(max(model.DefaultRuleLimit-len(found), 0), len(missing))
 	for _, part := range [][]model.Permission{missing[:room], missing[room:min(room+1, len(missing))]} {
-		switch err := authorizeRules(c, group, foundRules(c, part)); {
+		switch err := c.Session.authorize(c.Ctx, group, foundRules(c, part)); {
 		case fault.Is(err, fault.Quota):
 			return everyOne(missing[room:], full), nil
 		case err != nil:
@@ -99,7 +99,7 @@ func grantWithinLimit(c *change, group string, missing []model.Permission, full 
 		}
 	}
 	rest := missing[min(room+1, len(missing)):]
-	return splitMembers(rest, func(part []model.Permission) error { return authorizeRules(c, group, foundRules(c, part)) })
+	return splitMembers(rest, func(part []model.Permission) error { return c.Session.authorize(c.Ctx, group, foundRules(c, part)) })
 }
 
 func revokeIngress(c *change) plan.Outcome {
@@ -110,7 +110,7 @@ func revokeIngress(c *change) plan.Outcome {
 		if found != nil {
 			there = slices.DeleteFunc(slices.Clone(remove), func(p model.Permission) bool { return !found[literalPermission(c, p)] })
 		}
-		return revokeRules(c, group, foundRules(c, there))
+		return c.Session.revoke(c.Ctx, group, foundRules(c, there))
 	})
 	return c.Members(nil, err)
 }
@@ -167,14 +167,6 @@ func foundRules(c *change, list []model.Permission) []model.FoundRule {
 		out = append(out, model.FoundRule{Permission: literalPermission(c, p)})
 	}
 	return out
-}
-
-func authorizeRules(c *change, group string, rules []model.FoundRule) error {
-	return c.Session.authorize(c.Ctx, group, rules)
-}
-
-func revokeRules(c *change, group string, rules []model.FoundRule) error {
-	return c.Session.revoke(c.Ctx, group, rules)
 }
 
 func codeOfFault(err error) string {

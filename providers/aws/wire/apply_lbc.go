@@ -64,7 +64,7 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 			in.SubnetMappings[i].SourceNatIpv6Prefix = nil
 		}
 		if _, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in); err != nil {
-			return failedOutcome(err)
+			return kit.Failed(err)
 		}
 	}
 	in := &elbv2.SetIpAddressTypeInput{LoadBalancerArn: awssdk.String(c.ID()), IpAddressType: elbv2types.IpAddressType(spec.AddressType)}

@@ -33,7 +33,7 @@ func createNetwork(c *change, spec model.Network) plan.Outcome {
 		err = noAnswer("CreateLoadBalancer")
 	}
 	if err != nil {
-		return failedOutcome(notYet(err, refersToOwn(spec.Groups)))
+		return kit.Failed(notYet(err, refersToOwn(spec.Groups)))
 	}
 	lb := out.LoadBalancers[0]
 	spec.DNSName = awssdk.ToString(lb.DNSName)
@@ -96,7 +96,7 @@ func setNetworkAttributes(c *change, want model.Attributes) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyLoadBalancerAttributes, in)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
@@ -114,7 +114,7 @@ func setTargetAttributes(c *change, want model.Attributes) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroupAttributes, in)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	for _, a := range out.Attributes {
 		all.Values[awssdk.ToString(a.Key)] = awssdk.ToString(a.Value)
@@ -144,7 +144,7 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 		err = noAnswer("CreateListener")
 	}
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	return c.Created(awssdk.ToString(out.Listeners[0].ListenerArn), stack.Derived, listenerAfter(spec, out.Listeners[0]))
 }
@@ -154,7 +154,7 @@ func createListener(c *change, spec model.Listener) plan.Outcome {
 func updateListener(c *change, spec model.Listener) plan.Outcome {
 	manual, err := awaitHealthy(c, spec)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	modify := func() (*elbv2.ModifyListenerOutput, error) {
 		return writeCall(c.Ctx, c.Session.network.ModifyListener, &elbv2.ModifyListenerInput{
@@ -168,7 +168,7 @@ func updateListener(c *change, spec model.Listener) plan.Outcome {
 		out, err = modify()
 	}
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	if len(out.Listeners) > 0 {
 		spec = listenerAfter(spec, out.Listeners[0])

@@ -164,9 +164,9 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 		case step.ID.Action == plan.Delete:
 			out = append(out, kit.Deleted(w.revoking))
 		case w.refused[i] != nil:
-			out = append(out, failedOutcome(w.refused[i]))
+			out = append(out, kit.Failed(w.refused[i]))
 		case w.bad[rule.Permission] != nil:
-			out = append(out, failedOutcome(w.bad[rule.Permission]))
+			out = append(out, kit.Failed(w.bad[rule.Permission]))
 		default:
 			out = append(out, w.granted(step, rule, there))
 		}
@@ -179,7 +179,7 @@ func (w *nodeRuleWork) outcomes() []plan.Outcome {
 func (w *nodeRuleWork) granted(step plan.Step, rule model.FoundRule, there map[model.Permission]model.FoundRule) plan.Outcome {
 	before, was := there[rule.Permission]
 	if w.granting != nil && !was {
-		return failedOutcome(w.granting)
+		return kit.Failed(w.granting)
 	}
 	after := step.Target
 	after.ID = model.NodeRuleID(w.group, rule.Permission, sourceText(rule.Permission))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -33,11 +34,11 @@ func noteAdded(c *change, add []model.Target) error {
 // is asked right before: what is not in it is never taken out, whatever the plan knew.
 func deregisterOwn(c *change, remove []model.Target, call func([]model.Target) error) plan.Outcome {
 	if c.Session.notes == nil {
-		return failedOutcome(noCluster())
+		return kit.Failed(noCluster())
 	}
 	note, err := c.Session.notes.Read(c.Ctx, c.Step.ID.Owner.Namespace, model.NoteOf(c.ID()))
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	own := model.OwnOf(remove, note)
 	if len(own) == 0 {
@@ -56,7 +57,7 @@ func deregisterOwn(c *change, remove []model.Target, call func([]model.Target) e
 		return slices.ContainsFunc(o.Refused, func(r plan.Refusal) bool { return r.Member == t })
 	})
 	if err := updateNote(c, nil, gone); err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	return o
 }

@@ -9,6 +9,7 @@ import (
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers/aws/model"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack/plan"
 )
 
@@ -21,7 +22,7 @@ func setClassicSubnets(c *change, spec model.Classic) plan.Outcome {
 	sent := false
 	for _, m := range subnetMoves(found.Subnets, spec.Subnets, c.Session.facts.subnetZones()) {
 		if err := m.call(c); err != nil {
-			o := failedOutcome(err)
+			o := kit.Failed(err)
 			if sent {
 				o.Sent = plan.MaybeSent // it is half of what it was, which only a read tells
 			}
@@ -89,7 +90,7 @@ func setNetworkSubnets(c *change, spec model.Network) plan.Outcome {
 		EnablePrefixForIpv6SourceNat: elbv2types.EnablePrefixForIpv6SourceNatEnum(spec.SourceNAT)}
 	out, err := writeCall(c.Ctx, c.Session.network.SetSubnets, in)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	if len(out.AvailabilityZones) > 0 {
 		spec.Mappings = mappingsOf(out.AvailabilityZones)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/fault"
+	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -68,11 +69,11 @@ func (t *tagging) write(places []int, before error) error {
 	}
 	if err != nil {
 		for _, i := range places {
-			t.outcomes[i] = failedOutcome(err)
+			t.outcomes[i] = kit.Failed(err)
 		}
 	}
 	for _, r := range refused {
-		t.outcomes[r.Member] = failedOutcome(r.Err)
+		t.outcomes[r.Member] = kit.Failed(r.Err)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func createTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 		err = noAnswer("CreateTargetGroup")
 	}
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	arn := awssdk.ToString(out.TargetGroups[0].TargetGroupArn)
 	o := c.Created(arn, stack.Tag, groupAfter(spec, out.TargetGroups[0]))
@@ -105,7 +105,7 @@ func updateTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 	}
 	out, err := writeCall(c.Ctx, c.Session.network.ModifyTargetGroup, in)
 	if err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	if len(out.TargetGroups) > 0 {
 		spec = groupAfter(spec, out.TargetGroups[0])
@@ -128,7 +128,7 @@ func registerTargets(c *change) plan.Outcome {
 	}
 	add, _ := plan.Members[model.Target](c.Step)
 	if err := noteAdded(c, add); err != nil {
-		return failedOutcome(err)
+		return kit.Failed(err)
 	}
 	if podTargets(add) {
 		return c.Members(changePods(add, among[model.Target]{&c.Session.facts.suspects, group, targetText}, call))

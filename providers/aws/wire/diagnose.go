@@ -178,16 +178,12 @@ func (s *Session) diagnoseQuotas(ctx context.Context) []providers.Diagnosis {
 		return []providers.Diagnosis{providers.Unchecked(providers.CheckQuota, "quotas", err.Error(), "")}
 	}
 	classic, network := 0, 0
-	listClassic := &elb.DescribeLoadBalancersInput{}
-	err := readPages(ctx, s.classic.DescribeLoadBalancers, listClassic, func(o *elb.DescribeLoadBalancersOutput) bool {
-		classic, listClassic.Marker = classic+len(o.LoadBalancerDescriptions), o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
+	err := readPages(ctx, s.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{}, func(o *elb.DescribeLoadBalancersOutput) {
+		classic += len(o.LoadBalancerDescriptions)
 	})
-	listNetwork := &elbv2.DescribeLoadBalancersInput{}
 	if err == nil {
-		err = readPages(ctx, s.network.DescribeLoadBalancers, listNetwork, func(o *elbv2.DescribeLoadBalancersOutput) bool {
-			network, listNetwork.Marker = network+len(o.LoadBalancers), o.NextMarker
-			return awssdk.ToString(o.NextMarker) != ""
+		err = readPages(ctx, s.network.DescribeLoadBalancers, &elbv2.DescribeLoadBalancersInput{}, func(o *elbv2.DescribeLoadBalancersOutput) {
+			network += len(o.LoadBalancers)
 		})
 	}
 	if err != nil {

@@ -49,14 +49,12 @@ func readCertificates(r *read, l elbv2types.Listener) (stack.Spec, error) {
 	}
 	found := []string{}
 	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
-	err := readPages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) {
 		for _, c := range o.Certificates {
 			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
 				found = append(found, arn)
 			}
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -31,27 +32,21 @@ func ec2Filter(name string, values ...string) ec2types.Filter {
 // subnets are all subnets of our VPC, with what their route tables and zones say.
 func (s *Session) subnets(ctx context.Context) ([]model.Subnet, error) {
 	var (
-		subnets        []ec2types.Subnet
-		tables         []ec2types.RouteTable
-		zones          map[string]string
-		e1, e2, e3     error
-		inVPC          = []ec2types.Filter{ec2Filter("vpc-id", s.config.VPC)}
-		subnetsRequest = &ec2.DescribeSubnetsInput{Filters: inVPC, MaxResults: awssdk.Int32(ec2Page)}
-		tablesRequest  = &ec2.DescribeRouteTablesInput{Filters: inVPC, MaxResults: awssdk.Int32(100)}
+		subnets    []ec2types.Subnet
+		tables     []ec2types.RouteTable
+		zones      map[string]string
+		e1, e2, e3 error
+		inVPC      = []ec2types.Filter{ec2Filter("vpc-id", s.config.VPC)}
 	)
 	kit.Together(
 		func() {
-			e1 = readPages(ctx, s.ec2.DescribeSubnets, subnetsRequest, func(o *ec2.DescribeSubnetsOutput) bool {
+			e1 = readPages(ctx, s.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{Filters: inVPC, MaxResults: awssdk.Int32(ec2Page)}, func(o *ec2.DescribeSubnetsOutput) {
 				subnets = append(subnets, o.Subnets...)
-				subnetsRequest.NextToken = o.NextToken
-				return awssdk.ToString(o.NextToken) != ""
 			})
 		},
 		func() {
-			e2 = readPages(ctx, s.ec2.DescribeRouteTables, tablesRequest, func(o *ec2.DescribeRouteTablesOutput) bool {
+			e2 = readPages(ctx, s.ec2.DescribeRouteTables, &ec2.DescribeRouteTablesInput{Filters: inVPC, MaxResults: awssdk.Int32(100)}, func(o *ec2.DescribeRouteTablesOutput) {
 				tables = append(tables, o.RouteTables...)
-				tablesRequest.NextToken = o.NextToken
-				return awssdk.ToString(o.NextToken) != ""
 			})
 		},
 		func() { zones, e3 = s.zones(ctx) },
@@ -147,7 +142,7 @@ func (s *Session) instancesByID(ctx context.Context, ids []string) (map[string]m
 	)
 	kit.ForEach(slices.Collect(slices.Chunk(ids, filterValues)), func(chunk []string) {
 		in := &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{ec2Filter("instance-id", chunk...)}, MaxResults: awssdk.Int32(ec2Page)}
-		err := readPages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) bool {
+		err := readPages(ctx, s.ec2.DescribeInstances, in, func(o *ec2.DescribeInstancesOutput) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, r := range o.Reservations {
@@ -155,8 +150,6 @@ func (s *Session) instancesByID(ctx context.Context, ids []string) (map[string]m
 					out[i.ID] = i
 				}
 			}
-			in.NextToken = o.NextToken
-			return awssdk.ToString(o.NextToken) != ""
 		})
 		if err != nil {
 			mu.Lock()
@@ -190,17 +183,29 @@ func instancesOf(list []ec2types.Instance) []model.Instance {
 	return out
 }
 
-// readPages calls until more returns false; more sets the next page in the request.
-func readPages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, more func(*O) bool, options ...func(*P)) error {
-	for {
+// readPages calls until there is no further page.
+func readPages[I, O, P any](ctx context.Context, op operation[I, O, P], in *I, each func(*O), options ...func(*P)) error {
+	for more := true; more; {
 		out, err := readCall(ctx, op, in, options...)
 		if err != nil {
 			return err
 		}
-		if !more(out) {
-			return nil
-		}
+		each(out)
+		more = turnPage(in, out)
 	}
+	return nil
+}
+
+// turnPage requests the page after an answer, if there is one. Load balancing and EC2 have names
+// of their own for the token.
+func turnPage(in, out any) bool {
+	to, from := reflect.ValueOf(in).Elem(), reflect.ValueOf(out).Elem()
+	token, next := to.FieldByName("NextToken"), from.FieldByName("NextToken")
+	if !token.IsValid() {
+		token, next = to.FieldByName("Marker"), from.FieldByName("NextMarker")
+	}
+	token.Set(next)
+	return !next.IsNil() && next.Elem().String() != ""
 }
 
 // groupsBy fetches security groups of our VPC by a filter.
@@ -214,10 +219,8 @@ func (s *Session) groupsWhere(ctx context.Context, name string, values []string,
 	var out []ec2types.SecurityGroup
 	for chunk := range slices.Chunk(values, filterValues-len(besides)) {
 		in := &ec2.DescribeSecurityGroupsInput{Filters: append(slices.Clone(besides), ec2Filter(name, chunk...)), MaxResults: awssdk.Int32(ec2Page)}
-		err := readPages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) bool {
+		err := readPages(ctx, s.ec2.DescribeSecurityGroups, in, func(o *ec2.DescribeSecurityGroupsOutput) {
 			out = append(out, o.SecurityGroups...)
-			in.NextToken = o.NextToken
-			return awssdk.ToString(o.NextToken) != ""
 		})
 		if err != nil {
 			return nil, err

@@ -61,23 +61,17 @@ func (s *Session) accountLimits(ctx context.Context) (model.TargetQuota, error) 
 // Balancing, 2012-06-01 and 2015-12-01, DescribeAccountLimits; AWS CLI reference,
 // elbv2 describe-account-limits (names).
 func (s *Session) eachLimit(ctx context.Context, note func(name, most string)) error {
-	network := &elbv2.DescribeAccountLimitsInput{}
-	err := readPages(ctx, s.network.DescribeAccountLimits, network, func(o *elbv2.DescribeAccountLimitsOutput) bool {
+	err := readPages(ctx, s.network.DescribeAccountLimits, &elbv2.DescribeAccountLimitsInput{}, func(o *elbv2.DescribeAccountLimitsOutput) {
 		for _, l := range o.Limits {
 			note(awssdk.ToString(l.Name), awssdk.ToString(l.Max))
 		}
-		network.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
 		return err
 	}
-	classic := &elb.DescribeAccountLimitsInput{}
-	return readPages(ctx, s.classic.DescribeAccountLimits, classic, func(o *elb.DescribeAccountLimitsOutput) bool {
+	return readPages(ctx, s.classic.DescribeAccountLimits, &elb.DescribeAccountLimitsInput{}, func(o *elb.DescribeAccountLimitsOutput) {
 		for _, l := range o.Limits {
 			note(awssdk.ToString(l.Name), awssdk.ToString(l.Max))
 		}
-		classic.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 }

@@ -42,12 +42,10 @@ func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 func (r *read) markedClassic(m *marks, w *sweep) error {
 	var found []markedBalancer
 	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
-	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) {
 		for _, d := range o.LoadBalancerDescriptions {
 			found = append(found, markedBalancer{name: awssdk.ToString(d.LoadBalancerName), groups: d.SecurityGroups})
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
 		return err
@@ -99,7 +97,7 @@ func (r *read) markedNetwork(m *marks, w *sweep) error {
 func (r *read) markedTargets(m *marks, _ *sweep) error {
 	var free []string
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
-	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) {
 		for _, t := range o.TargetGroups {
 			if !strings.HasPrefix(awssdk.ToString(t.TargetGroupName), namePrefix) {
 				continue
@@ -109,8 +107,6 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 				free = append(free, awssdk.ToString(t.TargetGroupArn))
 			}
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err != nil {
 		return err

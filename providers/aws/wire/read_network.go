@@ -56,13 +56,11 @@ func (r *read) eachBalancer(names []string, visit func(elbv2types.LoadBalancer))
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
 	}
 	listed := map[string]bool{}
-	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeLoadBalancers, in, func(o *elbv2.DescribeLoadBalancersOutput) {
 		for _, lb := range o.LoadBalancers {
 			listed[arnOf(lb)] = true
 			visit(lb)
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	if err == nil && len(names) == 0 {
 		r.listed.all = listed
@@ -138,10 +136,8 @@ func (r *read) readNetworkTags(arns []string) error {
 func (r *read) readListeners(lb string) error {
 	var all []elbv2types.Listener
 	in := &elbv2.DescribeListenersInput{LoadBalancerArn: &lb, PageSize: awssdk.Int32(balancerPage)}
-	err := readPages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) {
 		all = append(all, o.Listeners...)
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	slices.SortFunc(all, func(a, b elbv2types.Listener) int {
 		return cmp.Or(cmp.Compare(awssdk.ToInt32(a.Port), awssdk.ToInt32(b.Port)), cmp.Compare(a.Protocol, b.Protocol))

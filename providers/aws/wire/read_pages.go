@@ -113,7 +113,7 @@ func (r *read) askClassic(names ...string) error {
 func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
 	var there []string
 	in, calls := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(int32(r.classicPage()))}, 0
-	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) bool {
+	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) {
 		for _, d := range o.LoadBalancerDescriptions {
 			name := awssdk.ToString(d.LoadBalancerName)
 			there = append(there, name)
@@ -122,8 +122,6 @@ func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
 			}
 		}
 		calls++
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	}, options...)
 	if err == nil {
 		r.facts.listedClassic(there, calls)

@@ -71,12 +71,10 @@ func (s *Session) groupsByAddress(ctx context.Context, addresses []string) (map[
 			in := &ec2.DescribeNetworkInterfacesInput{
 				Filters: []ec2types.Filter{ec2Filter("vpc-id", s.config.VPC), ec2Filter(by, chunk...)}, MaxResults: awssdk.Int32(ec2Page),
 			}
-			err := readPages(ctx, s.ec2.DescribeNetworkInterfaces, in, func(o *ec2.DescribeNetworkInterfacesOutput) bool {
+			err := readPages(ctx, s.ec2.DescribeNetworkInterfaces, in, func(o *ec2.DescribeNetworkInterfacesOutput) {
 				for _, i := range o.NetworkInterfaces {
 					learnInterface(out, i)
 				}
-				in.NextToken = o.NextToken
-				return awssdk.ToString(o.NextToken) != ""
 			})
 			if err != nil {
 				return nil, err

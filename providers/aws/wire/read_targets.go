@@ -28,7 +28,7 @@ func (r *read) listTargetGroups() error {
 	}
 	var all []elbv2types.TargetGroup
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
-	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) bool {
+	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) {
 		for _, t := range o.TargetGroups {
 			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
 				r.targetGroups = append(r.targetGroups, t)
@@ -37,8 +37,6 @@ func (r *read) listTargetGroups() error {
 				all = append(all, t)
 			}
 		}
-		in.Marker = o.NextMarker
-		return awssdk.ToString(o.NextMarker) != ""
 	})
 	slices.SortFunc(r.targetGroups, func(a, b elbv2types.TargetGroup) int {
 		return cmp.Compare(awssdk.ToString(a.TargetGroupArn), awssdk.ToString(b.TargetGroupArn))
