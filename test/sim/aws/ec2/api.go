@@ -19,8 +19,8 @@ const Version = "2016-11-15"
 
 // Limits are the account's quotas. Zero takes the default; a negative number means no limit.
 type Limits struct {
-	RulesPerGroup int // default 60, each way, IPv4 and IPv6 counted apart
-	Groups        int // default 2500 in the region
+	RulesPerGroup int `default:"60"`   // each way, IPv4 and IPv6 counted apart
+	Groups        int `default:"2500"` // in the region
 }
 
 // Zone is an availability zone or a local zone.
@@ -70,8 +70,7 @@ func withDefaults(opt Options) Options {
 	if opt.Users == nil {
 		opt.Users = network.AllUsers{}
 	}
-	sim.Default(&opt.Limits.RulesPerGroup, 60)
-	sim.Default(&opt.Limits.Groups, 2500)
+	sim.Numbers(&opt.Limits)
 	return opt
 }
 

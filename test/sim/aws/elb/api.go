@@ -11,11 +11,11 @@ import (
 
 // Limits are the quotas of an account. Zero means the default, negative none allowed.
 type Limits struct {
-	LoadBalancers int // per region, default 20
-	Listeners     int // per load balancer, default 100
-	Instances     int // per load balancer, default 1000
-	Tags          int // per load balancer, default 10
-	Policies      int // per load balancer, default 100
+	LoadBalancers int `default:"20"`   // per region
+	Listeners     int `default:"100"`  // per load balancer
+	Instances     int `default:"1000"` // per load balancer
+	Tags          int `default:"10"`   // per load balancer
+	Policies      int `default:"100"`  // per load balancer
 }
 
 // Options configure the simulator. The zero value is us-east-1 without delays.
@@ -34,12 +34,7 @@ type API struct {
 
 // New makes the service of an empty account, on the networks of dir.
 func New(dir network.Directory, opt Options) *API {
-	l := &opt.Limits
-	sim.Default(&l.LoadBalancers, 20)
-	sim.Default(&l.Listeners, 100)
-	sim.Default(&l.Instances, 1000)
-	sim.Default(&l.Tags, 10)
-	sim.Default(&l.Policies, 100)
+	sim.Numbers(&opt.Limits)
 	api := lbkit.New(dir, &opt.Options, &state{LoadBalancers: map[string]*loadBalancer{}})
 	return &API{api, opt}
 }

@@ -11,18 +11,19 @@ import (
 )
 
 // Limits are the quotas of an account. Zero means the default, negative none allowed.
+// Source of the defaults: "quotas" pages of the load balancer guides.
 type Limits struct {
-	NetworkLoadBalancers   int // per region, default 50
-	TargetGroups           int // per region, default 3000
-	Listeners              int // per load balancer, default 50
-	Certificates           int // per load balancer beside the default ones, default 25
-	TargetsPerGroup        int // default 1000
-	TargetsPerZone         int // per network load balancer, default 500
-	TargetsPerLoadBalancer int // per network load balancer, default 3000
-	TargetsCrossZone       int // per network load balancer with cross-zone balancing on, default 500
-	GroupsPerAction        int // target groups of one forward action, default 5
-	Interfaces             int // interfaces of network load balancers in a VPC, default 1200
-	Tags                   int // per resource, default 50
+	NetworkLoadBalancers   int `default:"50"`   // per region
+	TargetGroups           int `default:"3000"` // per region
+	Listeners              int `default:"50"`   // per load balancer
+	Certificates           int `default:"25"`   // per load balancer beside the default ones
+	TargetsPerGroup        int `default:"1000"`
+	TargetsPerZone         int `default:"500"`  // per network load balancer
+	TargetsPerLoadBalancer int `default:"3000"` // per network load balancer
+	TargetsCrossZone       int `default:"500"`  // per network load balancer with cross-zone balancing on
+	GroupsPerAction        int `default:"5"`    // target groups of one forward action
+	Interfaces             int `default:"1200"` // interfaces of network load balancers in a VPC
+	Tags                   int `default:"50"`   // per resource
 }
 
 // Delays say how long the asynchronous states last. Zero ends them at once.
@@ -56,24 +57,9 @@ type API struct {
 
 // New makes the service of an empty account, on the networks of dir.
 func New(dir network.Directory, opt Options) *API {
-	opt.Limits.fill()
+	sim.Numbers(&opt.Limits)
 	api := lbkit.New(dir, &opt.Options, newState())
 	return &API{api, opt}
-}
-
-// fill sets the default quotas; source: "quotas" pages of the load balancer guides.
-func (l *Limits) fill() {
-	sim.Default(&l.NetworkLoadBalancers, 50)
-	sim.Default(&l.TargetGroups, 3000)
-	sim.Default(&l.Listeners, 50)
-	sim.Default(&l.Certificates, 25)
-	sim.Default(&l.TargetsPerGroup, 1000)
-	sim.Default(&l.TargetsPerZone, 500)
-	sim.Default(&l.TargetsPerLoadBalancer, 3000)
-	sim.Default(&l.TargetsCrossZone, 500)
-	sim.Default(&l.GroupsPerAction, 5)
-	sim.Default(&l.Interfaces, 1200)
-	sim.Default(&l.Tags, 50)
 }
 
 // call is one operation at work: its time, and the state under lock.
