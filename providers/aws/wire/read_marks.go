@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,22 +51,7 @@ func (r *read) markedClassic(m *marks, w *sweep) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, lb := range found {
-		if w.orphaned(lb.name) {
-			names = append(names, lb.name)
-		}
-	}
-	for chunk := range slices.Chunk(names, tagsPerCall) {
-		if err := r.readClassicTags(chunk); err != nil {
-			return err
-		}
-	}
-	for _, lb := range found {
-		lb.tags = r.tags[lb.name]
-		m.balancers = append(m.balancers, lb)
-	}
-	return nil
+	return r.keepMarked(m, w, found, r.readClassicTags)
 }
 
 func (r *read) markedNetwork(m *marks, w *sweep) error {
@@ -78,17 +64,23 @@ func (r *read) markedNetwork(m *marks, w *sweep) error {
 	if err != nil {
 		return err
 	}
-	var arns []string
+	return r.keepMarked(m, w, found, r.readNetworkTags)
+}
+
+// keepMarked keeps load balancers, with the tags of possible orphans. Classic ones are known by
+// name, the others by ARN.
+func (r *read) keepMarked(m *marks, w *sweep, found []markedBalancer, readTags func([]string) error) error {
+	var ids []string
 	for _, lb := range found {
 		if w.orphaned(lb.name) {
-			arns = append(arns, lb.arn)
+			ids = append(ids, cmp.Or(lb.arn, lb.name))
 		}
 	}
-	if err := r.tagsOfAll(arns); err != nil {
+	if err := tagsOfAll(ids, readTags); err != nil {
 		return err
 	}
 	for _, lb := range found {
-		lb.tags = r.tags[lb.arn]
+		lb.tags = r.tags[cmp.Or(lb.arn, lb.name)]
 		m.balancers = append(m.balancers, lb)
 	}
 	return nil
@@ -111,7 +103,7 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 	if err != nil {
 		return err
 	}
-	if err := r.tagsOfAll(free); err != nil {
+	if err := tagsOfAll(free, r.readNetworkTags); err != nil {
 		return err
 	}
 	for _, arn := range free {
@@ -120,9 +112,10 @@ func (r *read) markedTargets(m *marks, _ *sweep) error {
 	return nil
 }
 
-func (r *read) tagsOfAll(arns []string) error {
-	for chunk := range slices.Chunk(arns, tagsPerCall) {
-		if err := r.readNetworkTags(chunk); err != nil {
+// tagsOfAll reads tags in as many calls as AWS requires.
+func tagsOfAll(ids []string, readTags func([]string) error) error {
+	for chunk := range slices.Chunk(ids, tagsPerCall) {
+		if err := readTags(chunk); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error 
 		}
 	}
 	arns = append(arns, m.groupARNs...)
-	if err := r.tagsOfAll(arns); err != nil {
+	if err := tagsOfAll(arns, r.readNetworkTags); err != nil {
 		return err
 	}
 	for _, arn := range arns {
@@ -55,7 +55,7 @@ func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
 			arns = append(arns, lb.arn)
 		}
 	}
-	if err := r.tagsOfAll(arns); err != nil {
+	if err := tagsOfAll(arns, r.readNetworkTags); err != nil {
 		return err
 	}
 	var on []string
