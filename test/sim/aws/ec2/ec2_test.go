@@ -30,7 +30,7 @@ type bench struct {
 func startBench(t *testing.T, opt ec2.Options) *bench {
 	t.Helper()
 	api := ec2.New(opt)
-	server := httptest.NewServer(api.Service())
+	server := httptest.NewServer(api.Service().Handler(time.Now))
 	t.Cleanup(server.Close)
 	client := sdk.NewFromConfig(aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,

@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestServeHTTP(t *testing.T) {
+func TestHandler(t *testing.T) {
 	for _, r := range []*http.Request{
 		httptest.NewRequest(http.MethodGet, "/?Action=List&Version=1", nil),
 		func() *http.Request {
@@ -126,7 +126,7 @@ func TestServeHTTP(t *testing.T) {
 		}(),
 	} {
 		w := httptest.NewRecorder()
-		newService(query.AWSQuery).ServeHTTP(w, r)
+		newService(query.AWSQuery).Handler(time.Now)(w, r)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), "<ListResult>") || w.Header().Get("X-Amzn-Requestid") == "" {
 			t.Errorf("%s: %d %s %v", r.Method, w.Code, w.Body, w.Header())
 		}

@@ -129,16 +129,18 @@ func (r *Response) Write(w http.ResponseWriter) {
 	_, _ = w.Write(r.Body)
 }
 
-// ServeHTTP answers calls of this one service, without journal, throttle and
-// faults; the assembled cloud is what adds those.
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	form, err := ReadForm(r)
-	req := s.NewRequest(form, time.Now())
-	if err != nil {
-		s.Fail(req, err).Write(w)
-		return
+// Handler answers calls of this one service at the time of a clock, without journal, throttle
+// and faults; the assembled cloud is what adds those.
+func (s *Service) Handler(now func() time.Time) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		form, err := ReadForm(r)
+		req := s.NewRequest(form, now())
+		if err != nil {
+			s.Fail(req, err).Write(w)
+			return
+		}
+		s.Do(req).Write(w)
 	}
-	s.Do(req).Write(w)
 }
 
 func (s *Service) contentType() string {

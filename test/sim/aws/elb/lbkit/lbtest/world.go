@@ -1,7 +1,6 @@
 package lbtest
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -95,15 +94,7 @@ func (w *World) InUse(string, string) bool { return false }
 // Serve runs a service until the test ends; now gives the time of each call.
 func Serve(t *testing.T, service *query.Service, now func() time.Time) string {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		form, err := query.ReadForm(r)
-		req := service.NewRequest(form, now())
-		if err != nil {
-			service.Fail(req, err).Write(rw)
-			return
-		}
-		service.Do(req).Write(rw)
-	}))
+	srv := httptest.NewServer(service.Handler(now))
 	t.Cleanup(srv.Close)
 	return srv.URL
 }
