@@ -212,9 +212,10 @@ func (s Suite[C, F]) Moves(t *testing.T, name string, want, have *stack.Stack) {
 // be made as large as one likes.
 func (s Suite[C, F]) Fuzzer(t testing.TB, sized string) Fuzzer[C, F] {
 	t.Helper()
-	all := s.Live(t)
+	all, cloud := s.Live(t), *s.Cloud
+	cloud.Rules = cloud.Rules.WithOrders()
 	return Fuzzer[C, F]{
-		Cloud: s.Cloud, Cases: len(all), Case: func(t testing.TB, i int) Fuzzed[C, F] { return all[i].Fuzzed(t) },
+		Cloud: &cloud, Cases: len(all), Case: func(t testing.TB, i int) Fuzzed[C, F] { return all[i].Fuzzed(t) },
 		Sized: slices.IndexFunc(all, func(c Placed[C, F]) bool { return c.Name == sized }),
 		Found: s.Found, Rest: s.Rest, Follows: s.Follows,
 	}

@@ -8,9 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/plan"
-	"github.com/berth-lb/berth/test/cases"
 )
 
 // strict is a cloud that does what a plan says and refuses what Google would.
@@ -167,39 +165,61 @@ func (s *strict) users(k stack.Key) []stack.Key {
 	return out
 }
 
+// course is a run of a case from a state, with its first plan, which every run that is cut
+// begins with as well.
+type course struct {
+	testCase
+	in    input
+	start *stack.Stack
+	first plan.Plan
+}
+
+func newCourse(t *testing.T, c testCase, in input, start *stack.Stack) course {
+	t.Helper()
+	out := course{testCase: c, in: in, start: start}
+	out.first = out.next(t, start)
+	return out
+}
+
+// next returns the plan for a state.
+func (c course) next(t *testing.T, have *stack.Stack) plan.Plan {
+	t.Helper()
+	want, problems, err := buildStack(c.in, c.World.Facts, have)
+	if err != nil || problems.Errors() {
+		t.Fatalf("%s: %v %v", c.Name, err, problems.Strings())
+	}
+	return suite().Plan(want, have)
+}
+
 // converge builds and runs plans until there is nothing to do; the first plan is
-// cut after some steps, as by a crash. It tells how many steps the first plan had.
-func (s *strict) converge(c testCase, cut int) (first int) {
-	s.t.Helper()
+// cut after some steps, as by a crash. It returns the state in the end.
+func (c course) converge(t *testing.T, cut int) *stack.Stack {
+	t.Helper()
+	s := &strict{t: t, have: c.start.Clone()}
 	var last plan.Plan
 	for round := range 6 {
-		in, _ := c.Input(c.Service)
-		want, problems, err := buildStack(in, c.World.Facts, s.have)
-		if err != nil || problems.Errors() {
-			s.t.Fatalf("%s round %d: %v %v", c.Name, round, err, problems.Strings())
+		p := c.first
+		if round > 0 {
+			p = c.next(t, s.have)
 		}
-		p := diff.Compare(want, matchFound(want, s.have), Rules(), cases.ReadyLedger())
 		if p.Empty() {
-			return first
+			return s.have
 		}
 		last = p
 		if len(p.Blocked) > 0 {
-			s.t.Fatalf(c.Name+" round %d: held:\n%s", round, planText(p))
+			t.Fatalf(c.Name+" round %d: held:\n%s", round, planText(p))
 		}
 		for i, step := range p.Steps {
-			if round == 0 {
-				first = len(p.Steps)
-				if i == cut {
-					break
-				}
+			if round == 0 && i == cut {
+				break
 			}
 			if err := s.step(step); err != nil {
-				s.t.Fatalf(c.Name+" round %d, cut after %d: %v\n%s", round, cut, err, planText(p))
+				t.Fatalf(c.Name+" round %d, cut after %d: %v\n%s", round, cut, err, planText(p))
 			}
 		}
 	}
-	s.t.Fatalf(c.Name+" cut after %d: no end:\n%s", cut, planText(last))
-	return 0
+	t.Fatalf(c.Name+" cut after %d: no end:\n%s", cut, planText(last))
+	return nil
 }
 
 func ipsOf(have *stack.Stack) []string {
@@ -223,21 +243,20 @@ func TestCrash(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			whole := &strict{t: t, have: c.Have(t)}
-			before := ipsOf(whole.have)
-			steps := whole.converge(c, -1)
-			for cut := range steps {
-				got := &strict{t: t, have: c.Have(t)}
-				got.converge(c, cut)
-				if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
+			run := newCourse(t, c, r.In, r.Have)
+			before := ipsOf(run.start)
+			whole := run.converge(t, -1)
+			for cut := range run.first.Steps {
+				got := run.converge(t, cut)
+				if d := cmp.Diff(keysOf(whole), keysOf(got)); d != "" {
 					t.Errorf("cut after %d: (-whole +got)\n%s", cut, d)
 				}
-				if kept := slices.Equal(before, ipsOf(whole.have)); kept && !slices.Equal(before, ipsOf(got.have)) {
-					t.Errorf("cut after %d: IPs %v, want %v", cut, ipsOf(got.have), before)
+				if kept := slices.Equal(before, ipsOf(whole)); kept && !slices.Equal(before, ipsOf(got)) {
+					t.Errorf("cut after %d: IPs %v, want %v", cut, ipsOf(got), before)
 				}
 			}
-			if len(whole.have.Of(KindAddress)) > 0 {
-				t.Errorf("held in the end: %v", whole.have.Of(KindAddress))
+			if len(whole.Of(KindAddress)) > 0 {
+				t.Errorf("held in the end: %v", whole.Of(KindAddress))
 			}
 		})
 	}
@@ -255,9 +274,9 @@ func keysOf(s *stack.Stack) []string {
 // TestCrashBetween: the same from whatever one case leaves to whatever another
 // wants, cut at a few places.
 func TestCrashBetween(t *testing.T) {
-	var cases []testCase
+	var cases []readCase
 	left := map[string]*stack.Stack{}
-	for _, c := range suite().All(t) {
+	for _, c := range readCases(t) {
 		if r := c.Run(t); r.Want != nil && !c.World.Deleted {
 			cases = append(cases, c)
 			left[c.Name] = asFound(r.Want, r.Have)
@@ -281,20 +300,19 @@ func TestCrashBetween(t *testing.T) {
 // exist.
 func TestFirewallsOverlap(t *testing.T) {
 	met := 0
-	next := suite().All(t) // by themselves, and only read
-	for _, from := range suite().All(t) {
+	all := readCases(t)
+	for _, from := range all {
 		r := from.Run(t)
 		if r.Want == nil || from.World.Deleted {
 			continue
 		}
 		left := asFound(r.Want, r.Have)
-		for _, to := range next {
-			in, _ := to.Input(to.Service)
-			want, _, err := buildStack(in, to.World.Facts, left)
+		for _, to := range all {
+			want, _, err := buildStack(to.in, to.World.Facts, left)
 			if err != nil || want == nil || from.Service.Name != to.Service.Name {
 				continue
 			}
-			met += countReplaced(t, from.Name+" to "+to.Name, diff.Compare(want, matchFound(want, left), Rules(), cases.ReadyLedger()))
+			met += countReplaced(t, from.Name+" to "+to.Name, suite().Plan(want, left))
 		}
 	}
 	if met == 0 {
@@ -334,22 +352,21 @@ func countReplaced(t *testing.T, name string, p plan.Plan) int {
 	return met
 }
 
-func testCrashes(t *testing.T, from string, start *stack.Stack, to testCase) {
+func testCrashes(t *testing.T, from string, start *stack.Stack, to readCase) {
 	t.Helper()
-	in, _ := to.Input(to.Service)
+	in := to.in
 	if want, _, err := buildStack(in, to.World.Facts, start); err != nil || want == nil {
 		return // refused: existing resources stay
 	}
 	// The loop has written the finalizers of what it makes before anything fails.
 	svc := to.Service.DeepCopy()
 	svc.Finalizers = append(svc.Finalizers, outputFinalizers(withEffectiveKind(in, start), start)...)
-	to.Service = svc
-	whole := &strict{t: t, have: start.Clone()}
-	steps := whole.converge(to, -1)
+	in, _ = to.Input(svc)
+	run := newCourse(t, to.testCase, in, start)
+	whole := run.converge(t, -1)
+	steps := len(run.first.Steps)
 	for _, cut := range slices.Compact([]int{steps / 4, steps / 2, steps * 3 / 4}) {
-		got := &strict{t: t, have: start.Clone()}
-		got.converge(to, cut)
-		if d := cmp.Diff(keysOf(whole.have), keysOf(got.have)); d != "" {
+		if d := cmp.Diff(keysOf(whole), keysOf(run.converge(t, cut))); d != "" {
 			t.Errorf("%s to %s, cut after %d: (-whole +got)\n%s", from, to.Name, cut, d)
 		}
 	}

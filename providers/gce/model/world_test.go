@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,6 +23,7 @@ type testCase = cases.Placed[Config, *Facts]
 // suite are the cases; making it once saves thousands of runs the making of the set.
 var suite = sync.OnceValue(func() cases.Suite[Config, *Facts] {
 	cloud := Cloud()
+	cloud.Rules = cloud.Rules.WithOrders()
 	return cases.Suite[Config, *Facts]{
 		Cloud: &cloud, Least: 90, Complete: completeService, Appended: []string{"config", "beforeCfg"}, OnPods: true,
 		Found: asFound, Rest: onlyReleases, Field: fieldText, Carried: statusText,
@@ -43,6 +45,23 @@ var suite = sync.OnceValue(func() cases.Suite[Config, *Facts] {
 		},
 	}
 })
+
+// readCase is a case with what is built from, for tests that build it many times.
+type readCase struct {
+	testCase
+	in       input
+	problems annotations.Problems
+}
+
+func readCases(t testing.TB) []readCase {
+	t.Helper()
+	var out []readCase
+	for _, c := range suite().All(t) {
+		in, problems := c.Input(c.Service)
+		out = append(out, readCase{c, in, problems})
+	}
+	return out
+}
 
 // inputOf is what the loop hands to Build, with no pods.
 func inputOf(config Config, svc *corev1.Service, nodes []corev1.Node) (input, annotations.Problems) {
