@@ -12,7 +12,11 @@ import (
 // 20170115.
 func classicProduct() product {
 	p := product{
-		api: apiLB, table: balancers, work: workLB, what: "load balancer", path: pathLB + "loadBalancers", accepted: http.StatusNoContent,
+		api: apiLB, table: balancers, work: workLB, noun: "LoadBalancer", what: "load balancer", path: pathLB + "loadBalancers", quota: "load-balancer/lb-flexible-count",
+		accepted: http.StatusNoContent, place: (*visit).placeClassic, move: (*visit).moveClassic,
+		limits: func(l Limits) balancerLimits {
+			return balancerLimits{l.LoadBalancers, l.Listeners, l.BackendSets, unlimited, l.Backends}
+		},
 		parts: []part{certificatePart(), ruleSetPart(), classicSetPart(), classicListenerPart()},
 		update: tagSchema().with(schema{
 			"displayName": prop{kind: aText, min: 1, max: 1024}, "ipMode": oneOf("IPV4", "IPV6"), "ipv6SubnetCidr": textProp(), "reservedIps": listProp(objectProp(schema{"id": idProp()})),
@@ -65,16 +69,7 @@ func (v *visit) checkShape(body rest.Object) (rest.Object, error) {
 
 // setShape changes the shape. Source: Load Balancing documentation, "Changing a Load
 // Balancer's Bandwidth Shape": from fixed to flexible, and not back.
-func setShape(v *visit) (any, error) {
-	p := classicProduct()
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	body, err := schema{"shapeName": textProp().must(), "shapeDetails": objectProp(bandwidthSchema())}.read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
+func setShape(v *visit, lb, body rest.Object) (rest.Object, error) {
 	shape, err := v.checkShape(body)
 	if err != nil {
 		return nil, err
@@ -82,8 +77,7 @@ func setShape(v *visit) (any, error) {
 	if lb.Text("shapeName") == "flexible" && shape.Text("shapeName") != "flexible" {
 		return nil, invalidParam("shapeName: a flexible load balancer cannot get a fixed shape")
 	}
-	v.accept(p, "UpdateLoadBalancerShape", lb, lb.With(shape))
-	return nil, nil
+	return lb.With(shape), nil
 }
 
 func (v *visit) placeClassic(lb, body rest.Object) (rest.Object, error) {

@@ -38,8 +38,7 @@ func publicByAddress(v *visit) (any, error) {
 		return nil, err
 	}
 	for _, o := range v.State.All(publicIPs, rest.Where("ipAddress", body.Text("ipAddress"))) {
-		v.Answer.Header.Set("Etag", o.Text(etag))
-		return asIs(v.State, o), nil
+		return v.shown(o), nil
 	}
 	return nil, notFound("public IP", body.Text("ipAddress"))
 }

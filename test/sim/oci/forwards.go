@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/rest"
 )
 
@@ -77,7 +78,7 @@ func (n *packetNetwork) plug() {
 			continue
 		}
 		n.try(block.Masked().Addr())
-		if after := lastOf(block).Next(); after.IsValid() {
+		if after := sim.LastAddress(block).Next(); after.IsValid() {
 			n.try(after)
 		}
 	}
@@ -87,16 +88,6 @@ func (n *packetNetwork) try(client netip.Addr) {
 	if !slices.Contains(n.clients, client) {
 		n.clients = append(n.clients, client)
 	}
-}
-
-// lastOf returns the last address of a block.
-func lastOf(block netip.Prefix) netip.Addr {
-	b := block.Masked().Addr().AsSlice()
-	for i := block.Bits(); i < 8*len(b); i++ {
-		b[i/8] |= 0x80 >> (i % 8)
-	}
-	last, _ := netip.AddrFromSlice(b) // its length is that of an address
-	return last
 }
 
 // throughBalancer sends packets to all listeners of one load balancer.

@@ -18,16 +18,21 @@ const rulesAtOnce = 25
 
 func groupRoutes() []route {
 	path := pathCore + "networkSecurityGroups"
+	of := func(body schema, run func(v *visit, g, body rest.Object) (any, error)) func(*visit) (any, error) {
+		return onObject(groups, "network security group", body, run)
+	}
+	update := of(groupSchema(), func(v *visit, g, body rest.Object) (any, error) { return v.change(groups, g, body) })
+	add, remove := schema{"securityRules": listProp(objectProp(groupRuleSchema())).must()}, schema{"securityRuleIds": idsProp().must()}
 	return []route{
 		rest.Reads(apiCore, "ListNetworkSecurityGroups", path, listOf(groups, asIs, false, "vcnId", "displayName", lifecycle)),
 		rest.Reads(apiCore, "GetNetworkSecurityGroup", path+"/{id}", readObject(groups, "network security group", asIs)),
 		writeRoute(apiCore, "CreateNetworkSecurityGroup", http.MethodPost, path, http.StatusOK, createGroup),
-		writeRoute(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, updateGroup),
-		writeRoute(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, deleteGroup),
-		rest.Reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", listRules),
-		writeRoute(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, addRules),
-		writeRoute(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, removeRules),
-		writeRoute(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, updateList),
+		writeRoute(apiCore, "UpdateNetworkSecurityGroup", http.MethodPut, path+"/{id}", http.StatusOK, update),
+		writeRoute(apiCore, "DeleteNetworkSecurityGroup", http.MethodDelete, path+"/{id}", http.StatusNoContent, of(nil, deleteGroup)),
+		rest.Reads(apiCore, "ListNetworkSecurityGroupSecurityRules", path+"/{id}/securityRules", of(nil, listRules)),
+		writeRoute(apiCore, "AddNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/addSecurityRules", http.StatusOK, of(add, addRules)),
+		writeRoute(apiCore, "RemoveNetworkSecurityGroupSecurityRules", http.MethodPost, path+"/{id}/actions/removeSecurityRules", http.StatusNoContent, of(remove, removeRules)),
+		writeRoute(apiCore, "UpdateSecurityList", http.MethodPut, pathCore+"securityLists/{id}", http.StatusOK, onObject(lists, "security list", listSchema(), updateList)),
 	}
 }
 
@@ -61,43 +66,44 @@ func createGroup(v *visit) (any, error) {
 
 // shown answers an object with its etag.
 func (v *visit) shown(o rest.Object) rest.Object {
-	v.Answer.Header.Set("Etag", o.Text(etag))
+	v.tag(o)
 	return asIs(v.State, o)
 }
 
-// group is the network security group that a call is about.
-func (v *visit) group() (rest.Object, error) {
-	g, ok := v.State.Get(groups, v.Params["id"])
-	if !ok {
-		return nil, notFound("network security group", v.Params["id"])
+// onObject returns a call about an object. A call without a schema has no body.
+func onObject(collection, what string, body schema, run func(v *visit, o, body rest.Object) (any, error)) func(*visit) (any, error) {
+	return func(v *visit) (any, error) {
+		o, ok := v.State.Get(collection, v.Params["id"])
+		if !ok {
+			return nil, notFound(what, v.Params["id"])
+		}
+		if err := v.match(o); err != nil {
+			return nil, err
+		}
+		if body == nil {
+			return run(v, o, nil)
+		}
+		given, err := body.read("", v.Body)
+		if err != nil {
+			return nil, err
+		}
+		return run(v, o, given)
 	}
-	return g, v.match(g)
 }
 
-func updateGroup(v *visit) (any, error) {
-	g, err := v.group()
+// change stores the new values of an object of a collection, and answers it.
+func (v *visit) change(collection string, o, values rest.Object) (any, error) {
+	next, err := v.checkTags(o.With(values))
 	if err != nil {
 		return nil, err
 	}
-	body, err := groupSchema().read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
-	next, err := v.checkTags(g.With(body))
-	if err != nil {
-		return nil, err
-	}
-	return v.shown(v.State.store(groups, next)), nil
+	return v.shown(v.State.store(collection, next)), nil
 }
 
 // deleteGroup removes a group that nothing is in. Rules of other groups that name it stay,
 // and are not valid any more.
 // Source: API reference, DeleteNetworkSecurityGroup and SecurityRule.isValid.
-func deleteGroup(v *visit) (any, error) {
-	g, err := v.group()
-	if err != nil {
-		return nil, err
-	}
+func deleteGroup(v *visit, g, _ rest.Object) (any, error) {
 	id := g.Text("id")
 	for table, key := range map[string]string{balancers: "networkSecurityGroupIds", networkLBs: "networkSecurityGroupIds", vnics: "nsgIds"} {
 		for _, o := range v.State.All(table, nil) {
@@ -118,11 +124,7 @@ func deleteGroup(v *visit) (any, error) {
 	return nil, nil
 }
 
-func listRules(v *visit) (any, error) {
-	g, err := v.group()
-	if err != nil {
-		return nil, err
-	}
+func listRules(v *visit, g, _ rest.Object) (any, error) {
 	direction := v.HTTP.URL.Query().Get("direction")
 	all := v.State.All(rules, func(o rest.Object) bool {
 		return o.Text(holder) == g.Text("id") && (direction == "" || direction == o.Text("direction"))
@@ -130,19 +132,7 @@ func listRules(v *visit) (any, error) {
 	return v.page(all, asIs, false)
 }
 
-func addRules(v *visit) (any, error) {
-	g, err := v.group()
-	if err != nil {
-		return nil, err
-	}
-	one := ruleSchema().with(schema{
-		"direction": oneOf("INGRESS", "EGRESS").must(), "source": textProp(), "destination": textProp(),
-		"sourceType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"), "destinationType": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP"),
-	})
-	body, err := schema{"securityRules": listProp(objectProp(one)).must()}.read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
+func addRules(v *visit, g, body rest.Object) (any, error) {
 	added := body.Objects("securityRules")
 	if len(added) < 1 || len(added) > rulesAtOnce {
 		return nil, invalidParam("securityRules: there are %d, and there may be 1 to %d", len(added), rulesAtOnce)
@@ -163,15 +153,7 @@ func addRules(v *visit) (any, error) {
 	return rest.Object{"securityRules": out}, nil
 }
 
-func removeRules(v *visit) (any, error) {
-	g, err := v.group()
-	if err != nil {
-		return nil, err
-	}
-	body, err := schema{"securityRuleIds": idsProp().must()}.read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
+func removeRules(v *visit, g, body rest.Object) (any, error) {
 	gone := body.Texts("securityRuleIds")
 	if len(gone) < 1 || len(gone) > rulesAtOnce {
 		return nil, invalidParam("securityRuleIds: there are %d, and there may be 1 to %d", len(gone), rulesAtOnce)
@@ -193,6 +175,20 @@ func ruleSchema() schema {
 		"protocol": textProp().must(), "isStateless": boolProp().otherwise(false), "description": prop{kind: aText, max: 255},
 		"tcpOptions": transport, "udpOptions": transport, "icmpOptions": objectProp(schema{"type": numberProp(0, 255).must(), "code": numberProp(0, 255)}),
 	}
+}
+
+// groupRuleSchema is a rule of a group, whose peer may be another group.
+func groupRuleSchema() schema {
+	peer := oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK", "NETWORK_SECURITY_GROUP")
+	return ruleSchema().with(schema{"direction": oneOf("INGRESS", "EGRESS").must(), "source": textProp(), "destination": textProp(), "sourceType": peer, "destinationType": peer})
+}
+
+// listSchema is a security list, whose rules are the same by direction.
+func listSchema() schema {
+	peer := func(name string) prop {
+		return listProp(objectProp(ruleSchema().with(schema{name: textProp().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})))
+	}
+	return groupSchema().with(schema{"ingressSecurityRules": peer("source"), "egressSecurityRules": peer("destination")})
 }
 
 // checkRule refuses a rule that cannot be.
@@ -238,21 +234,7 @@ func (v *visit) checkRule(r rest.Object, direction, vcn string) error {
 
 // updateList replaces the rules that are given, all of a direction at once.
 // Source: API reference, UpdateSecurityList: other rules of that direction go.
-func updateList(v *visit) (any, error) {
-	l, ok := v.State.Get(lists, v.Params["id"])
-	if !ok {
-		return nil, notFound("security list", v.Params["id"])
-	}
-	if err := v.match(l); err != nil {
-		return nil, err
-	}
-	peer := func(name string) schema {
-		return ruleSchema().with(schema{name: textProp().must(), name + "Type": oneOf("CIDR_BLOCK", "SERVICE_CIDR_BLOCK").otherwise("CIDR_BLOCK")})
-	}
-	body, err := groupSchema().with(schema{"ingressSecurityRules": listProp(objectProp(peer("source"))), "egressSecurityRules": listProp(objectProp(peer("destination")))}).read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
+func updateList(v *visit, l, body rest.Object) (any, error) {
 	for key, direction := range map[string]string{"ingressSecurityRules": "INGRESS", "egressSecurityRules": "EGRESS"} {
 		if most := v.cloud.opt.Limits.ListRules; len(body.List(key)) > most {
 			return nil, tooMany("rules of a security list", most)
@@ -263,9 +245,5 @@ func updateList(v *visit) (any, error) {
 			}
 		}
 	}
-	next, err := v.checkTags(l.With(body))
-	if err != nil {
-		return nil, err
-	}
-	return v.shown(v.State.store(lists, next)), nil
+	return v.change(lists, l, body)
 }

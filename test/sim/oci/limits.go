@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"math"
+
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/rest"
 )
@@ -34,6 +36,12 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
+// balancerLimits are those of the load balancers of one service.
+type balancerLimits struct{ all, listeners, sets, ofSet, backends int }
+
+// unlimited stands for a limit that a service does not have.
+const unlimited = math.MaxInt
+
 // limitRoutes are the calls about limits. Source: API reference, Limits, GetResourceAvailability.
 func limitRoutes() []route {
 	return []route{rest.Reads(apiLimits, "GetResourceAvailability", "/20190729/services/{service}/limits/{limit}/resourceAvailability", getAvailability)}
@@ -43,15 +51,11 @@ func limitRoutes() []route {
 const readAvailability = "read resource-availability"
 
 func getAvailability(v *visit) (any, error) {
-	table, most := "", 0
-	switch v.Params["service"] + "/" + v.Params["limit"] {
-	case "load-balancer/lb-flexible-count":
-		table, most = balancers, v.cloud.opt.Limits.LoadBalancers
-	case "network-load-balancer-api/max-nlb-flexible-count":
-		table, most = networkLBs, v.cloud.opt.Limits.NetworkLoadBalancers
-	default:
-		return nil, notFound("limit", v.Params["limit"])
+	for _, p := range newProducts() {
+		if p.quota == v.Params["service"]+"/"+v.Params["limit"] {
+			used := len(v.State.All(p.table, nil))
+			return rest.Object{"used": used, "available": max(0, p.limits(v.cloud.opt.Limits).all-used)}, nil
+		}
 	}
-	used := len(v.State.All(table, nil))
-	return rest.Object{"used": used, "available": max(0, most-used)}, nil
+	return nil, notFound("limit", v.Params["limit"])
 }

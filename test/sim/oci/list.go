@@ -70,8 +70,15 @@ func readObject(collection, what string, show func(*state, rest.Object) rest.Obj
 		if !ok {
 			return nil, notFound(what, v.Params["id"])
 		}
-		v.Answer.Header.Set("Etag", o.Text(etag))
+		v.tag(o)
 		return show(v.State, o), nil
+	}
+}
+
+// tag puts the version of an object into the answer. Work requests have none.
+func (v *visit) tag(o rest.Object) {
+	if version := o.Text(etag); version != "" {
+		v.Answer.Header.Set("Etag", version)
 	}
 }
 

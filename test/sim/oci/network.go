@@ -13,7 +13,11 @@ import (
 // version 20200501.
 func networkProduct() product {
 	p := product{
-		api: apiNLB, table: networkLBs, work: workNLB, what: "network load balancer", path: pathNLB + "networkLoadBalancers", accepted: http.StatusAccepted,
+		api: apiNLB, table: networkLBs, work: workNLB, noun: "NetworkLoadBalancer", what: "network load balancer", path: pathNLB + "networkLoadBalancers",
+		quota: "network-load-balancer-api/max-nlb-flexible-count", accepted: http.StatusAccepted, place: (*visit).placeNetwork, move: (*visit).moveNetwork,
+		limits: func(l Limits) balancerLimits {
+			return balancerLimits{l.NetworkLoadBalancers, l.NetworkListeners, l.NetworkBackendSets, l.NetworkBackends, unlimited}
+		},
 		parts: []part{networkSetPart(), networkListenerPart()},
 		update: tagSchema().with(schema{
 			"displayName": prop{kind: aText, min: 1, max: 1024}, "nlbIpVersion": oneOf("IPV4", "IPV4_AND_IPV6", "IPV6"), "isPreserveSourceDestination": boolProp(),

@@ -11,11 +11,17 @@ import (
 func (p product) partRoutes(of part, path string) []route {
 	item := path + "/{name}"
 	out := []route{
-		writeRoute(p.api, "Create"+of.op, http.MethodPost, path, p.accepted, func(v *visit) (any, error) { return p.addPart(v, of) }),
-		writeRoute(p.api, "Delete"+of.op, http.MethodDelete, item, p.accepted, func(v *visit) (any, error) { return p.dropPart(v, of) }),
+		p.change("Create", of.op, http.MethodPost, path, of.body.with(schema{of.name: of.label}), func(v *visit, lb, o rest.Object) (rest.Object, error) {
+			name := o.Text(of.name)
+			if lb.Object(of.key)[name] != nil {
+				return nil, alreadyExists("%s %s has %s %q already", p.what, lb.Text("id"), of.op, name)
+			}
+			return p.put(v, of, lb, name, o)
+		}),
+		p.change("Delete", of.op, http.MethodDelete, item, nil, func(v *visit, lb, _ rest.Object) (rest.Object, error) { return of.drop(lb, v.Params["name"]) }),
 	}
 	if of.update != nil {
-		out = append(out, writeRoute(p.api, "Update"+of.op, http.MethodPut, item, p.accepted, func(v *visit) (any, error) { return p.setPart(v, of) }))
+		out = append(out, p.change("Update", of.op, http.MethodPut, item, nil, func(v *visit, lb, _ rest.Object) (rest.Object, error) { return p.setPart(v, of, lb) }))
 	}
 	if of.key == "certificates" {
 		out = append(out, rest.Reads(p.api, "ListCertificates", path, func(v *visit) (any, error) { return p.listParts(v, of) }))
@@ -35,27 +41,7 @@ func (p product) listParts(v *visit, of part) (any, error) {
 	return out, nil
 }
 
-func (p product) addPart(v *visit, of part) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	o, err := of.body.with(schema{of.name: of.label}).read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
-	name := o.Text(of.name)
-	if lb.Object(of.key)[name] != nil {
-		return nil, alreadyExists("%s %s has %s %q already", p.what, lb.Text("id"), of.op, name)
-	}
-	return p.put(v, of, lb, name, o, "Create")
-}
-
-func (p product) setPart(v *visit, of part) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
+func (p product) setPart(v *visit, of part, lb rest.Object) (rest.Object, error) {
 	name := v.Params["name"]
 	old := lb.Object(of.key).Object(name)
 	if old == nil {
@@ -68,28 +54,20 @@ func (p product) setPart(v *visit, of part) (any, error) {
 	if of.patch {
 		o = old.With(o)
 	}
-	return p.put(v, of, lb, name, o.With(rest.Object{of.name: name}), "Update")
+	return p.put(v, of, lb, name, o.With(rest.Object{of.name: name}))
 }
 
-func (p product) put(v *visit, of part, lb rest.Object, name string, o rest.Object, verb string) (any, error) {
+// put returns the load balancer with a part, new or changed.
+func (p product) put(v *visit, of part, lb rest.Object, name string, o rest.Object) (rest.Object, error) {
 	o, err := of.prepare(v, lb, o)
 	if err != nil {
 		return nil, err
 	}
 	next := lb.With(rest.Object{of.key: lb.Object(of.key).With(rest.Object{name: o})})
-	if err := p.check(v, next); err != nil {
-		return nil, err
-	}
-	v.accept(p, p.operation(verb, of.op), lb, next)
-	return nil, nil
+	return next, p.check(v, next)
 }
 
-func (p product) dropPart(v *visit, of part) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	name := v.Params["name"]
+func (of part) drop(lb rest.Object, name string) (rest.Object, error) {
 	if lb.Object(of.key).Object(name) == nil {
 		return nil, notFound(of.op, name)
 	}
@@ -98,8 +76,7 @@ func (p product) dropPart(v *visit, of part) (any, error) {
 			return nil, invalidParam("%s %q is in use by %s", of.op, name, user)
 		}
 	}
-	v.accept(p, p.operation("Delete", of.op), lb, lb.With(rest.Object{of.key: lb.Object(of.key).Without(name)}))
-	return nil, nil
+	return lb.With(rest.Object{of.key: lb.Object(of.key).Without(name)}), nil
 }
 
 // usedBy gives the name of a listener or backend set whose value at a path is a name.

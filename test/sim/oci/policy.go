@@ -77,7 +77,14 @@ func (v *visit) needs() []string {
 	case apiLimits:
 		return []string{readAvailability}
 	case apiCore:
-		return v.coreNeeds()
+		needs, known := coreNeeds()[name]
+		if !known {
+			return []string{"a permission that the simulator does not know, for " + name}
+		}
+		if slices.ContainsFunc(v.Body.Objects("securityRules"), namesGroup) {
+			needs = append(needs, "NETWORK_SECURITY_GROUP_INSPECT")
+		}
+		return needs
 	}
 	service := "LOAD_BALANCER_"
 	if v.Service == apiNLB {
@@ -98,49 +105,24 @@ func (v *visit) needs() []string {
 	return []string{service + "UPDATE"}
 }
 
-// coreNeeds are those of a call of the Core Services.
-func (v *visit) coreNeeds() []string {
+// coreNeeds are the permissions of the calls of the Core Services, of which lists need those
+// of reads.
+func coreNeeds() map[string][]string {
 	const group = "NETWORK_SECURITY_GROUP_"
-	switch v.Operation {
-	case "CreateNetworkSecurityGroup":
-		return []string{group + "CREATE", "VCN_ATTACH"}
-	case "DeleteNetworkSecurityGroup":
-		return []string{group + "DELETE", "VCN_DETACH"}
-	case "UpdateNetworkSecurityGroup":
-		return []string{group + "UPDATE"}
-	case "ListNetworkSecurityGroupSecurityRules":
-		return []string{group + "LIST_SECURITY_RULES"}
-	case "RemoveNetworkSecurityGroupSecurityRules":
-		return []string{group + "UPDATE_SECURITY_RULES"}
-	case "AddNetworkSecurityGroupSecurityRules":
-		needs := []string{group + "UPDATE_SECURITY_RULES"}
-		if slices.ContainsFunc(v.Body.Objects("securityRules"), namesGroup) {
-			needs = append(needs, group+"INSPECT")
-		}
-		return needs
-	case "UpdateSecurityList":
-		return []string{"SECURITY_LIST_UPDATE"}
-	case "ListVnicAttachments":
-		return []string{"VNIC_ATTACHMENT_READ", "INSTANCE_INSPECT"}
+	return map[string][]string{
+		"GetVcn": {"VCN_READ"}, "GetSubnet": {"SUBNET_READ"}, "ListSubnets": {"SUBNET_READ"}, "GetVnic": {"VNIC_READ"},
+		"GetInstance": {"INSTANCE_READ"}, "ListInstances": {"INSTANCE_READ"}, "ListVnicAttachments": {"VNIC_ATTACHMENT_READ", "INSTANCE_INSPECT"},
+		"GetPublicIp": {"PUBLIC_IP_READ"}, "GetPublicIpByIpAddress": {"PUBLIC_IP_READ"}, "GetPrivateIp": {"PRIVATE_IP_READ"}, "ListPrivateIps": {"PRIVATE_IP_READ"},
+		"GetIpv6": {"IPV6_READ"}, "ListIpv6s": {"IPV6_READ"}, "GetSecurityList": {"SECURITY_LIST_READ"}, "UpdateSecurityList": {"SECURITY_LIST_UPDATE"},
+		"GetNetworkSecurityGroup": {group + "READ"}, "ListNetworkSecurityGroups": {group + "READ"}, "UpdateNetworkSecurityGroup": {group + "UPDATE"},
+		"CreateNetworkSecurityGroup": {group + "CREATE", "VCN_ATTACH"}, "DeleteNetworkSecurityGroup": {group + "DELETE", "VCN_DETACH"},
+		"ListNetworkSecurityGroupSecurityRules":   {group + "LIST_SECURITY_RULES"},
+		"AddNetworkSecurityGroupSecurityRules":    {group + "UPDATE_SECURITY_RULES"},
+		"RemoveNetworkSecurityGroupSecurityRules": {group + "UPDATE_SECURITY_RULES"},
 	}
-	return []string{readNeed(v.Operation)}
 }
 
 // namesGroup reports whether the peer of a rule is a group.
 func namesGroup(r rest.Object) bool {
 	return r.Text("sourceType") == "NETWORK_SECURITY_GROUP" || r.Text("destinationType") == "NETWORK_SECURITY_GROUP"
-}
-
-// readNeed is the permission to read things of a sort, which listing them needs as well.
-func readNeed(operation string) string {
-	need := map[string]string{
-		"GetVcn": "VCN_READ", "GetSubnet": "SUBNET_READ", "ListSubnets": "SUBNET_READ", "GetSecurityList": "SECURITY_LIST_READ", "GetVnic": "VNIC_READ",
-		"GetInstance": "INSTANCE_READ", "ListInstances": "INSTANCE_READ", "GetPublicIp": "PUBLIC_IP_READ", "GetPublicIpByIpAddress": "PUBLIC_IP_READ",
-		"GetPrivateIp": "PRIVATE_IP_READ", "ListPrivateIps": "PRIVATE_IP_READ", "GetIpv6": "IPV6_READ", "ListIpv6s": "IPV6_READ",
-		"GetNetworkSecurityGroup": "NETWORK_SECURITY_GROUP_READ", "ListNetworkSecurityGroups": "NETWORK_SECURITY_GROUP_READ",
-	}[operation]
-	if need == "" {
-		return "a permission that the simulator does not know, for " + operation
-	}
-	return need
 }

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -11,12 +12,15 @@ import (
 // once, and this is what they differ in.
 type product struct {
 	api, table, work string
-	what             string // in messages
-	path             string
+	noun, what       string // in the names of operations, and in messages
+	path, quota      string
 	accepted         int // status of a change
 	parts            []part
 	create           schema // of the body that makes a load balancer
 	update           schema // of the one that changes it
+	place            func(v *visit, lb, body rest.Object) (rest.Object, error)
+	move             func(v *visit, lb, body rest.Object) (rest.Object, error)
+	limits           func(Limits) balancerLimits
 }
 
 // part is what a load balancer has several of, by name.
@@ -38,24 +42,44 @@ func newProducts() []product { return []product{classicProduct(), networkProduct
 func balancerRoutes() []route {
 	var out []route
 	for _, p := range newProducts() {
-		noun := "LoadBalancer"
-		if p.table == networkLBs {
-			noun = "NetworkLoadBalancer"
-		}
 		item := p.path + "/{id}"
 		out = append(out,
-			rest.Reads(p.api, "List"+noun+"s", p.path, listOf(p.table, p.show, p.table == networkLBs, "displayName", lifecycle)),
-			rest.Reads(p.api, "Get"+noun, item, readObject(p.table, p.what, p.show)),
-			writeRoute(p.api, "Create"+noun, http.MethodPost, p.path, p.accepted, p.createOne),
-			writeRoute(p.api, "Update"+noun, http.MethodPut, item, p.accepted, p.updateOne),
-			writeRoute(p.api, "Delete"+noun, http.MethodDelete, item, p.accepted, p.deleteOne),
-			writeRoute(p.api, "UpdateNetworkSecurityGroups", http.MethodPut, item+"/networkSecurityGroups", p.accepted, p.setGroups),
+			rest.Reads(p.api, "List"+p.noun+"s", p.path, listOf(p.table, p.show, p.table == networkLBs, "displayName", lifecycle)),
+			rest.Reads(p.api, "Get"+p.noun, item, readObject(p.table, p.what, p.show)),
+			writeRoute(p.api, "Create"+p.noun, http.MethodPost, p.path, p.accepted, p.createOne),
+			p.change("Update", p.noun, http.MethodPut, item, p.update, p.updateOne),
+			p.change("Delete", p.noun, http.MethodDelete, item, nil, func(*visit, rest.Object, rest.Object) (rest.Object, error) { return nil, nil }),
+			p.change("Update", "NetworkSecurityGroups", http.MethodPut, item+"/networkSecurityGroups", schema{"networkSecurityGroupIds": idsProp()}, setGroups),
 		)
 		for _, of := range p.parts {
 			out = append(out, p.partRoutes(of, item+"/"+of.key)...)
 		}
 	}
-	return append(out, writeRoute(apiLB, "UpdateLoadBalancerShape", http.MethodPut, classicProduct().path+"/{id}/updateShape", classicProduct().accepted, setShape))
+	classic := classicProduct()
+	shape := schema{"shapeName": textProp().must(), "shapeDetails": objectProp(bandwidthSchema())}
+	return append(out, classic.change("Update", "LoadBalancerShape", http.MethodPut, classic.path+"/{id}/updateShape", shape, setShape))
+}
+
+// change returns a call that begins a work request on a load balancer. next returns the state
+// that it leads to, nil if the load balancer is deleted. A call without a schema has no body.
+func (p product) change(verb, noun, method, path string, body schema, next func(v *visit, lb, body rest.Object) (rest.Object, error)) route {
+	return writeRoute(p.api, verb+noun, method, path, p.accepted, func(v *visit) (any, error) {
+		lb, err := v.mutable(p)
+		if err != nil {
+			return nil, err
+		}
+		given := v.Body
+		if body != nil {
+			if given, err = body.read("", v.Body); err != nil {
+				return nil, err
+			}
+		}
+		to, err := next(v, lb, given)
+		if err == nil {
+			v.accept(p, p.operation(verb, noun), lb, to)
+		}
+		return nil, err
+	})
 }
 
 // operation is a change as work requests name it.
@@ -64,13 +88,8 @@ func (p product) operation(verb, noun string) string {
 	if p.table == balancers {
 		return verb + noun
 	}
-	if noun == "LoadBalancer" {
-		noun = "NETWORK_LOAD_BALANCER"
-	}
-	if noun == "NetworkSecurityGroups" {
-		noun = "NSGS"
-	}
-	return strings.ToUpper(verb + "_" + noun)
+	words := map[string]string{"NetworkLoadBalancer": "NETWORK_LOAD_BALANCER", "NetworkSecurityGroups": "NSGS"}
+	return strings.ToUpper(verb + "_" + cmp.Or(words[noun], noun))
 }
 
 // show is a load balancer as its service answers it.
@@ -104,6 +123,9 @@ func (p product) createOne(v *visit) (any, error) {
 	lb := body.Only("compartmentId", "displayName", "freeformTags", "definedTags").With(rest.Object{
 		"id": v.State.id(p.table), "timeCreated": formatTime(v.Time), "systemTags": rest.Object{}, "networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds")),
 	})
+	if most, n := p.limits(v.cloud.opt.Limits).all, len(v.State.All(p.table, nil)); n >= most {
+		return nil, tooMany(p.what+"s", most)
+	}
 	if lb, err = p.place(v, lb, body); err != nil {
 		return nil, err
 	}
@@ -115,31 +137,13 @@ func (p product) createOne(v *visit) (any, error) {
 	if err := p.check(v, lb); err != nil {
 		return nil, err
 	}
-	v.accept(p, p.operation("Create", "LoadBalancer"), rest.Object{}, lb)
+	v.accept(p, p.operation("Create", p.noun), rest.Object{}, lb)
 	if p.table == balancers {
 		return nil, nil
 	}
 	made, _ := v.State.Get(p.table, lb.Text("id"))
-	v.Answer.Header.Set("Etag", made.Text(etag))
+	v.tag(made)
 	return p.show(v.State, made), nil
-}
-
-// place gives a new load balancer its place in the network and its addresses.
-func (p product) place(v *visit, lb, body rest.Object) (rest.Object, error) {
-	if most, n := p.most(v), len(v.State.All(p.table, nil)); n >= most {
-		return nil, tooMany(p.what+"s", most)
-	}
-	if p.table == balancers {
-		return v.placeClassic(lb, body)
-	}
-	return v.placeNetwork(lb, body)
-}
-
-func (p product) most(v *visit) int {
-	if p.table == balancers {
-		return v.cloud.opt.Limits.LoadBalancers
-	}
-	return v.cloud.opt.Limits.NetworkLoadBalancers
 }
 
 // fill puts the parts of a body into a load balancer.
@@ -164,79 +168,37 @@ func (v *visit) fill(of part, lb, parts rest.Object) (rest.Object, error) {
 
 // check refuses a load balancer as a whole.
 func (p product) check(v *visit, lb rest.Object) error {
-	limits := v.cloud.opt.Limits
-	most := map[string]int{"listeners": limits.Listeners, "backendSets": limits.BackendSets}
-	if p.table == networkLBs {
-		most = map[string]int{"listeners": limits.NetworkListeners, "backendSets": limits.NetworkBackendSets}
+	most, all := p.limits(v.cloud.opt.Limits), 0
+	switch {
+	case len(lb.Object("backendSets")) > most.sets:
+		return tooMany("backendSets", most.sets)
+	case len(lb.Object("listeners")) > most.listeners:
+		return tooMany("listeners", most.listeners)
 	}
-	for _, key := range []string{"backendSets", "listeners"} {
-		if len(lb.Object(key)) > most[key] {
-			return tooMany(key, most[key])
-		}
-	}
-	all := 0
 	for _, set := range lb.Object("backendSets") {
 		one, _ := rest.AsObject(set)
-		all += len(one.List("backends"))
-		if n := len(one.List("backends")); p.table == networkLBs && n > limits.NetworkBackends {
-			return tooMany("backends of a backend set", limits.NetworkBackends)
+		n := len(one.List("backends"))
+		if all += n; n > most.ofSet {
+			return tooMany("backends of a backend set", most.ofSet)
 		}
 	}
-	if p.table == balancers && all > limits.Backends {
-		return tooMany("backends", limits.Backends)
+	if all > most.backends {
+		return tooMany("backends", most.backends)
 	}
 	return checkPorts(lb)
 }
 
-func (p product) updateOne(v *visit) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	body, err := p.update.read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
+func (p product) updateOne(v *visit, lb, body rest.Object) (rest.Object, error) {
 	next, err := v.checkTags(lb.With(body.Only("displayName", "freeformTags", "definedTags")))
 	if err != nil {
 		return nil, err
 	}
-	if p.table == networkLBs {
-		next, err = v.moveNetwork(next, body)
-	} else {
-		next, err = v.moveClassic(next, body)
-	}
-	if err != nil {
-		return nil, err
-	}
-	v.accept(p, p.operation("Update", "LoadBalancer"), lb, next)
-	return nil, nil
+	return p.move(v, next, body)
 }
 
-func (p product) deleteOne(v *visit) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	v.accept(p, p.operation("Delete", "LoadBalancer"), lb, nil)
-	return nil, nil
-}
-
-func (p product) setGroups(v *visit) (any, error) {
-	lb, err := v.mutable(p)
-	if err != nil {
-		return nil, err
-	}
-	body, err := schema{"networkSecurityGroupIds": idsProp()}.read("", v.Body)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.checkGroups(body.Texts("networkSecurityGroupIds"), v.vcnOf(lb)); err != nil {
-		return nil, err
-	}
-	next := lb.With(rest.Object{"networkSecurityGroupIds": rest.Anys(body.Texts("networkSecurityGroupIds"))})
-	v.accept(p, p.operation("Update", "NetworkSecurityGroups"), lb, next)
-	return nil, nil
+func setGroups(v *visit, lb, body rest.Object) (rest.Object, error) {
+	ids := body.Texts("networkSecurityGroupIds")
+	return lb.With(rest.Object{"networkSecurityGroupIds": rest.Anys(ids)}), v.checkGroups(ids, v.vcnOf(lb))
 }
 
 // vcnOf is the network that a load balancer is in.

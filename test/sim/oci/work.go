@@ -159,19 +159,10 @@ func (v *visit) match(o rest.Object) error {
 }
 
 func workRoutes() []route {
-	one := func(table, what string) func(*visit) (any, error) {
-		return func(v *visit) (any, error) {
-			w, ok := v.State.Get(table, v.Params["id"])
-			if !ok {
-				return nil, notFound(what, v.Params["id"])
-			}
-			return showWork(v.State, w), nil
-		}
-	}
 	return []route{
-		rest.Reads(apiLB, "GetWorkRequest", pathLB+"loadBalancerWorkRequests/{id}", one(workLB, "work request")),
+		rest.Reads(apiLB, "GetWorkRequest", pathLB+"loadBalancerWorkRequests/{id}", readObject(workLB, "work request", showWork)),
 		rest.Reads(apiLB, "ListWorkRequests", pathLB+"loadBalancers/{id}/workRequests", listWork),
-		rest.Reads(apiNLB, "GetWorkRequest", pathNLB+"workRequests/{id}", one(workNLB, "work request")),
+		rest.Reads(apiNLB, "GetWorkRequest", pathNLB+"workRequests/{id}", readObject(workNLB, "work request", showWork)),
 		rest.Reads(apiNLB, "ListWorkRequests", pathNLB+"workRequests", listOf(workNLB, showWork, true)),
 		rest.Reads(apiNLB, "ListWorkRequestErrors", pathNLB+"workRequests/{id}/errors", workErrors),
 	}

@@ -144,16 +144,10 @@ func (p *planting) owner(network string) string {
 func (p *planting) subnet(n *Network, name, cidr string, tags []string) {
 	prefix := netip.MustParsePrefix(cidr)
 	version, gateway := 4, prefix.Addr().Next()
-	last := prefix.Addr().AsSlice()
-	for i := range last {
-		if bits := prefix.Bits() - 8*i; bits < 8 {
-			last[i] |= byte(0xff >> max(bits, 0))
-		}
-	}
 	if prefix.Addr().Is6() {
 		version = 6
 	}
-	end, _ := netip.AddrFromSlice(last)
+	end := sim.LastAddress(prefix)
 	if version == 4 {
 		end = end.Prev()
 	}

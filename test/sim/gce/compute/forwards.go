@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
@@ -82,7 +83,7 @@ func makePackets(filters []wire.Object) []Passage {
 		for _, text := range f.Strings("sourceRanges") {
 			if r, err := netip.ParsePrefix(text); err == nil {
 				clients[r.Masked().Addr()] = true
-				if next := lastAddress(r).Next(); next.IsValid() {
+				if next := sim.LastAddress(r).Next(); next.IsValid() {
 					clients[next] = true
 				}
 			}
@@ -112,16 +113,6 @@ func makePackets(filters []wire.Object) []Passage {
 		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Port, b.Port), a.Source.Compare(b.Source))
 	})
 	return out
-}
-
-// lastAddress returns the last address of a range.
-func lastAddress(r netip.Prefix) netip.Addr {
-	b := r.Masked().Addr().AsSlice()
-	for i := r.Bits(); i < len(b)*8; i++ {
-		b[i/8] |= 1 << (7 - i%8)
-	}
-	last, _ := netip.AddrFromSlice(b) // its length is that of an address
-	return last
 }
 
 // findRule returns the forwarding rule that gets the packet: one for the protocol before one for
