@@ -13,7 +13,7 @@ const noLabels = "42WmSpB8rSM="
 
 func addressCollection() *collection {
 	return &collection{
-		name: "addresses", param: "address", kind: "compute#address", at: []string{"global", "region"}, aggregated: "addresses",
+		name: "addresses", param: "address", at: []string{"global", "region"},
 		prefix: map[string]string{"global": "globalAddresses"},
 		verbs:  map[string][]string{"region": {"insert", "delete"}},
 		schema: withCommonFields(wire.Schema{
@@ -99,10 +99,10 @@ func (c *call) finishExternal(doc wire.Object) error {
 }
 
 func (c *call) finishExternalIPv6(doc wire.Object) error {
-	if tier := doc.Str("networkTier"); tier == "STANDARD" {
-		return wire.Invalid("resource.networkTier", tier, "IPv6 addresses are of the PREMIUM tier.")
+	if err := takePremium(doc, "IPv6 addresses"); err != nil {
+		return err
 	}
-	doc["networkTier"], doc["ipVersion"], doc["prefixLength"] = "PREMIUM", "IPV6", float64(96)
+	doc["ipVersion"], doc["prefixLength"] = "IPV6", float64(96)
 	if given := doc.Str("address"); given != "" {
 		return c.promoteIPv6(doc, c.holders(given, ""))
 	}
@@ -149,10 +149,9 @@ func (c *call) promoteIPv6(doc wire.Object, list []holder) error {
 }
 
 func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
-	if tier := doc.Str("networkTier"); tier == "STANDARD" {
-		return wire.Invalid("resource.networkTier", tier, "Internal addresses are of the PREMIUM tier.")
+	if err := takePremium(doc, "Internal addresses"); err != nil {
+		return err
 	}
-	doc["networkTier"] = "PREMIUM"
 	doc.Default("purpose", "GCE_ENDPOINT")
 	network, err := c.network(doc.Str("network"), "resource.network")
 	if doc.Has("subnetwork") {

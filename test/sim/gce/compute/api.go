@@ -3,6 +3,7 @@ package compute
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/berth-lb/berth/test/sim"
 	"github.com/berth-lb/berth/test/sim/gce/wire"
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // Project is one project that the cloud has.
@@ -65,6 +67,9 @@ type API struct {
 	bump     map[string]uint32
 	handlers map[string]handler
 	routes   []wire.Route
+	patterns [][]string // of the paths of routes
+
+	collections []*collection
 }
 
 // handler does one method. A writing one checks everything before it changes
@@ -93,8 +98,8 @@ func New(opt Options) *API {
 		opt.Regions = []Region{{Name: "us-central1", Zones: []string{"a", "b", "c", "f"}}}
 	}
 	sim.Default(&opt.WaitLimit, 2*time.Minute)
-	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}}
-	for _, c := range newCollections() {
+	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}, collections: newCollections()}
+	for _, c := range a.collections {
 		a.serveCollection(c)
 	}
 	a.servePlaces()
@@ -104,6 +109,7 @@ func New(opt Options) *API {
 
 func (a *API) serve(id, method, path string, h handler) {
 	a.routes = append(a.routes, wire.Route{ID: id, Method: method, Path: path})
+	a.patterns = append(a.patterns, strings.Split(path, "/"))
 	a.handlers[id] = h
 }
 
@@ -113,11 +119,12 @@ func (a *API) Routes() []wire.Route { return a.routes }
 // Find gives the route of an HTTP call, with the parameters of its path. The path
 // begins behind the version of the API.
 func (a *API) Find(method, path string) (wire.Route, map[string]string, bool) {
-	for _, r := range a.routes {
-		if r.Method != method {
+	parts := strings.Split(path, "/")
+	for i, r := range a.routes {
+		if r.Method != method || slices.Contains(parts, "") {
 			continue
 		}
-		if params, ok := r.Match(path); ok {
+		if params, ok := rest.Match(a.patterns[i], parts); ok {
 			return r, params, true
 		}
 	}
@@ -126,13 +133,6 @@ func (a *API) Find(method, path string) (wire.Route, map[string]string, bool) {
 
 // View is the state at some time, for reads from the past.
 type View struct{ st *state }
-
-// Freeze remembers the state as it is.
-func (a *API) Freeze() *View {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return &View{a.st.clone()}
-}
 
 // Read answers a reading request, from the view if there is one.
 func (a *API) Read(ctx context.Context, req *wire.Request, view *View) *wire.Answer {
@@ -182,7 +182,7 @@ func (c *call) run() *wire.Answer {
 
 func isMutation(id string) bool {
 	for _, reading := range []string{
-		".get", ".list", ".aggregatedList", ".wait", ".getHealth", ".listInstances", ".listNetworkEndpoints", "Operations.delete", ".getXpnHost",
+		".get", ".list", ".aggregatedList", ".wait", ".getHealth", ".listInstances", ".listNetworkEndpoints", ".getXpnHost",
 	} {
 		if strings.HasSuffix(id, reading) {
 			return false
@@ -257,11 +257,4 @@ func (a *API) scopes() []string {
 	return out
 }
 
-func (a *API) hasScope(scope string) bool {
-	for _, s := range a.scopes() {
-		if s == scope {
-			return true
-		}
-	}
-	return false
-}
+func (a *API) hasScope(scope string) bool { return slices.Contains(a.scopes(), scope) }

@@ -8,10 +8,10 @@ import (
 
 func backendServices() *collection {
 	return &collection{
-		name: "backendServices", param: "backendService", kind: "compute#backendService", at: []string{"global", "region"}, aggregated: "backendServices",
+		name: "backendServices", param: "backendService", at: []string{"global", "region"},
 		prefix: map[string]string{"region": "regionBackendServices"}, print: "always",
-		verbs:  map[string][]string{"region": {"insert", "update", "patch", "delete", "getHealth"}},
-		extra:  map[string]handler{"getHealth": (*call).groupHealth},
+		verbs:  map[string][]string{"region": {"insert", "update", "patch", "delete"}},
+		views:  map[string]func(*call, *entry) (wire.Object, error){"getHealth": (*call).groupHealth},
 		schema: withCommonFields(backendSchema()),
 		finish: (*call).finishService,
 		guard:  requireUnused(link{"forwardingRules", fieldValues("backendService")}),

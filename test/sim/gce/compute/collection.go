@@ -11,20 +11,21 @@ import (
 // collection is what the service needs to know about one kind of resource; the
 // verbs that all kinds share are built from it.
 type collection struct {
-	name, param, kind string
+	name string
+	// param is the word of the path parameter, and what one resource is called.
+	param string
 	// at lists the scopes: "global", "region", "zone".
 	at []string
 	// prefix names the methods in a scope where they are not called like the collection.
 	prefix map[string]string
-	// aggregated is the word of the methods that lists over all scopes have; empty for none.
-	aggregated string
-	schema     wire.Schema
-	// verbs are "insert", "update", "patch", "delete" as far as there are, by scope.
+	schema wire.Schema
+	// verbs are "insert", "update", "patch", "delete" as far as there are, by scope. In these
+	// scopes are changes and views as well.
 	verbs map[string][]string
 	// finish checks a document and fills in what the service does; old is nil on insert.
 	finish func(c *call, old *entry, doc wire.Object) error
-	// change may instead decide what a patch is allowed to do.
-	change func(c *call, old *entry, patch wire.Object) (wire.Object, error)
+	// patch decides what a patch is allowed to do; nil: it is merged.
+	patch func(c *call, old *entry, patch wire.Object) (wire.Object, error)
 	// guard checks before a deletion.
 	guard func(c *call, e *entry) error
 	// gone is called after a deletion.
@@ -34,8 +35,10 @@ type collection struct {
 	// print is "always" where an update needs the fingerprint, "given" where it is checked when
 	// present, and empty where the collection has none.
 	print string
-	// extra are further methods by name, all of them POST.
-	extra map[string]handler
+	// changes and views are further methods by name, all of them POST. A change gets a copy of
+	// the resource, which replaces it; a view is allowed while an operation works on it.
+	changes map[string]func(c *call, e *entry) error
+	views   map[string]func(c *call, e *entry) (wire.Object, error)
 	// quota is the metric that counts the resource; none if it is empty.
 	quota func(doc wire.Object) string
 }
@@ -48,6 +51,8 @@ func withCommonFields(more wire.Schema) wire.Schema {
 	}
 	return out.With(more)
 }
+
+func (col *collection) kind() string { return "compute#" + col.param }
 
 func scopePath(scope string) string {
 	if scope == "global" {
@@ -76,13 +81,26 @@ func (a *API) serveCollection(col *collection) {
 				a.serve(id+".patch", http.MethodPatch, one, func(c *call) (wire.Object, error) { return nil, c.update(col, true) })
 			case "delete":
 				a.serve(id+".delete", http.MethodDelete, one, func(c *call) (wire.Object, error) { return nil, c.delete(col) })
-			default:
-				a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, col.extra[verb])
 			}
 		}
+		if len(col.verbs[scope]) == 0 {
+			continue
+		}
+		for verb, run := range col.changes {
+			a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, func(c *call) (wire.Object, error) { return nil, c.change(col, run) })
+		}
+		for verb, run := range col.views {
+			a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, func(c *call) (wire.Object, error) {
+				e, err := c.look(c.target(col))
+				if err != nil {
+					return nil, err
+				}
+				return run(c, e)
+			})
+		}
 	}
-	if col.aggregated != "" {
-		a.serve(col.aggregated+".aggregatedList", http.MethodGet, "projects/{project}/aggregated/"+col.name, func(c *call) (wire.Object, error) { return c.aggregate(col) })
+	if len(col.at) > 1 || col.at[0] != "global" {
+		a.serve(col.name+".aggregatedList", http.MethodGet, "projects/{project}/aggregated/"+col.name, func(c *call) (wire.Object, error) { return c.aggregate(col) })
 	}
 }
 
@@ -96,11 +114,25 @@ func (c *call) target(col *collection) wire.Ref {
 }
 
 func (c *call) show(col *collection) (wire.Object, error) {
-	e := c.st.get(c.target(col))
-	if e == nil {
-		return nil, wire.NotFound(c.target(col).Path())
+	e, err := c.look(c.target(col))
+	if err != nil {
+		return nil, err
 	}
 	return c.render(col, e), nil
+}
+
+// change replaces a resource by a copy that is changed.
+func (c *call) change(col *collection, run func(c *call, e *entry) error) error {
+	old, err := c.find(c.target(col))
+	if err != nil {
+		return err
+	}
+	e := &entry{ref: old.ref, doc: old.doc.Clone(), members: slices.Clone(old.members)}
+	if err := run(c, e); err != nil {
+		return err
+	}
+	c.store(e)
+	return nil
 }
 
 func (c *call) render(col *collection, e *entry) wire.Object {
@@ -144,7 +176,7 @@ func (c *call) insert(col *collection) error {
 
 // seal gives a document what the server gives all: kind, number and links.
 func (a *API) seal(col *collection, ref wire.Ref, doc wire.Object) {
-	doc["kind"] = col.kind
+	doc["kind"] = col.kind()
 	doc["id"] = a.newID(ref.Path())
 	doc["selfLink"] = ref.URL()
 	key, _, _ := strings.Cut(ref.Scope, "s/")
@@ -173,9 +205,8 @@ func (c *call) update(col *collection, patch bool) error {
 	}
 	doc := wire.Object{}
 	switch {
-	case patch && col.change != nil:
-		doc, err = col.change(c, old, body)
-		if err != nil {
+	case patch && col.patch != nil:
+		if doc, err = col.patch(c, old, body); err != nil {
 			return err
 		}
 	case patch:

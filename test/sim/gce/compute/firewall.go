@@ -21,7 +21,7 @@ const (
 func firewallCollection() *collection {
 	entries := wire.Field{Type: wire.Nested, List: true, Fields: wire.Schema{"IPProtocol": {}, "ports": {List: true}}}
 	return &collection{
-		name: "firewalls", param: "firewall", kind: "compute#firewall", at: []string{"global"},
+		name: "firewalls", param: "firewall", at: []string{"global"},
 		verbs: map[string][]string{"global": {"insert", "update", "patch", "delete"}},
 		schema: withCommonFields(wire.Schema{
 			"network": {}, "priority": {Type: wire.Int}, "direction": {Values: []string{"INGRESS", "EGRESS"}}, "allowed": entries, "denied": entries,

@@ -140,45 +140,34 @@ func (c *call) findRule(p Passage) *entry {
 // machinesBehind are the instances of the target pool, or of the groups of the backend service.
 func (c *call) machinesBehind(rule *entry) []*entry {
 	var out []*entry
-	add := func(ref wire.Ref) {
-		if machine := c.st.get(ref); machine != nil {
+	add := func(machine *entry) {
+		if machine != nil {
 			out = append(out, machine)
 		}
 	}
-	if pool := c.followURL(rule.doc.Str("target"), "targetPools"); pool != nil {
+	if pool := c.follow(rule.doc.Str("target"), "targetPools"); pool != nil {
 		for _, url := range pool.doc.Strings("instances") {
-			if ref, err := wire.ParseRef(url, c.project(), "instances", "instance"); err == nil {
-				add(ref)
-			}
+			add(c.follow(url, "instances"))
 		}
 	}
-	service := c.followURL(rule.doc.Str("backendService"), "backendServices")
+	service := c.follow(rule.doc.Str("backendService"), "backendServices")
 	if service == nil {
 		return out
 	}
 	for _, backend := range service.doc.Objects("backends") {
 		for _, collection := range []string{"instanceGroups", "networkEndpointGroups"} {
-			group := c.followURL(backend.Str("group"), collection)
+			group := c.follow(backend.Str("group"), collection)
 			if group == nil {
 				continue
 			}
 			for _, m := range group.members {
 				if m.leaves.IsZero() {
-					add(m.instance)
+					add(c.st.get(m.instance))
 				}
 			}
 		}
 	}
 	return out
-}
-
-// followURL finds what a URL of a collection leads to; nil: nothing.
-func (c *call) followURL(url, collection string) *entry {
-	ref, err := wire.ParseRef(url, c.project(), collection, collection)
-	if url == "" || err != nil {
-		return nil
-	}
-	return c.st.get(ref)
 }
 
 // admitsPacket reports whether the first firewall that the packet to the machine matches lets it in.

@@ -17,8 +17,8 @@ func namedPorts() wire.Field {
 
 func instanceGroups() *collection {
 	return &collection{
-		name: "instanceGroups", param: "instanceGroup", kind: "compute#instanceGroup", at: []string{"zone"}, aggregated: "instanceGroups",
-		verbs: map[string][]string{"zone": {"insert", "delete", "addInstances", "removeInstances", "listInstances"}}, print: "given",
+		name: "instanceGroups", param: "instanceGroup", at: []string{"zone"},
+		verbs: map[string][]string{"zone": {"insert", "delete"}}, print: "given",
 		schema: withCommonFields(wire.Schema{
 			"network": {}, "subnetwork": {}, "namedPorts": namedPorts(), "size": {Type: wire.Int, Output: true}, "fingerprint": {Type: wire.Bytes, Output: true},
 		}),
@@ -35,12 +35,10 @@ func instanceGroups() *collection {
 		},
 		guard: requireUnused(link{"backendServices", groupLinks}),
 		show:  func(_ *call, e *entry, doc wire.Object) { doc["size"] = float64(len(e.members)) },
-		extra: map[string]handler{
-			"addInstances":    (*call).addToGroup,
-			"removeInstances": (*call).removeFromGroup,
-			"listInstances":   (*call).listGroup,
-		},
 		quota: func(wire.Object) string { return "INSTANCE_GROUPS" },
+
+		changes: map[string]func(*call, *entry) error{"addInstances": (*call).addToGroup, "removeInstances": (*call).removeFromGroup},
+		views:   map[string]func(*call, *entry) (wire.Object, error){"listInstances": (*call).listGroup},
 	}
 }
 
@@ -58,44 +56,35 @@ func (e *entry) hasInstance(ref wire.Ref) bool {
 }
 
 // addToGroup adds instances of the zone. The first one decides the network.
-func (c *call) addToGroup() (wire.Object, error) {
-	e, err := c.find(c.target(instanceGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) addToGroup(group *entry) error {
 	list, err := c.references("instances", "instance")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
 	for i, text := range list {
 		at := fmt.Sprintf("resource.instances[%d].instance", i)
 		vm, err := c.instance(text, at)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if vm.ref.Scope != c.scope() {
-			return nil, wire.Invalid(at, text, "The instance must be in the zone of the group.")
+			return wire.Invalid(at, text, "The instance must be in the zone of the group.")
 		}
-		if out.hasInstance(vm.ref) {
-			return nil, &wire.Error{
+		if group.hasInstance(vm.ref) {
+			return &wire.Error{
 				Status: 400, Reason: "memberAlreadyExists", Code: "MEMBER_ALREADY_EXISTS",
-				Message: fmt.Sprintf("Resource '%s' is already a member of '%s'.", vm.ref.Path(), e.ref.Path()),
+				Message: fmt.Sprintf("Resource '%s' is already a member of '%s'.", vm.ref.Path(), group.ref.Path()),
 			}
 		}
-		if err := joinNetwork(out.doc, vm, at, text); err != nil {
-			return nil, err
+		if err := joinNetwork(group.doc, vm, at, text); err != nil {
+			return err
 		}
-		out.members = append(out.members, member{instance: vm.ref})
+		group.members = append(group.members, member{instance: vm.ref})
 	}
-	if len(out.members) > maxGroupInstances {
-		return nil, wire.QuotaExceeded("INSTANCES_PER_INSTANCE_GROUP", maxGroupInstances, "for '"+e.ref.Path()+"'")
+	if len(group.members) > maxGroupInstances {
+		return wire.QuotaExceeded("INSTANCES_PER_INSTANCE_GROUP", maxGroupInstances, "for '"+group.ref.Path()+"'")
 	}
-	if err := c.stillOnce(out); err != nil {
-		return nil, err
-	}
-	c.store(out)
-	return nil, nil
+	return c.stillOnce(group)
 }
 
 // joinNetwork gives the group the network of its first instance and refuses others.
@@ -136,35 +125,25 @@ func (c *call) stillOnce(group *entry) error {
 	return failure
 }
 
-func (c *call) removeFromGroup() (wire.Object, error) {
-	e, err := c.find(c.target(instanceGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) removeFromGroup(group *entry) error {
 	list, err := c.references("instances", "instance")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
 	for i, text := range list {
 		ref, err := wire.ParseRef(text, c.project(), "instances", fmt.Sprintf("resource.instances[%d].instance", i))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if !out.hasInstance(ref) {
-			return nil, wire.NotFound(ref.Path())
+		if !group.hasInstance(ref) {
+			return wire.NotFound(ref.Path())
 		}
-		out.members = slices.DeleteFunc(out.members, func(m member) bool { return m.instance == ref })
+		group.members = slices.DeleteFunc(group.members, func(m member) bool { return m.instance == ref })
 	}
-	c.store(out)
-	return nil, nil
+	return nil
 }
 
-func (c *call) listGroup() (wire.Object, error) {
-	e, err := c.look(c.target(instanceGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) listGroup(e *entry) (wire.Object, error) {
 	body, err := wire.Schema{"instanceState": {Values: []string{"ALL", "RUNNING"}}}.Clean(c.Body)
 	if err != nil {
 		return nil, err
@@ -180,6 +159,5 @@ func (c *call) listGroup() (wire.Object, error) {
 		}
 		docs = append(docs, wire.Object{"instance": m.instance.URL(), "status": status, "namedPorts": e.doc["namedPorts"]}.Clone().Prune())
 	}
-	out, err := c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Str("instance") })
-	return out, err
+	return c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Str("instance") })
 }

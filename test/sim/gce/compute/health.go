@@ -29,7 +29,7 @@ func healthChecks() *collection {
 	}
 	verbs := []string{"insert", "update", "patch", "delete"}
 	return &collection{
-		name: "healthChecks", param: "healthCheck", kind: "compute#healthCheck", at: []string{"global", "region"}, aggregated: "healthChecks",
+		name: "healthChecks", param: "healthCheck", at: []string{"global", "region"},
 		prefix: map[string]string{"region": "regionHealthChecks"}, schema: schema,
 		verbs:  map[string][]string{"global": verbs, "region": verbs},
 		finish: func(_ *call, _ *entry, doc wire.Object) error { return finishHealthCheck(doc) },
@@ -115,7 +115,7 @@ func finishIntervals(doc wire.Object) error {
 // httpHealthChecks are the old kind, which target pools use.
 func httpHealthChecks() *collection {
 	return &collection{
-		name: "httpHealthChecks", param: "httpHealthCheck", kind: "compute#httpHealthCheck", at: []string{"global"},
+		name: "httpHealthChecks", param: "httpHealthCheck", at: []string{"global"},
 		schema: withCommonFields(intervalSchema()).With(wire.Schema{"host": {}, "port": {Type: wire.Int}, "requestPath": {}}),
 		verbs:  map[string][]string{"global": {"insert", "update", "patch", "delete"}},
 		finish: func(_ *call, _ *entry, doc wire.Object) error {

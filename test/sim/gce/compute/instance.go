@@ -10,10 +10,13 @@ import (
 // can be deleted.
 func instanceCollection() *collection {
 	return &collection{
-		name: "instances", param: "instance", kind: "compute#instance", at: []string{"zone"}, aggregated: "instances",
-		verbs: map[string][]string{"zone": {"delete", "stop"}}, print: "given",
-		gone:  (*call).forgetInstance,
-		extra: map[string]handler{"stop": func(c *call) (wire.Object, error) { return nil, c.stop() }},
+		name: "instances", param: "instance", at: []string{"zone"},
+		verbs: map[string][]string{"zone": {"delete"}}, print: "given",
+		gone: (*call).forgetInstance,
+		changes: map[string]func(*call, *entry) error{"stop": func(_ *call, e *entry) error {
+			e.doc["status"] = "TERMINATED"
+			return nil
+		}},
 	}
 }
 
@@ -25,17 +28,6 @@ func firstInterface(instance wire.Object) wire.Object {
 		return wire.Object{}
 	}
 	return list[0]
-}
-
-func (c *call) stop() error {
-	e, err := c.find(c.target(instanceCollection()))
-	if err != nil {
-		return err
-	}
-	doc := e.doc.Clone()
-	doc["status"] = "TERMINATED"
-	c.store(&entry{ref: e.ref, doc: doc})
-	return nil
 }
 
 // forgetInstance takes a deleted instance out of its groups. Target pools keep

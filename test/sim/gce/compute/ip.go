@@ -109,11 +109,7 @@ func parseAddress(text string) (netip.Addr, bool) {
 }
 
 func (c *call) networkOf(subnetURL string) string {
-	ref, err := wire.ParseRef(subnetURL, c.project(), "subnetworks", "")
-	if err != nil {
-		return ""
-	}
-	if e := c.st.get(ref); e != nil {
+	if e := c.follow(subnetURL, "subnetworks"); e != nil {
 		return e.doc.Str("network")
 	}
 	return ""
@@ -191,11 +187,16 @@ func (c *call) takeIPv6(subnet *entry, scheme string) (string, error) {
 	if err != nil || subnet.doc.Str("ipv6AccessType") != scheme {
 		return "", wire.Invalid("resource.subnetwork", subnet.ref.URL(), "The subnetwork must have an IPv6 range of type %s.", scheme)
 	}
+	return c.nextRange(subnet, prefix, 0x80), nil
+}
+
+// nextRange gives the next /96 of a prefix of a resource.
+func (c *call) nextRange(of *entry, prefix netip.Prefix, first byte) string {
 	b := prefix.Addr().As16()
-	c.api.bump[subnet.ref.URL()]++
-	n := c.api.bump[subnet.ref.URL()]
-	b[8], b[9], b[10], b[11] = 0x80, byte(n>>16), byte(n>>8), byte(n)
-	return spellIPv6(netip.AddrFrom16(b)), nil
+	c.api.bump[of.ref.URL()]++
+	n := c.api.bump[of.ref.URL()]
+	b[8], b[9], b[10], b[11] = first, byte(n>>16), byte(n>>8), byte(n)
+	return spellIPv6(netip.AddrFrom16(b))
 }
 
 // takeDelegated gives a new range of a public delegated prefix. What has one is in no subnetwork.
@@ -207,11 +208,7 @@ func (c *call) takeDelegated(doc wire.Object, from *entry) (string, error) {
 	if err != nil {
 		return "", wire.Invalid("resource.ipCollection", from.ref.URL(), "The public delegated prefix has no IPv6 range.")
 	}
-	b := prefix.Addr().As16()
-	c.api.bump[from.ref.URL()]++
-	n := c.api.bump[from.ref.URL()]
-	b[8], b[9], b[10], b[11] = 0, byte(n>>16), byte(n>>8), byte(n)
-	return spellIPv6(netip.AddrFrom16(b)), nil
+	return c.nextRange(from, prefix, 0), nil
 }
 
 // spellIPv6 writes an IPv6 address with every group.

@@ -10,11 +10,7 @@ import (
 // every address that leads to the pool. A pool without a check takes all for healthy.
 // Source: Compute Engine API reference, targetPools.getHealth; Cloud Load Balancing
 // documentation, target pools.
-func (c *call) poolHealth() (wire.Object, error) {
-	pool, err := c.look(c.target(targetPools()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) poolHealth(pool *entry) (wire.Object, error) {
 	body, err := wire.Schema{"instance": {}}.Clean(c.Body)
 	if err != nil {
 		return nil, err
@@ -36,11 +32,7 @@ func (c *call) poolHealth() (wire.Object, error) {
 // groupHealth answers regionBackendServices.getHealth: how the members of one group of a
 // backend service are, once for every forwarding rule of the service.
 // Source: Compute Engine API reference, regionBackendServices.getHealth.
-func (c *call) groupHealth() (wire.Object, error) {
-	service, err := c.look(c.target(backendServices()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) groupHealth(service *entry) (wire.Object, error) {
 	body, err := wire.Schema{"group": {}}.Clean(c.Body)
 	if err != nil {
 		return nil, err

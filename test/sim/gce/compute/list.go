@@ -15,7 +15,7 @@ func (c *call) list(col *collection) (wire.Object, error) {
 		docs = append(docs, c.render(col, e))
 	}
 	path := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: col.name}.Parent()
-	return c.listOf(path, col.kind+"List", docs, byName)
+	return c.listOf(path, col.kind()+"List", docs, byName)
 }
 
 // listOf pages over documents and dresses the page as a list.
@@ -58,10 +58,11 @@ func (c *call) aggregate(col *collection) (wire.Object, error) {
 			docs = append(docs, c.render(col, e))
 		}
 	}
-	return c.aggregateOf(col.name, col.kind, docs, scopes)
+	return c.byScope(col, docs, scopes)
 }
 
-func (c *call) aggregateOf(name, kind string, docs []wire.Object, scopes []string) (wire.Object, error) {
+// byScope pages over documents and dresses the page as a list over scopes.
+func (c *call) byScope(col *collection, docs []wire.Object, scopes []string) (wire.Object, error) {
 	options, err := wire.ParseList(c.Query)
 	if err != nil {
 		return nil, err
@@ -70,9 +71,9 @@ func (c *call) aggregateOf(name, kind string, docs []wire.Object, scopes []strin
 		return nil, &wire.Error{Status: 503, Reason: "backendError", Code: "INTERNAL_ERROR", Message: "Backend Error: unreachable: " + strings.Join(c.Unreachable, ", ")}
 	}
 	page, next := options.Page(docs, func(o wire.Object) string { return scopeOf(o) + " " + o.Str("name") })
-	byScope := map[string][]any{}
+	found := map[string][]any{}
 	for _, d := range page {
-		byScope[scopeOf(d)] = append(byScope[scopeOf(d)], d)
+		found[scopeOf(d)] = append(found[scopeOf(d)], d)
 	}
 	items := wire.Object{}
 	var holes []string
@@ -81,14 +82,14 @@ func (c *call) aggregateOf(name, kind string, docs []wire.Object, scopes []strin
 		case slices.Contains(c.Unreachable, scope):
 			holes = append(holes, wire.SelfBase+"projects/"+c.project()+"/"+scope)
 			items[scope] = scopeWarning("UNREACHABLE", "The scope '"+scope+"' cannot be reached.", scope)
-		case len(byScope[scope]) == 0:
+		case len(found[scope]) == 0:
 			items[scope] = scopeWarning("NO_RESULTS_ON_PAGE", "There are no results for scope '"+scope+"' on this page.", scope)
 		default:
-			items[scope] = wire.Object{name: byScope[scope]}
+			items[scope] = wire.Object{col.name: found[scope]}
 		}
 	}
-	path := "projects/" + c.project() + "/aggregated/" + name
-	out := wire.Object{"kind": aggregatedKind(kind), "id": path, "selfLink": wire.SelfBase + path, "items": items, "unreachables": wire.Texts(holes...)}
+	path := "projects/" + c.project() + "/aggregated/" + col.name
+	out := wire.Object{"kind": aggregatedKind(col.kind()), "id": path, "selfLink": wire.SelfBase + path, "items": items, "unreachables": wire.Texts(holes...)}
 	if next != "" {
 		out["nextPageToken"] = next
 	}

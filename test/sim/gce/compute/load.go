@@ -19,7 +19,7 @@ func (a *API) Load(path string, doc wire.Object, at time.Time) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, col := range newCollections() {
+	for _, col := range a.collections {
 		if col.name != ref.Collection {
 			continue
 		}
@@ -44,7 +44,7 @@ func (a *API) Snapshot() map[string]any {
 	defer a.mu.RUnlock()
 	out := map[string]any{}
 	c := &call{Request: &wire.Request{Now: a.opt.Clock.Now().UTC()}, api: a, st: a.st}
-	for _, col := range newCollections() {
+	for _, col := range a.collections {
 		for _, parent := range slices.Sorted(maps.Keys(a.st.items)) {
 			if !strings.HasSuffix(parent, "/"+col.name) {
 				continue

@@ -14,8 +14,8 @@ const maxEndpointsCall = 500
 
 func networkEndpointGroups() *collection {
 	return &collection{
-		name: "networkEndpointGroups", param: "networkEndpointGroup", kind: "compute#networkEndpointGroup", at: []string{"zone"}, aggregated: "networkEndpointGroups",
-		verbs: map[string][]string{"zone": {"insert", "delete", "attachNetworkEndpoints", "detachNetworkEndpoints", "listNetworkEndpoints"}},
+		name: "networkEndpointGroups", param: "networkEndpointGroup", at: []string{"zone"},
+		verbs: map[string][]string{"zone": {"insert", "delete"}},
 		schema: withCommonFields(wire.Schema{
 			"network": {}, "subnetwork": {}, "networkEndpointType": {Values: []string{"GCE_VM_IP", "GCE_VM_IP_PORT", "NON_GCP_PRIVATE_IP_PORT"}},
 			"defaultPort": {Type: wire.Int}, "size": {Type: wire.Int, Output: true}, "annotations": {Type: wire.Map},
@@ -23,12 +23,10 @@ func networkEndpointGroups() *collection {
 		finish: (*call).finishNEG,
 		guard:  requireUnused(link{"backendServices", groupLinks}),
 		show:   func(c *call, e *entry, doc wire.Object) { doc["size"] = float64(len(c.attached(e))) },
-		extra: map[string]handler{
-			"attachNetworkEndpoints": (*call).attach,
-			"detachNetworkEndpoints": (*call).detach,
-			"listNetworkEndpoints":   (*call).listEndpoints,
-		},
-		quota: func(wire.Object) string { return "NETWORK_ENDPOINT_GROUPS" },
+		quota:  func(wire.Object) string { return "NETWORK_ENDPOINT_GROUPS" },
+
+		changes: map[string]func(*call, *entry) error{"attachNetworkEndpoints": (*call).attach, "detachNetworkEndpoints": (*call).detach},
+		views:   map[string]func(*call, *entry) (wire.Object, error){"listNetworkEndpoints": (*call).listEndpoints},
 	}
 }
 
@@ -42,14 +40,7 @@ func (c *call) finishNEG(_ *entry, doc wire.Object) error {
 	if kind == "GCE_VM_IP" && doc.Has("defaultPort") {
 		return wire.Invalid("resource.defaultPort", doc.Num("defaultPort"), "A group of type GCE_VM_IP has no ports.")
 	}
-	var network *entry
-	var err error
-	if doc.Has("network") || !doc.Has("subnetwork") {
-		if network, err = c.network(doc.Str("network"), "resource.network"); err != nil {
-			return err
-		}
-	}
-	subnet, err := c.subnet(doc.Str("subnetwork"), network, "resource.subnetwork")
+	subnet, err := c.subnetOf(doc)
 	if err != nil {
 		return err
 	}
@@ -148,72 +139,56 @@ func sameEndpoint(a, b member) bool {
 	return a.instance == b.instance && a.endpoint.Str("ipAddress") == b.endpoint.Str("ipAddress") && a.endpoint.Num("port") == b.endpoint.Num("port")
 }
 
-func (c *call) attach() (wire.Object, error) {
-	e, err := c.find(c.target(networkEndpointGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) attach(group *entry) error {
 	list, err := c.endpoints()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
 	for i, o := range list {
-		m, err := c.endpoint(e, fmt.Sprintf("resource.networkEndpoints[%d]", i), o)
+		m, err := c.endpoint(group, fmt.Sprintf("resource.networkEndpoints[%d]", i), o)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		at := slices.IndexFunc(out.members, func(old member) bool { return sameEndpoint(old, m) })
+		at := slices.IndexFunc(group.members, func(old member) bool { return sameEndpoint(old, m) })
 		if at >= 0 {
-			out.members[at] = m
+			group.members[at] = m
 			continue
 		}
-		out.members = append(out.members, m)
+		group.members = append(group.members, m)
 	}
-	c.store(out)
-	return nil, nil
+	return nil
 }
 
 // detach takes endpoints out. If a backend service drains connections they stay
 // in the list for a while.
-func (c *call) detach() (wire.Object, error) {
-	e, err := c.find(c.target(networkEndpointGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) detach(group *entry) error {
 	list, err := c.endpoints()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	drain := false
-	for _, s := range c.users("backendServices", groupLinks, e.ref.URL()) {
+	for _, s := range c.users("backendServices", groupLinks, group.ref.URL()) {
 		drain = drain || s.doc.Obj("connectionDraining").Num("drainingTimeoutSec") > 0
 	}
-	out := &entry{ref: e.ref, doc: e.doc.Clone(), members: slices.Clone(e.members)}
 	for i, o := range list {
 		name := o.Str("instance")[strings.LastIndex(o.Str("instance"), "/")+1:]
-		at := slices.IndexFunc(out.members, func(m member) bool {
+		at := slices.IndexFunc(group.members, func(m member) bool {
 			return m.leaves.IsZero() && m.instance.Name == name && (!o.Has("ipAddress") || m.endpoint.Str("ipAddress") == o.Str("ipAddress")) &&
 				m.endpoint.Num("port") == o.Num("port")
 		})
 		if at < 0 {
-			return nil, wire.Invalid(fmt.Sprintf("resource.networkEndpoints[%d]", i), name, "The network endpoint does not exist in the network endpoint group.")
+			return wire.Invalid(fmt.Sprintf("resource.networkEndpoints[%d]", i), name, "The network endpoint does not exist in the network endpoint group.")
 		}
 		if drain && c.api.opt.DrainingDelay > 0 {
-			out.members[at].leaves = c.Now.Add(c.api.opt.DrainingDelay)
+			group.members[at].leaves = c.Now.Add(c.api.opt.DrainingDelay)
 			continue
 		}
-		out.members = slices.Delete(out.members, at, at+1)
+		group.members = slices.Delete(group.members, at, at+1)
 	}
-	c.store(out)
-	return nil, nil
+	return nil
 }
 
-func (c *call) listEndpoints() (wire.Object, error) {
-	e, err := c.look(c.target(networkEndpointGroups()))
-	if err != nil {
-		return nil, err
-	}
+func (c *call) listEndpoints(e *entry) (wire.Object, error) {
 	body, err := wire.Schema{
 		"healthStatus":        {Values: []string{"SHOW", "SKIP"}},
 		"endpointFilters":     {Type: wire.Nested, List: true, Fields: wire.Schema{}},

@@ -10,7 +10,7 @@ import (
 // balancers creates any.
 func networkCollection() *collection {
 	return &collection{
-		name: "networks", param: "network", kind: "compute#network", at: []string{"global"},
+		name: "networks", param: "network", at: []string{"global"},
 		show: func(c *call, e *entry, doc wire.Object) {
 			var urls []string
 			for _, s := range c.users("subnetworks", fieldValues("network"), e.ref.URL()) {
@@ -23,14 +23,14 @@ func networkCollection() *collection {
 
 func subnetworkCollection() *collection {
 	return &collection{
-		name: "subnetworks", param: "subnetwork", kind: "compute#subnetwork", at: []string{"region"}, aggregated: "subnetworks", print: "always",
+		name: "subnetworks", param: "subnetwork", at: []string{"region"}, print: "always",
 	}
 }
 
 // publicDelegatedPrefixes are ranges that the user brings. Controllers only refer to them.
 func publicDelegatedPrefixes() *collection {
 	return &collection{
-		name: "publicDelegatedPrefixes", param: "publicDelegatedPrefix", kind: "compute#publicDelegatedPrefix", at: []string{"region"}, aggregated: "publicDelegatedPrefixes",
+		name: "publicDelegatedPrefixes", param: "publicDelegatedPrefix", at: []string{"region"},
 	}
 }
 
@@ -42,11 +42,7 @@ func (c *call) prefixOf(doc wire.Object) (*entry, error) {
 	if !doc.Has("ipCollection") {
 		return nil, nil
 	}
-	ref, err := wire.ParseRef(doc.Str("ipCollection"), c.project(), "publicDelegatedPrefixes", field)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.find(ref)
+	found, err := c.resolve(doc.Str("ipCollection"), "publicDelegatedPrefixes", field)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +53,32 @@ func (c *call) prefixOf(doc wire.Object) (*entry, error) {
 	return found, nil
 }
 
+// takePremium gives an address or a rule the tier that all of its sort are of.
+func takePremium(doc wire.Object, sort string) error {
+	if tier := doc.Str("networkTier"); tier == "STANDARD" {
+		return wire.Invalid("resource.networkTier", tier, "%s are of the PREMIUM tier.", sort)
+	}
+	doc["networkTier"] = "PREMIUM"
+	return nil
+}
+
 // network finds a network by reference; without one it is the project's default.
 func (c *call) network(text, field string) (*entry, error) {
 	if text == "" {
 		text = "global/networks/default"
 	}
-	ref, err := wire.ParseRef(text, c.project(), "networks", field)
-	if err != nil {
-		return nil, err
+	return c.resolve(text, "networks", field)
+}
+
+// subnetOf finds the subnetwork of a document, in its network or in the default one.
+func (c *call) subnetOf(doc wire.Object) (subnet *entry, err error) {
+	var network *entry
+	if doc.Has("network") || !doc.Has("subnetwork") {
+		if network, err = c.network(doc.Str("network"), "resource.network"); err != nil {
+			return nil, err
+		}
 	}
-	return c.find(ref)
+	return c.subnet(doc.Str("subnetwork"), network, "resource.subnetwork")
 }
 
 // subnet finds a subnetwork of the request's region by reference. Without one it

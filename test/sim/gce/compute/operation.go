@@ -178,13 +178,7 @@ func (a *API) serveOperations() {
 		id := scope + "Operations"
 		a.serve(id+".get", http.MethodGet, base+"/{operation}", (*call).operation)
 		a.serve(id+".wait", http.MethodPost, base+"/{operation}/wait", (*call).operation)
-		a.serve(id+".list", http.MethodGet, base, (*call).listOperations)
-		a.serve(id+".delete", http.MethodDelete, base+"/{operation}", (*call).forgetOperation)
 	}
-	a.serve("globalOperations.aggregatedList", http.MethodGet, "projects/{project}/aggregated/operations", func(c *call) (wire.Object, error) {
-		docs := c.operations(func(wire.Ref) bool { return true })
-		return c.aggregateOf("operations", "compute#operation", docs, c.api.scopes())
-	})
 }
 
 func (c *call) operationRef() wire.Ref {
@@ -197,30 +191,6 @@ func (c *call) operation() (wire.Object, error) {
 		return nil, wire.NotFound(c.operationRef().Path())
 	}
 	return op.at(c.Now), nil
-}
-
-func (c *call) forgetOperation() (wire.Object, error) {
-	path := c.operationRef().Path()
-	if c.api.ops.byPath[path] == nil {
-		return nil, wire.NotFound(path)
-	}
-	delete(c.api.ops.byPath, path)
-	return nil, nil
-}
-
-func (c *call) operations(pick func(wire.Ref) bool) []wire.Object {
-	var docs []wire.Object
-	for _, op := range c.api.ops.byPath {
-		if op.ref.Project == c.project() && pick(op.ref) {
-			docs = append(docs, op.at(c.Now))
-		}
-	}
-	return docs
-}
-
-func (c *call) listOperations() (wire.Object, error) {
-	docs := c.operations(func(r wire.Ref) bool { return r.Scope == c.scope() })
-	return c.listOf(wire.Ref{Project: c.project(), Scope: c.scope(), Collection: "operations"}.Parent(), "compute#operationList", docs, byName)
 }
 
 // await returns when the operation is done, when the longest wait is over, or when the caller

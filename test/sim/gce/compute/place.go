@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
@@ -16,28 +15,20 @@ const born = "2026-01-01T00:00:00.000-07:00"
 func (a *API) servePlaces() {
 	a.serve("projects.get", http.MethodGet, "projects/{project}", (*call).showProject)
 	a.serve("projects.getXpnHost", http.MethodGet, "projects/{project}/getXpnHost", (*call).hostProject)
-	a.serve("regions.list", http.MethodGet, "projects/{project}/regions", func(c *call) (wire.Object, error) {
-		var docs []wire.Object
-		for _, r := range c.api.opt.Regions {
-			docs = append(docs, c.regionDoc(r))
-		}
-		return c.listOf("projects/"+c.project()+"/regions", "compute#regionList", docs, byName)
+	a.servePlace("region", (*call).regionDocs)
+	a.servePlace("zone", (*call).zoneDocs)
+}
+
+// servePlace serves the list of all regions or zones, and each of them.
+func (a *API) servePlace(kind string, docs func(*call) []wire.Object) {
+	path := "projects/{project}/" + kind + "s"
+	a.serve(kind+"s.list", http.MethodGet, path, func(c *call) (wire.Object, error) {
+		return c.listOf("projects/"+c.project()+"/"+kind+"s", "compute#"+kind+"List", docs(c), byName)
 	})
-	a.serve("regions.get", http.MethodGet, "projects/{project}/regions/{region}", func(c *call) (wire.Object, error) {
-		for _, r := range c.api.opt.Regions {
-			if r.Name == c.Path["region"] {
-				return c.regionDoc(r), nil
-			}
-		}
-		return nil, wire.NotFound("projects/" + c.project() + "/" + c.scope())
-	})
-	a.serve("zones.list", http.MethodGet, "projects/{project}/zones", func(c *call) (wire.Object, error) {
-		return c.listOf("projects/"+c.project()+"/zones", "compute#zoneList", c.zoneDocs(), byName)
-	})
-	a.serve("zones.get", http.MethodGet, "projects/{project}/zones/{zone}", func(c *call) (wire.Object, error) {
-		for _, z := range c.zoneDocs() {
-			if z.Str("name") == c.Path["zone"] {
-				return z, nil
+	a.serve(kind+"s.get", http.MethodGet, path+"/{"+kind+"}", func(c *call) (wire.Object, error) {
+		for _, doc := range docs(c) {
+			if doc.Str("name") == c.Path[kind] {
+				return doc, nil
 			}
 		}
 		return nil, wire.NotFound("projects/" + c.project() + "/" + c.scope())
@@ -73,16 +64,20 @@ func (c *call) hostProject() (wire.Object, error) {
 	return c.projectDoc(host), nil
 }
 
-func (c *call) regionDoc(r Region) wire.Object {
+func (c *call) regionDocs() []wire.Object {
 	base := wire.SelfBase + "projects/" + c.project() + "/"
-	var zones []any
-	for _, z := range r.Zones {
-		zones = append(zones, base+"zones/"+r.Name+"-"+z)
+	var out []wire.Object
+	for _, r := range c.api.opt.Regions {
+		var zones []any
+		for _, z := range r.Zones {
+			zones = append(zones, base+"zones/"+r.Name+"-"+z)
+		}
+		out = append(out, wire.Object{
+			"kind": "compute#region", "id": placeID(r.Name), "name": r.Name, "description": r.Name, "status": "UP", "creationTimestamp": born,
+			"selfLink": base + "regions/" + r.Name, "zones": zones, "quotas": c.quotas(c.project(), "regions/"+r.Name, regionQuotas()),
+		})
 	}
-	return wire.Object{
-		"kind": "compute#region", "id": placeID(r.Name), "name": r.Name, "description": r.Name, "status": "UP", "creationTimestamp": born,
-		"selfLink": base + "regions/" + r.Name, "zones": zones, "quotas": c.quotas(c.project(), "regions/"+r.Name, regionQuotas()),
-	}
+	return out
 }
 
 func (c *call) zoneDocs() []wire.Object {
@@ -132,30 +127,6 @@ func (a *API) limit(metric string, defaults map[string]float64) float64 {
 	return defaults[metric] * max(1, a.opt.QuotaFactor)
 }
 
-// quotaCollections returns the collections with quotas.
-func quotaCollections() []*collection {
-	return slices.DeleteFunc(newCollections(), func(col *collection) bool { return col.quota == nil })
-}
-
-// usage counts what the project has of a metric, in a region with its zones or,
-// for the metrics of the whole project, everywhere.
-func (a *API) usage(st *state, project, region, metric string) float64 {
-	n := 0.0
-	for _, col := range quotaCollections() {
-		for _, scope := range a.scopes() {
-			if region != "" && scope != "regions/"+region && !strings.HasPrefix(scope, "zones/"+region+"-") {
-				continue
-			}
-			for _, e := range st.all(project, scope, col.name) {
-				if col.quota(e.doc) == metric {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
 func (c *call) checkQuota(col *collection, doc wire.Object) error {
 	if col.quota == nil {
 		return nil
@@ -167,17 +138,18 @@ func (c *call) checkQuota(col *collection, doc wire.Object) error {
 		place = "in region " + region
 	}
 	limit := c.api.limit(metric, defaults)
-	if c.countOf(col, region, metric) >= limit {
+	if c.usage(col, c.project(), region, metric) >= limit {
 		return wire.QuotaExceeded(metric, limit, place)
 	}
 	return nil
 }
 
-// countOf counts one collection; every metric counts just one.
-func (c *call) countOf(col *collection, region, metric string) float64 {
+// usage counts what a project has of a metric in a collection: in a region with its zones
+// or, for the metrics of the whole project, everywhere.
+func (c *call) usage(col *collection, project, region, metric string) float64 {
 	n := 0.0
 	c.st.each(col.name, func(e *entry) bool {
-		if e.ref.Project == c.project() && (region == "" || regionOf(e.ref.Scope) == region) && col.quota(e.doc) == metric {
+		if e.ref.Project == project && (region == "" || regionOf(e.ref.Scope) == region) && col.quota(e.doc) == metric {
 			n++
 		}
 		return true
@@ -202,7 +174,13 @@ func (c *call) quotas(project, scope string, defaults map[string]float64) []any 
 		if metric == "INTERNAL_FORWARDING_RULES" {
 			continue
 		}
-		out = append(out, wire.Object{"metric": metric, "limit": c.api.limit(metric, defaults), "usage": c.api.usage(c.st, project, region, metric)})
+		used := 0.0
+		for _, col := range c.api.collections {
+			if col.quota != nil {
+				used += c.usage(col, project, region, metric)
+			}
+		}
+		out = append(out, wire.Object{"metric": metric, "limit": c.api.limit(metric, defaults), "usage": used})
 	}
 	return out
 }

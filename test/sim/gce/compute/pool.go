@@ -17,21 +17,19 @@ const (
 
 func targetPools() *collection {
 	return &collection{
-		name: "targetPools", param: "targetPool", kind: "compute#targetPool", at: []string{"region"}, aggregated: "targetPools",
-		verbs: map[string][]string{"region": {"insert", "delete", "addInstance", "removeInstance", "addHealthCheck", "removeHealthCheck", "getHealth"}},
+		name: "targetPools", param: "targetPool", at: []string{"region"},
+		verbs: map[string][]string{"region": {"insert", "delete"}},
 		schema: withCommonFields(wire.Schema{
 			"instances": {List: true}, "healthChecks": {List: true}, "sessionAffinity": {Values: []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO"}},
 			"backupPool": {}, "failoverRatio": {Type: wire.Number},
 		}),
 		finish: (*call).finishPool,
 		guard:  requireUnused(link{"forwardingRules", fieldValues("target")}, link{"targetPools", fieldValues("backupPool")}),
-		extra: map[string]handler{
-			"addInstance":       (*call).addToPool,
-			"removeInstance":    (*call).removeFromPool,
-			"addHealthCheck":    (*call).addPoolCheck,
-			"removeHealthCheck": (*call).removePoolCheck,
-			"getHealth":         (*call).poolHealth,
+		changes: map[string]func(*call, *entry) error{
+			"addInstance": (*call).addToPool, "removeInstance": removeLinks("instances", "instance", "instances"),
+			"addHealthCheck": (*call).addPoolCheck, "removeHealthCheck": removeLinks("healthChecks", "healthCheck", "httpHealthChecks"),
 		},
+		views: map[string]func(*call, *entry) (wire.Object, error){"getHealth": (*call).poolHealth},
 		quota: func(wire.Object) string { return "TARGET_POOLS" },
 	}
 }
@@ -77,14 +75,11 @@ func (c *call) poolChecks(list []string) ([]string, error) {
 	}
 	var out []string
 	for i, text := range list {
-		ref, err := wire.ParseRef(text, c.project(), "httpHealthChecks", fmt.Sprintf("resource.healthChecks[%d]", i))
+		check, err := c.resolve(text, "httpHealthChecks", fmt.Sprintf("resource.healthChecks[%d]", i))
 		if err != nil {
 			return nil, err
 		}
-		if _, err := c.find(ref); err != nil {
-			return nil, err
-		}
-		out = append(out, ref.URL())
+		out = append(out, check.ref.URL())
 	}
 	return out, nil
 }
@@ -108,83 +103,52 @@ func (c *call) references(list, field string) ([]string, error) {
 	return out, nil
 }
 
-// changePool replaces a list of links in a pool.
-func (c *call) changePool(name string, change func(links []string) ([]string, error)) error {
-	e, err := c.find(c.target(targetPools()))
+// addToPool adds instances; existing members stay.
+func (c *call) addToPool(pool *entry) error {
+	list, err := c.references("instances", "instance")
 	if err != nil {
 		return err
 	}
-	links, err := change(e.doc.Strings(name))
+	more, err := c.poolInstances(list, "resource.instances[%d].instance")
 	if err != nil {
 		return err
 	}
-	doc := e.doc.Clone()
-	doc[name] = wire.Texts(links...)
-	c.store(&entry{ref: e.ref, doc: doc})
+	links := pool.doc.Strings("instances")
+	for _, url := range more {
+		if !slices.Contains(links, url) {
+			links = append(links, url)
+		}
+	}
+	pool.doc["instances"] = wire.Texts(links...)
 	return nil
 }
 
-// addToPool adds instances; existing members stay.
-func (c *call) addToPool() (wire.Object, error) {
-	return nil, c.changePool("instances", func(links []string) ([]string, error) {
-		list, err := c.references("instances", "instance")
-		if err != nil {
-			return nil, err
-		}
-		more, err := c.poolInstances(list, "resource.instances[%d].instance")
-		if err != nil {
-			return nil, err
-		}
-		for _, url := range more {
-			if !slices.Contains(links, url) {
-				links = append(links, url)
-			}
-		}
-		return links, nil
-	})
+func (c *call) addPoolCheck(pool *entry) error {
+	list, err := c.references("healthChecks", "healthCheck")
+	if err != nil {
+		return err
+	}
+	links, err := c.poolChecks(append(pool.doc.Strings("healthChecks"), list...))
+	pool.doc["healthChecks"] = wire.Texts(links...)
+	return err
 }
 
-// removeFromPool removes instances, which need not exist any more.
-func (c *call) removeFromPool() (wire.Object, error) {
-	return nil, c.changePool("instances", func(links []string) ([]string, error) {
-		list, err := c.references("instances", "instance")
+// removeLinks returns a change that removes links to resources, which need not exist any more.
+func removeLinks(list, field, collection string) func(*call, *entry) error {
+	return func(c *call, pool *entry) error {
+		given, err := c.references(list, field)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i, text := range list {
-			ref, err := wire.ParseRef(text, c.project(), "instances", fmt.Sprintf("resource.instances[%d].instance", i))
+		links := pool.doc.Strings(list)
+		for i, text := range given {
+			ref, err := wire.ParseRef(text, c.project(), collection, fmt.Sprintf("resource.%s[%d].%s", list, i, field))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			links = slices.DeleteFunc(links, func(url string) bool { return url == ref.URL() })
 		}
-		return links, nil
-	})
-}
-
-func (c *call) addPoolCheck() (wire.Object, error) {
-	return nil, c.changePool("healthChecks", func(links []string) ([]string, error) {
-		list, err := c.references("healthChecks", "healthCheck")
-		if err != nil {
-			return nil, err
-		}
-		return c.poolChecks(append(links, list...))
-	})
-}
-
-func (c *call) removePoolCheck() (wire.Object, error) {
-	return nil, c.changePool("healthChecks", func(links []string) ([]string, error) {
-		list, err := c.references("healthChecks", "healthCheck")
-		if err != nil {
-			return nil, err
-		}
-		for i, text := range list {
-			ref, err := wire.ParseRef(text, c.project(), "httpHealthChecks", fmt.Sprintf("resource.healthChecks[%d].healthCheck", i))
-			if err != nil {
-				return nil, err
-			}
-			links = slices.DeleteFunc(links, func(url string) bool { return url == ref.URL() })
-		}
-		return links, nil
-	})
+		pool.doc[list] = wire.Texts(links...)
+		return nil
+	}
 }

@@ -14,9 +14,9 @@ const maxRulePorts = 5
 
 func forwardingRules() *collection {
 	return &collection{
-		name: "forwardingRules", param: "forwardingRule", kind: "compute#forwardingRule", at: []string{"global", "region"}, aggregated: "forwardingRules",
+		name: "forwardingRules", param: "forwardingRule", at: []string{"global", "region"},
 		prefix: map[string]string{"global": "globalForwardingRules"}, print: "given",
-		verbs: map[string][]string{"region": {"insert", "patch", "delete", "setTarget"}},
+		verbs: map[string][]string{"region": {"insert", "patch", "delete"}},
 		schema: withCommonFields(wire.Schema{
 			"IPAddress": {}, "IPProtocol": {Values: []string{"TCP", "UDP", "ESP", "AH", "SCTP", "ICMP", "L3_DEFAULT"}}, "allPorts": {Type: wire.Truth},
 			"allowGlobalAccess": {Type: wire.Truth}, "backendService": {}, "fingerprint": {Type: wire.Bytes}, "ipVersion": {Values: []string{"IPV4", "IPV6"}},
@@ -25,11 +25,9 @@ func forwardingRules() *collection {
 			"networkTier":         {Values: []string{"PREMIUM", "STANDARD"}}, "portRange": {}, "ports": {List: true}, "target": {}, "sourceIpRanges": {List: true},
 			"isMirroringCollector": {Type: wire.Truth}, "noAutomateDnsZone": {Type: wire.Truth}, "ipCollection": {},
 		}),
-		finish: (*call).finishRule,
-		change: (*call).patchRule,
-		extra: map[string]handler{
-			"setTarget": func(c *call) (wire.Object, error) { return nil, c.setTarget() },
-		},
+		finish:  (*call).finishRule,
+		patch:   (*call).patchRule,
+		changes: map[string]func(*call, *entry) error{"setTarget": (*call).setTarget},
 		quota: func(doc wire.Object) string {
 			if doc.Str("loadBalancingScheme") == "INTERNAL" {
 				return "INTERNAL_FORWARDING_RULES"
@@ -212,19 +210,10 @@ func (c *call) patchRule(old *entry, patch wire.Object) (wire.Object, error) {
 	return doc, nil
 }
 
-func (c *call) setTarget() error {
-	e, err := c.find(c.target(forwardingRules()))
-	if err != nil {
-		return err
-	}
-	if !e.doc.Has("target") {
+func (c *call) setTarget(rule *entry) error {
+	if !rule.doc.Has("target") {
 		return wire.Invalid("resource.target", c.Body.Str("target"), "The new target must be of the same type as the old one.")
 	}
-	doc := e.doc.Clone()
-	doc["target"] = c.Body.Str("target")
-	if err := c.linkPool(doc, "resource.target"); err != nil {
-		return err
-	}
-	c.store(&entry{ref: e.ref, doc: doc})
-	return nil
+	rule.doc["target"] = c.Body.Str("target")
+	return c.linkPool(rule.doc, "resource.target")
 }

@@ -34,14 +34,7 @@ func (c *call) ruleNetwork(doc wire.Object) error {
 	if !internal && !doc.Has("subnetwork") {
 		return wire.Required("resource.subnetwork")
 	}
-	var network *entry
-	var err error
-	if doc.Has("network") || !doc.Has("subnetwork") {
-		if network, err = c.network(doc.Str("network"), "resource.network"); err != nil {
-			return err
-		}
-	}
-	subnet, err := c.subnet(doc.Str("subnetwork"), network, "resource.subnetwork")
+	subnet, err := c.subnetOf(doc)
 	if err != nil {
 		return err
 	}
@@ -49,11 +42,7 @@ func (c *call) ruleNetwork(doc wire.Object) error {
 	delete(doc, "network")
 	if internal {
 		doc["network"] = subnet.doc.Str("network")
-		service, err := wire.ParseRef(doc.Str("backendService"), c.project(), "backendServices", "resource.backendService")
-		if err != nil {
-			return err
-		}
-		if e := c.st.get(service); e != nil && e.doc.Has("network") && e.doc.Str("network") != doc.Str("network") {
+		if e := c.follow(doc.Str("backendService"), "backendServices"); e != nil && e.doc.Has("network") && e.doc.Str("network") != doc.Str("network") {
 			return wire.Invalid("resource.network", doc.Str("network"), "The network of the backend service is '%s', that of the forwarding rule must be the same.", e.doc.Str("network"))
 		}
 	}
@@ -157,10 +146,9 @@ func (c *call) useReserved(doc wire.Object, a *entry) error {
 
 func (c *call) ruleIPv6(doc wire.Object) error {
 	scheme := doc.Str("loadBalancingScheme")
-	if tier := doc.Str("networkTier"); tier == "STANDARD" {
-		return wire.Invalid("resource.networkTier", tier, "IPv6 forwarding rules are of the PREMIUM tier.")
+	if err := takePremium(doc, "IPv6 forwarding rules"); err != nil {
+		return err
 	}
-	doc["networkTier"] = "PREMIUM"
 	given := doc.Str("IPAddress")
 	prefix, err := c.prefixOf(doc)
 	if err != nil {
@@ -174,11 +162,7 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 	if prefix != nil {
 		return c.unreserved(doc, given)
 	}
-	ref, err := wire.ParseRef(doc.Str("subnetwork"), c.project(), "subnetworks", "resource.subnetwork")
-	if err != nil {
-		return err
-	}
-	subnet := c.st.get(ref)
+	subnet := c.follow(doc.Str("subnetwork"), "subnetworks")
 	if given == "" {
 		ip, err := c.takeIPv6(subnet, scheme)
 		if err != nil {
@@ -208,18 +192,14 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 }
 
 func (c *call) ruleInternal(doc wire.Object) error {
-	if tier := doc.Str("networkTier"); tier == "STANDARD" {
-		return wire.Invalid("resource.networkTier", tier, "Internal forwarding rules are of the PREMIUM tier.")
-	}
-	doc["networkTier"] = "PREMIUM"
-	ref, err := wire.ParseRef(doc.Str("subnetwork"), c.project(), "subnetworks", "resource.subnetwork")
-	if err != nil {
+	if err := takePremium(doc, "Internal forwarding rules"); err != nil {
 		return err
 	}
-	subnet := c.st.get(ref)
+	subnet := c.follow(doc.Str("subnetwork"), "subnetworks")
 	given := doc.Str("IPAddress")
 	if given == "" {
-		doc["IPAddress"], err = c.takeInternal(subnet, 8)
+		ip, err := c.takeInternal(subnet, 8)
+		doc["IPAddress"] = ip
 		return err
 	}
 	addr, _ := parseAddress(given)

@@ -130,6 +130,24 @@ func (c *call) find(ref wire.Ref) (*entry, error) {
 	return e, nil
 }
 
+// resolve finds the resource of a collection that a field refers to.
+func (c *call) resolve(text, collection, field string) (*entry, error) {
+	ref, err := wire.ParseRef(text, c.project(), collection, field)
+	if err != nil {
+		return nil, err
+	}
+	return c.find(ref)
+}
+
+// follow returns the resource of a collection that a URL leads to; nil if there is none.
+func (c *call) follow(url, collection string) *entry {
+	ref, err := wire.ParseRef(url, c.project(), collection, collection)
+	if err != nil {
+		return nil
+	}
+	return c.st.get(ref)
+}
+
 // look gets a resource that a request asks about, also while an operation works on
 // it.
 func (c *call) look(ref wire.Ref) (*entry, error) {

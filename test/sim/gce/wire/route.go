@@ -25,22 +25,3 @@ func (r Route) Write() bool {
 	}
 	return true
 }
-
-// Match gives the parameters if the path is one of the route's.
-func (r Route) Match(path string) (map[string]string, bool) {
-	want, got := strings.Split(r.Path, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return nil, false
-	}
-	params := map[string]string{}
-	for i, w := range want {
-		name, isParam := strings.CutPrefix(w, "{")
-		switch {
-		case isParam && got[i] != "":
-			params[strings.TrimSuffix(name, "}")] = got[i]
-		case w != got[i]:
-			return nil, false
-		}
-	}
-	return params, true
-}

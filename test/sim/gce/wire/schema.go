@@ -18,7 +18,6 @@ const (
 	Text   Type = iota // a text
 	Bytes              // a text in base 64
 	Int                // a number without fraction
-	Uint64             // a whole number in a text
 	Number             // a number
 	Truth              // true or false
 	Map                // an object of texts
@@ -96,7 +95,7 @@ func (f Field) check(value any, at string) (any, error) {
 func (f Field) one(value any, at string) (any, error) {
 	wrong := Malformed("Invalid value at '%s', %v", at, value)
 	switch f.Type {
-	case Text, Bytes, Uint64:
+	case Text, Bytes:
 		return f.text(value, at, wrong)
 	case Int, Number:
 		return f.number(value, wrong)
@@ -133,10 +132,6 @@ func (f Field) text(value any, at string, wrong error) (any, error) {
 	switch {
 	case f.Type == Bytes:
 		if _, err := base64.StdEncoding.DecodeString(s); err != nil {
-			return nil, wrong
-		}
-	case f.Type == Uint64:
-		if _, err := strconv.ParseUint(s, 10, 64); err != nil {
 			return nil, wrong
 		}
 	case len(f.Values) > 0 && !slices.Contains(f.Values, s):
