@@ -222,6 +222,28 @@ func stepVerb(f func(*change) plan.Outcome) func(*kit.Change[*change]) plan.Outc
 	return func(c *kit.Change[*change]) plan.Outcome { return f(c.Session) }
 }
 
+// path is the path of a resource that is in the region or global, as the cloud answers it.
+func (s *Session) path(kind stack.Kind, name string) string {
+	region := "regions/" + s.config.Region + "/"
+	switch kind {
+	case model.KindRules, model.KindExternalRule, model.KindInternalRule:
+		return region + "forwardingRules/" + name
+	case model.KindAddress:
+		return region + "addresses/" + name
+	case model.KindPool:
+		return region + "targetPools/" + name
+	case model.KindBackend:
+		return region + "backendServices/" + name
+	case model.KindRegionalCheck:
+		return region + "healthChecks/" + name
+	case model.KindCheck:
+		return "global/healthChecks/" + name
+	case model.KindHTTPCheck:
+		return "global/httpHealthChecks/" + name
+	}
+	return "global/firewalls/" + name
+}
+
 // name is the name of the step's resource.
 func (c *change) name() string { return model.LastOf(c.ID()) }
 

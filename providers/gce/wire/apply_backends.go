@@ -13,18 +13,12 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func (s *Session) backendPath(name string) string {
-	return "regions/" + s.config.Region + "/backendServices/" + name
-}
-
 func createBackend(c *change, spec model.Backend) plan.Outcome {
 	b := &computepb.BackendService{Name: &spec.Name, LoadBalancingScheme: &spec.Scheme, Network: optionalText(c.urlOf(spec.Network))}
 	for _, field := range []string{"Description", "Protocol", "Affinity", "Checks", "Groups", "Draining", "Locality", "ZoneAffinity", "Tracking", "Log"} {
 		c.putField(b, spec, plan.Change{Field: field})
 	}
-	err := writeAndWait(c.Ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
-		Project: c.config.Project, Region: c.config.Region, BackendServiceResource: b,
-	})
+	err := writeAndWait(c.Ctx, c.Session, c.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{BackendServiceResource: b})
 	if c.shared() && fault.Is(err, fault.Exists) {
 		return c.foundBackend(spec)
 	}
@@ -35,7 +29,7 @@ func createBackend(c *change, spec model.Backend) plan.Outcome {
 	if len(spec.Groups) > 0 {
 		spec.Balancing = model.BalancingConnection // what the cloud says of all of them
 	}
-	return c.Created(c.backendPath(spec.Name), stack.Name, spec)
+	return c.Created(c.path(model.KindBackend, spec.Name), stack.Name, spec)
 }
 
 // foundBackend is the outcome of making a shared one that another process has
@@ -46,7 +40,7 @@ func (c *change) foundBackend(spec model.Backend) plan.Outcome {
 		return kit.Failed(err)
 	}
 	v := c.viewOf(slices.Concat(spec.Checks, spec.Groups))
-	return c.Created(c.backendPath(spec.Name), stack.Name, v.backendOf(found, c.config.Network))
+	return c.Created(c.path(model.KindBackend, spec.Name), stack.Name, v.backendOf(found, c.config.Network))
 }
 
 // viewOf is a view in which the references lead to what they say.
@@ -77,9 +71,7 @@ func updateBackend(c *change, spec model.Backend) plan.Outcome {
 		for _, ch := range c.Step.Changes {
 			c.putField(b, spec, ch)
 		}
-		err = writeAndWait(c.Ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{
-			Project: c.config.Project, Region: c.config.Region, BackendService: spec.Name, BackendServiceResource: b,
-		})
+		err = writeAndWait(c.Ctx, c.Session, c.backendAPI.Update, &computepb.UpdateRegionBackendServiceRequest{BackendService: spec.Name, BackendServiceResource: b})
 		if !fault.Is(err, fault.Conflict) {
 			break
 		}
@@ -203,7 +195,5 @@ func (c *change) linksOf(list []any) []string {
 }
 
 func deleteBackend(c *change) plan.Outcome {
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{
-		Project: c.config.Project, Region: c.config.Region, BackendService: c.name(),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.backendAPI.Delete, &computepb.DeleteRegionBackendServiceRequest{BackendService: c.name()}))
 }

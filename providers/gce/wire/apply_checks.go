@@ -16,17 +16,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func (s *Session) checkPath(kind stack.Kind, name string) string {
-	switch kind {
-	case model.KindHTTPCheck:
-		return "global/httpHealthChecks/" + name
-	case model.KindRegionalCheck:
-		return "regions/" + s.config.Region + "/healthChecks/" + name
-	default:
-		return "global/healthChecks/" + name
-	}
-}
-
 // wireCheck is a check with all its fields; a patch leaves out what did not change.
 func wireCheck(spec model.Check) *computepb.HealthCheck {
 	return &computepb.HealthCheck{
@@ -46,11 +35,11 @@ func (c *change) checkMade(spec model.Check, err error, get func() (model.Check,
 	if err != nil {
 		return kit.Failed(err)
 	}
-	return c.Created(c.checkPath(c.Step.ID.Key.Kind, spec.Name), stack.Name, spec)
+	return c.Created(c.path(c.Step.ID.Key.Kind, spec.Name), stack.Name, spec)
 }
 
 func createCheck(c *change, spec model.Check) plan.Outcome {
-	err := writeAndWait(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{Project: c.config.Project, HealthCheckResource: wireCheck(spec)})
+	err := writeAndWait(c.Ctx, c.Session, c.checkAPI.Insert, &computepb.InsertHealthCheckRequest{HealthCheckResource: wireCheck(spec)})
 	return c.checkMade(spec, err, func() (model.Check, error) {
 		found, err := readCall(c.Ctx, c.checkAPI.Get, &computepb.GetHealthCheckRequest{Project: c.config.Project, HealthCheck: spec.Name})
 		return checkOf(found), err
@@ -58,9 +47,7 @@ func createCheck(c *change, spec model.Check) plan.Outcome {
 }
 
 func createRegionalCheck(c *change, spec model.Check) plan.Outcome {
-	err := writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{
-		Project: c.config.Project, Region: c.config.Region, HealthCheckResource: wireCheck(spec),
-	})
+	err := writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Insert, &computepb.InsertRegionHealthCheckRequest{HealthCheckResource: wireCheck(spec)})
 	return c.checkMade(spec, err, func() (model.Check, error) {
 		found, err := readCall(c.Ctx, c.regionCheckAPI.Get, &computepb.GetRegionHealthCheckRequest{Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name})
 		return checkOf(found), err
@@ -68,25 +55,19 @@ func createRegionalCheck(c *change, spec model.Check) plan.Outcome {
 }
 
 func updateCheck(c *change, spec model.Check) plan.Outcome {
-	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{
-		Project: c.config.Project, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
-	}))
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.checkAPI.Patch, &computepb.PatchHealthCheckRequest{HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec)}))
 }
 
 func updateRegionalCheck(c *change, spec model.Check) plan.Outcome {
-	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{
-		Project: c.config.Project, Region: c.config.Region, HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec),
-	}))
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Patch, &computepb.PatchRegionHealthCheckRequest{HealthCheck: spec.Name, HealthCheckResource: wireCheck(spec)}))
 }
 
 func deleteCheck(c *change) plan.Outcome {
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{Project: c.config.Project, HealthCheck: c.name()}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.checkAPI.Delete, &computepb.DeleteHealthCheckRequest{HealthCheck: c.name()}))
 }
 
 func deleteRegionalCheck(c *change) plan.Outcome {
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{
-		Project: c.config.Project, Region: c.config.Region, HealthCheck: c.name(),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.regionCheckAPI.Delete, &computepb.DeleteRegionHealthCheckRequest{HealthCheck: c.name()}))
 }
 
 func wireHTTPCheck(spec model.Check) *raw.HttpHealthCheck {

@@ -29,7 +29,7 @@ func createFirewall(c *change, spec model.Firewall) plan.Outcome {
 			spec = firewallOf(found)
 		}
 	}
-	made := c.Created("global/firewalls/"+spec.Name, c.proofOf(spec), spec)
+	made := c.Created(c.path(model.KindFirewall, spec.Name), c.proofOf(spec), spec)
 	switch {
 	case c.lacksRights(err):
 		made.Manual = c.manualAction("create", spec)

@@ -20,9 +20,7 @@ func groupPath(zone, name string) string { return "zones/" + zone + "/instanceGr
 // created it meanwhile. Members that cannot be added now are left to the next plan.
 func createGroup(c *change, spec model.Group) plan.Outcome {
 	path := groupPath(spec.Zone, spec.Name)
-	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{
-		Project: c.config.Project, Zone: spec.Zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &spec.Name},
-	})
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Insert, &computepb.InsertInstanceGroupRequest{Zone: spec.Zone, InstanceGroupResource: &computepb.InstanceGroup{Name: &spec.Name}})
 	switch {
 	case fault.Is(err, fault.Exists):
 		c.groups.Forget(path)
@@ -48,9 +46,7 @@ func createGroup(c *change, spec model.Group) plan.Outcome {
 
 func deleteGroup(c *change) plan.Outcome {
 	path := c.ID()
-	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{
-		Project: c.config.Project, Zone: model.ZoneOf(path), InstanceGroup: model.LastOf(path),
-	})
+	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.Delete, &computepb.DeleteInstanceGroupRequest{Zone: model.ZoneOf(path), InstanceGroup: model.LastOf(path)})
 	if err == nil {
 		c.groups.Forget(path)
 	}
@@ -140,7 +136,7 @@ func sameName(name string) string { return name }
 
 func (c *change) addInstances(group string, names []string) error {
 	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.AddInstances, &computepb.AddInstancesInstanceGroupRequest{
-		Project: c.config.Project, Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
+		Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
 		InstanceGroupsAddInstancesRequestResource: &computepb.InstanceGroupsAddInstancesRequest{Instances: c.instances(model.ZoneOf(group), names)},
 	})
 	c.doubts.note(err)
@@ -182,7 +178,7 @@ func (c *change) removeMembers(group string, names []string) error {
 
 func (c *change) removeInstances(group string, names []string) error {
 	err := writeAndWait(c.Ctx, c.Session, c.groupAPI.RemoveInstances, &computepb.RemoveInstancesInstanceGroupRequest{
-		Project: c.config.Project, Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
+		Zone: model.ZoneOf(group), InstanceGroup: model.LastOf(group),
 		InstanceGroupsRemoveInstancesRequestResource: &computepb.InstanceGroupsRemoveInstancesRequest{Instances: c.instances(model.ZoneOf(group), names)},
 	})
 	if err == nil {

@@ -20,7 +20,7 @@ func negPath(zone, name string) string { return "zones/" + zone + "/networkEndpo
 func createNEG(c *change, spec model.NEG) plan.Outcome {
 	path := negPath(spec.Zone, spec.Name)
 	err := writeAndWait(c.Ctx, c.Session, c.negAPI.Insert, &computepb.InsertNetworkEndpointGroupRequest{
-		Project: c.config.Project, Zone: spec.Zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
+		Zone: spec.Zone, NetworkEndpointGroupResource: &computepb.NetworkEndpointGroup{
 			Name: &spec.Name, Description: optionalText(spec.Description), NetworkEndpointType: new(computepb.NetworkEndpointGroup_GCE_VM_IP.String()),
 			Network: optionalText(c.urlOf(spec.Network)), Subnetwork: optionalText(c.urlOf(spec.Subnet)),
 		},
@@ -45,9 +45,7 @@ func createNEG(c *change, spec model.NEG) plan.Outcome {
 func deleteNEG(c *change) plan.Outcome {
 	path := c.ID()
 	c.points.Forget(path)
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{
-		Project: c.config.Project, Zone: model.ZoneOf(path), NetworkEndpointGroup: model.LastOf(path),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.negAPI.Delete, &computepb.DeleteNetworkEndpointGroupRequest{Zone: model.ZoneOf(path), NetworkEndpointGroup: model.LastOf(path)}))
 }
 
 func attachEndpoints(c *change) plan.Outcome {
@@ -74,7 +72,7 @@ func (c *change) attach(neg string, endpoints []model.Endpoint) ([]plan.Refusal,
 	for chunk := range slices.Chunk(endpoints, model.NegEndpointsPerCall) {
 		bad, err := kit.SplitAmong(&c.doubts.suspects, neg, chunk, model.Endpoint.Name, alreadyExists, func(part []model.Endpoint) error {
 			err := writeAndWait(c.Ctx, c.Session, c.negAPI.AttachNetworkEndpoints, &computepb.AttachNetworkEndpointsNetworkEndpointGroupRequest{
-				Project: c.config.Project, Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
+				Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
 				NetworkEndpointGroupsAttachEndpointsRequestResource: &computepb.NetworkEndpointGroupsAttachEndpointsRequest{NetworkEndpoints: wireEndpoints(part)},
 			})
 			c.doubts.note(err)
@@ -110,7 +108,7 @@ func detachEndpoints(c *change) plan.Outcome {
 func (c *change) detach(neg string, endpoints []model.Endpoint) error {
 	for chunk := range slices.Chunk(endpoints, model.NegEndpointsPerCall) {
 		err := writeAndWait(c.Ctx, c.Session, c.negAPI.DetachNetworkEndpoints, &computepb.DetachNetworkEndpointsNetworkEndpointGroupRequest{
-			Project: c.config.Project, Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
+			Zone: model.ZoneOf(neg), NetworkEndpointGroup: model.LastOf(neg),
 			NetworkEndpointGroupsDetachEndpointsRequestResource: &computepb.NetworkEndpointGroupsDetachEndpointsRequest{NetworkEndpoints: wireEndpoints(chunk)},
 		})
 		c.negWritten(neg, nil, chunk, err)

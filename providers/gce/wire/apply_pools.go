@@ -12,10 +12,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func (s *Session) poolPath(name string) string {
-	return "regions/" + s.config.Region + "/targetPools/" + name
-}
-
 // createPool creates a pool with as many instances as its insertion takes, and adds the
 // rest. If that fails the pool exists nevertheless, and the next plan adds the missing
 // instances.
@@ -27,7 +23,7 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 	for _, i := range first {
 		p.Instances = append(p.Instances, c.urlOf(i))
 	}
-	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{Project: c.config.Project, Region: c.config.Region, TargetPoolResource: p})
+	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.Insert, &computepb.InsertTargetPoolRequest{TargetPoolResource: p})
 	if err != nil {
 		c.doubts.note(err)
 		return kit.Failed(err)
@@ -35,20 +31,18 @@ func createPool(c *change, spec model.Pool) plan.Outcome {
 	refused, err := c.addPoolMembers(spec.Name, spec.Instances[len(first):])
 	if err != nil {
 		spec.Instances = first
-		return c.Created(c.poolPath(spec.Name), stack.Name, spec)
+		return c.Created(c.path(model.KindPool, spec.Name), stack.Name, spec)
 	}
 	spec.Instances = slices.DeleteFunc(slices.Clone(spec.Instances), func(i string) bool {
 		return slices.ContainsFunc(refused, func(r plan.Refusal) bool { return r.Member == any(i) })
 	})
-	o := c.Created(c.poolPath(spec.Name), stack.Name, spec)
+	o := c.Created(c.path(model.KindPool, spec.Name), stack.Name, spec)
 	o.Refused = refused
 	return o
 }
 
 func deletePool(c *change) plan.Outcome {
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{
-		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.poolAPI.Delete, &computepb.DeleteTargetPoolRequest{TargetPool: c.name()}))
 }
 
 func addToPool(c *change) plan.Outcome {
@@ -60,9 +54,9 @@ func addToPool(c *change) plan.Outcome {
 func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal, error) {
 	var refused []plan.Refusal
 	for chunk := range slices.Chunk(instances, model.PoolMembersPerCall) {
-		bad, err := kit.SplitAmong(&c.doubts.suspects, c.poolPath(pool), chunk, sameName, alreadyExists, func(part []string) error {
+		bad, err := kit.SplitAmong(&c.doubts.suspects, c.path(model.KindPool, pool), chunk, sameName, alreadyExists, func(part []string) error {
 			err := writeAndWait(c.Ctx, c.Session, c.poolAPI.AddInstance, &computepb.AddInstanceTargetPoolRequest{
-				Project: c.config.Project, Region: c.config.Region, TargetPool: pool,
+				TargetPool:                            pool,
 				TargetPoolsAddInstanceRequestResource: &computepb.TargetPoolsAddInstanceRequest{Instances: c.references(part)},
 			})
 			c.doubts.note(err)
@@ -81,10 +75,7 @@ func (c *change) addPoolMembers(pool string, instances []string) ([]plan.Refusal
 func removeFromPool(c *change) plan.Outcome {
 	_, remove := plan.Members[string](c.Step)
 	for chunk := range slices.Chunk(remove, model.PoolMembersPerCall) {
-		err := writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
-			Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
-			TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(chunk)},
-		})
+		err := c.removePoolMembers(chunk)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
 			err = c.removePresent(chunk)
 		}
@@ -110,9 +101,13 @@ func (c *change) removePresent(instances []string) error {
 	if len(there) == 0 {
 		return nil
 	}
+	return c.removePoolMembers(there)
+}
+
+func (c *change) removePoolMembers(instances []string) error {
 	return writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveInstance, &computepb.RemoveInstanceTargetPoolRequest{
-		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
-		TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(there)},
+		TargetPool:                               c.name(),
+		TargetPoolsRemoveInstanceRequestResource: &computepb.TargetPoolsRemoveInstanceRequest{Instances: c.references(instances)},
 	})
 }
 
@@ -127,7 +122,7 @@ func (s *Session) references(instances []string) []*computepb.InstanceReference 
 func addPoolChecks(c *change) plan.Outcome {
 	add, _ := plan.Members[stack.Ref](c.Step)
 	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.AddHealthCheck, &computepb.AddHealthCheckTargetPoolRequest{
-		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
+		TargetPool:                               c.name(),
 		TargetPoolsAddHealthCheckRequestResource: &computepb.TargetPoolsAddHealthCheckRequest{HealthChecks: c.checkReferences(add)},
 	})
 	return c.memberOutcome(nil, err)
@@ -136,7 +131,7 @@ func addPoolChecks(c *change) plan.Outcome {
 func removePoolChecks(c *change) plan.Outcome {
 	_, remove := plan.Members[stack.Ref](c.Step)
 	err := writeAndWait(c.Ctx, c.Session, c.poolAPI.RemoveHealthCheck, &computepb.RemoveHealthCheckTargetPoolRequest{
-		Project: c.config.Project, Region: c.config.Region, TargetPool: c.name(),
+		TargetPool: c.name(),
 		TargetPoolsRemoveHealthCheckRequestResource: &computepb.TargetPoolsRemoveHealthCheckRequest{HealthChecks: c.checkReferences(remove)},
 	})
 	return c.memberOutcome(nil, err)

@@ -13,10 +13,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-func (s *Session) rulePath(name string) string {
-	return "regions/" + s.config.Region + "/forwardingRules/" + name
-}
-
 // createRule makes the rule, and reads it for the IP that the cloud has chosen. A
 // rule that only wishes for its IP is made without it if the cloud says no: it
 // may be taken, outside of the subnet or not the project's any more.
@@ -29,7 +25,7 @@ func createRule(c *change, spec model.Rule) plan.Outcome {
 	if err != nil {
 		return kit.Failed(err)
 	}
-	path := c.rulePath(spec.Name)
+	path := c.path(model.KindRules, spec.Name)
 	if after, all := spec.Known(); all {
 		c.places.Set(path, placeOf(after))
 		return c.Created(path, stack.Name, after)
@@ -72,9 +68,7 @@ func (c *change) insertRule(spec model.Rule) error {
 		f.IpVersion = new(model.VersionIPv6)
 	}
 	defer c.facts.rules.Forget() // other Services ask for the same address
-	return writeAndWait(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{
-		Project: c.config.Project, Region: c.config.Region, ForwardingRuleResource: f,
-	})
+	return writeAndWait(c.Ctx, c.Session, c.ruleAPI.Insert, &computepb.InsertForwardingRuleRequest{ForwardingRuleResource: f})
 }
 
 // sentIP is how the IP of a rule is asked for: external IPv6 rules have a range.
@@ -106,14 +100,12 @@ func updateRule(c *change, spec model.Rule) plan.Outcome {
 	if !patch {
 		return c.Updated(spec, nil)
 	}
-	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{
-		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name, ForwardingRuleResource: f,
-	}))
+	return c.Updated(spec, writeAndWait(c.Ctx, c.Session, c.ruleAPI.Patch, &computepb.PatchForwardingRuleRequest{ForwardingRule: spec.Name, ForwardingRuleResource: f}))
 }
 
 func (c *change) setTarget(spec model.Rule) error {
 	return writeAndWait(c.Ctx, c.Session, c.ruleAPI.SetTarget, &computepb.SetTargetForwardingRuleRequest{
-		Project: c.config.Project, Region: c.config.Region, ForwardingRule: spec.Name,
+		ForwardingRule:          spec.Name,
 		TargetReferenceResource: &computepb.TargetReference{Target: new(c.link(spec.Target))},
 	})
 }
@@ -121,9 +113,7 @@ func (c *change) setTarget(spec model.Rule) error {
 func deleteRule(c *change) plan.Outcome {
 	c.places.Forget(c.ID())
 	defer c.facts.rules.Forget()
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{
-		Project: c.config.Project, Region: c.config.Region, ForwardingRule: c.name(),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.ruleAPI.Delete, &computepb.DeleteForwardingRuleRequest{ForwardingRule: c.name()}))
 }
 
 // placeOf is the IP or range that clients of a rule send to, as firewalls write it.
@@ -146,10 +136,6 @@ func (c *change) placeOfRule(path string) (string, error) {
 	return at, nil
 }
 
-func (s *Session) addressPath(name string) string {
-	return "regions/" + s.config.Region + "/addresses/" + name
-}
-
 // createAddress reserves an IP, of a live rule or a new one. If the IP is already
 // reserved under another name, it is held, and there is nothing to do.
 func createAddress(c *change, spec model.Address) plan.Outcome {
@@ -163,14 +149,14 @@ func createAddress(c *change, spec model.Address) plan.Outcome {
 	if spec.IPVersion == model.VersionIPv6 {
 		c.asIPv6(a, spec)
 	}
-	err := writeAndWait(c.Ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{Project: c.config.Project, Region: c.config.Region, AddressResource: a})
+	err := writeAndWait(c.Ctx, c.Session, c.addressAPI.Insert, &computepb.InsertAddressRequest{AddressResource: a})
 	switch {
 	case err == nil && spec.IP != "" && (spec.Type != model.SchemeExternal || spec.IPVersion != model.VersionIPv6): // whose subnet the cloud tells
-		return c.Created(c.addressPath(spec.Name), stack.Name, spec.Known())
+		return c.Created(c.path(model.KindAddress, spec.Name), stack.Name, spec.Known())
 	case err == nil:
 		return c.readAddress(spec)
 	case spec.IP != "" && refusesIP(err) && c.reservedByOther(spec): // nothing was made, so nothing can be read
-		return c.Created(c.addressPath(spec.Name), stack.Name, spec)
+		return c.Created(c.path(model.KindAddress, spec.Name), stack.Name, spec)
 	}
 	return kit.Failed(err)
 }
@@ -198,7 +184,7 @@ func (c *change) readAddress(spec model.Address) plan.Outcome {
 	}
 	after := addressOf(found)
 	after.Subnet = cmp.Or(after.Subnet, spec.Subnet)
-	return c.Created(c.addressPath(spec.Name), stack.Name, after)
+	return c.Created(c.path(model.KindAddress, spec.Name), stack.Name, after)
 }
 
 // reservedByOther reports whether an address of another name has the IP.
@@ -210,7 +196,5 @@ func (c *change) reservedByOther(spec model.Address) bool {
 }
 
 func deleteAddress(c *change) plan.Outcome {
-	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{
-		Project: c.config.Project, Region: c.config.Region, Address: c.name(),
-	}))
+	return kit.Deleted(writeAndWait(c.Ctx, c.Session, c.addressAPI.Delete, &computepb.DeleteAddressRequest{Address: c.name()}))
 }

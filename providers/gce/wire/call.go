@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/googleapis/gax-go/v2"
 	"google.golang.org/api/iterator"
 
@@ -72,6 +73,27 @@ func walkList[T any](next func() (T, error), seen func(), use func(T)) error {
 		}
 		use(item)
 	}
+}
+
+// walkScopes walks a list over all scopes. use returns the scope of an item, and its warning;
+// lost receives every scope that could not be reached.
+func walkScopes[P any](next func() (P, error), response *any, lost func(where string), use func(P) (string, *computepb.Warning)) error {
+	return walkList(next, func() {
+		if partial, ok := (*response).(interface{ GetUnreachables() []string }); ok {
+			for _, where := range partial.GetUnreachables() {
+				lost(where)
+			}
+		}
+	}, func(p P) {
+		if where, warning := use(p); warning.GetCode() == computepb.Warning_UNREACHABLE.String() {
+			lost(where)
+		}
+	})
+}
+
+// keepAll keeps every object of a list of which every page is complete.
+func keepAll[T object](r *read, f family, next func() (T, error)) error {
+	return eachComplete(next, func(o T) { r.keep(f, o) })
 }
 
 // eachComplete walks a list of which every page is complete.

@@ -57,7 +57,7 @@ type message[R any] interface {
 // answer, and *unfinished if ctx ended before its operation did.
 func writeAndWait[R any, M message[R]](ctx context.Context, s *Session, call writes[R], request M) error {
 	err := s.send(ctx, func(ctx context.Context) (*computepb.Operation, error) {
-		withToken(request)
+		s.complete(request)
 		op, err := call(ctx, request, gax.WithTimeout(0)) // the limits bound it
 		if err != nil {
 			return nil, err
@@ -70,9 +70,17 @@ func writeAndWait[R any, M message[R]](ctx context.Context, s *Session, call wri
 	return err
 }
 
-// withToken makes a request that arrives twice one request for the cloud.
-func withToken(m proto.Message) {
+// complete makes a request that arrives twice one request for the cloud. A request that names
+// no project or region is for those of the session.
+func (s *Session) complete(m proto.Message) {
 	r := m.ProtoReflect()
+	set := func(name protoreflect.Name, text string) {
+		if f := r.Descriptor().Fields().ByName(name); f != nil && !r.Has(f) {
+			r.Set(f, protoreflect.ValueOfString(text))
+		}
+	}
+	set("project", s.config.Project)
+	set("region", s.config.Region)
 	r.Set(r.Descriptor().Fields().ByName("request_id"), protoreflect.ValueOfString(uuid.NewString()))
 }
 

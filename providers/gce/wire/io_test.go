@@ -219,7 +219,7 @@ func (r *rig) foreignBackend(name, group string) {
 	err := writeAndWait(r.Context(), s, s.backendAPI.Insert, &computepb.InsertRegionBackendServiceRequest{
 		Project: r.Config.Project, Region: r.Config.Region,
 		BackendServiceResource: &computepb.BackendService{
-			Name: &name, Protocol: new("TCP"), LoadBalancingScheme: new("INTERNAL"), HealthChecks: []string{s.urlOf(s.checkPath(model.KindCheck, name))},
+			Name: &name, Protocol: new("TCP"), LoadBalancingScheme: new("INTERNAL"), HealthChecks: []string{s.urlOf(s.path(model.KindCheck, name))},
 			Backends: []*computepb.Backend{{Group: new(s.urlOf(group))}},
 		},
 	})

@@ -54,17 +54,16 @@ func (s *Session) distrust(scopes []providers.Scope) {
 	}
 }
 
-// read is one Read at work. Collections are written by one goroutine each, the
-// rest under mu.
+// read is one Read at work. What several goroutines write is under mu.
 type read struct {
 	*Session
 	ctx    context.Context
 	scopes []providers.Scope
-	collections
 	learned
 
 	mu        sync.Mutex
-	asked     map[family]bool // lists that were asked for
+	objects   map[family]map[string]object // that the lists brought, by path
+	asked     map[family]bool              // lists that were asked for
 	failed    map[family]error
 	blind     providers.Blind             // part of what they are in could not be reached
 	users     map[string]bool             // paths that a backend service anywhere in the project refers to
@@ -74,23 +73,42 @@ type read struct {
 	endpoints map[string][]model.Endpoint // of endpoint groups, by path
 }
 
-// collections are what the lists brought: regional and global things by name,
-// zonal ones by zone and name.
-type collections struct {
-	forwarding   map[string]*computepb.ForwardingRule
-	addressList  map[string]*computepb.Address
-	pools        map[string]*computepb.TargetPool
-	backends     map[string]*computepb.BackendService
-	checks       map[string]*computepb.HealthCheck
-	regionChecks map[string]*computepb.HealthCheck
-	httpChecks   map[string]*raw.HttpHealthCheck
-	firewalls    map[string]*computepb.Firewall
-	groupList    map[spot]*computepb.InstanceGroup
-	negs         map[spot]*computepb.NetworkEndpointGroup
+// object is what a list brings.
+type object interface {
+	GetName() string
+	GetSelfLink() string
+	GetDescription() string
 }
 
-// spot is where a zonal thing is.
-type spot struct{ zone, name string }
+// httpCheck is a check of the older library as an object.
+type httpCheck struct{ *raw.HttpHealthCheck }
+
+func (c httpCheck) GetName() string        { return c.Name }
+func (c httpCheck) GetSelfLink() string    { return c.SelfLink }
+func (c httpCheck) GetDescription() string { return c.Description }
+
+// keep notes an object that a list brought.
+func (r *read) keep(f family, o object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.objects[f] == nil {
+		r.objects[f] = map[string]object{}
+	}
+	r.objects[f][model.PathOf(o.GetSelfLink())] = o
+}
+
+// keepIn notes an object of a list over all scopes, if it is in one of ours. Groups may be in
+// zones of the region that are not managed any more.
+func (r *read) keepIn(f family, where string, o object) {
+	if where == scopeGlobal || where == r.ownRegion() || r.isRegionZone(where) {
+		r.keep(f, o)
+	}
+}
+
+// listed returns the object of a name that a list brought, nil if there is none.
+func (r *read) listed(kind stack.Kind, name string) object {
+	return r.objects[familyOf(kind)][r.path(kind, name)]
+}
 
 // learned are facts of this read.
 type learned struct {
@@ -110,13 +128,7 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 		scopes[i].Own = relevantLookups(scopes[i])
 	}
 	return &read{
-		Session: s, ctx: ctx, scopes: scopes,
-		collections: collections{
-			forwarding: map[string]*computepb.ForwardingRule{}, addressList: map[string]*computepb.Address{}, pools: map[string]*computepb.TargetPool{},
-			backends: map[string]*computepb.BackendService{}, checks: map[string]*computepb.HealthCheck{}, regionChecks: map[string]*computepb.HealthCheck{},
-			httpChecks: map[string]*raw.HttpHealthCheck{}, firewalls: map[string]*computepb.Firewall{},
-			groupList: map[spot]*computepb.InstanceGroup{}, negs: map[spot]*computepb.NetworkEndpointGroup{},
-		},
+		Session: s, ctx: ctx, scopes: scopes, objects: map[family]map[string]object{},
 		asked: map[family]bool{}, failed: map[family]error{}, blind: providers.Blind{}, users: map[string]bool{}, unsure: map[family]bool{},
 		broken: map[string]error{}, members: map[string][]string{}, endpoints: map[string][]model.Endpoint{},
 	}
@@ -155,38 +167,39 @@ const (
 	familyOthers     family = "instance groups of others"
 )
 
-// kinds are the kinds that cannot be read when the list fails; none for facts.
-func (f family) kinds() []stack.Kind {
-	switch f {
-	case familyRules:
-		return []stack.Kind{model.KindExternalRule, model.KindInternalRule}
-	case familyAddresses:
-		return []stack.Kind{model.KindAddress}
-	case familyPools:
-		return []stack.Kind{model.KindPool}
-	case familyBackends:
-		return []stack.Kind{model.KindBackend}
-	case familyChecks:
-		return []stack.Kind{model.KindCheck, model.KindRegionalCheck}
-	case familyHTTPChecks:
-		return []stack.Kind{model.KindHTTPCheck}
-	case familyFirewalls:
-		return []stack.Kind{model.KindCheckFirewall, model.KindDeny, model.KindFirewall}
-	case familyGroups:
-		return []stack.Kind{model.KindGroup}
-	case familyNEGs:
-		return []stack.Kind{model.KindNEG}
-	default: // facts: without them nothing can be built
-		return nil
+// familyOf is the list that brings a kind, or answers its look-ups; empty for facts.
+func familyOf(kind stack.Kind) family {
+	switch kind {
+	case model.KindRules, model.KindExternalRule, model.KindInternalRule:
+		return familyRules
+	case model.KindAddress:
+		return familyAddresses
+	case model.KindPool:
+		return familyPools
+	case model.KindBackend:
+		return familyBackends
+	case model.KindCheck, model.KindRegionalCheck:
+		return familyChecks
+	case model.KindHTTPCheck:
+		return familyHTTPChecks
+	case model.KindFirewall, model.KindCheckFirewall, model.KindDeny:
+		return familyFirewalls
+	case model.KindGroup:
+		return familyGroups
+	case model.KindNEG:
+		return familyNEGs
 	}
+	return ""
 }
 
-// lookedUp are the kinds of look-ups that a list answers.
-func (f family) lookedUp() []stack.Kind {
-	if f == familyRules {
-		return []stack.Kind{model.KindRules}
+// kinds are the kinds that cannot be read when the list fails; none for facts, without which
+// nothing can be built.
+func (f family) kinds() []stack.Kind {
+	all := []stack.Kind{
+		model.KindExternalRule, model.KindInternalRule, model.KindAddress, model.KindPool, model.KindBackend, model.KindCheck, model.KindRegionalCheck,
+		model.KindHTTPCheck, model.KindFirewall, model.KindCheckFirewall, model.KindDeny, model.KindGroup, model.KindNEG,
 	}
-	return f.kinds()
+	return slices.DeleteFunc(all, func(k stack.Kind) bool { return familyOf(k) != f })
 }
 
 // lists makes the calls that serve all scopes.
@@ -235,7 +248,6 @@ func (r *read) fail(f family, err error) {
 // wanted are the names and patterns that are looked up in the family, each once.
 // Shallow scopes want to see forwarding rules and nothing else.
 func (r *read) wanted(f family) []string {
-	kinds := f.lookedUp()
 	var out []string
 	for _, scope := range r.scopes {
 		if scope.Depth != providers.Deep && f != familyRules {
@@ -243,12 +255,12 @@ func (r *read) wanted(f family) []string {
 		}
 		for _, l := range scope.Own {
 			switch {
-			case slices.Contains(kinds, l.Kind):
+			case familyOf(l.Kind) == f:
 				out = append(out, l.Value)
 			case f == familyChecks && l.Kind == model.KindCheckFirewall && l.By == model.ByUse:
 				// Whether a shared firewall is in use, its checks tell.
 				for _, k := range model.FirewallChecks(l.Value) {
-					if slices.Contains(kinds, k.Kind) {
+					if familyOf(k.Kind) == f {
 						out = append(out, k.Name)
 					}
 				}

@@ -246,28 +246,21 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 	if r.config.NodePrefix != "" && r.allNodesHave(r.config.NodePrefix) {
 		filter = new(`name eq "` + r.config.NodePrefix + `.*"`)
 	}
-	note := func(zone string, unreachable bool) {
-		if _, ours := r.ownZone(zone); ours && unreachable {
-			lost = zone
-		}
-	}
 	it := r.placeAPI.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{
 		Project: r.config.Project, Filter: filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := walkList(it.Next, func() {
-		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok {
-			for _, where := range list.GetUnreachables() {
-				note(model.PathOf(where), true)
-			}
+	err := walkScopes(it.Next, &it.Response, func(where string) {
+		if _, ours := r.ownZone(model.PathOf(where)); ours {
+			lost = model.PathOf(where)
 		}
-	}, func(p compute.InstancesScopedListPair) {
-		note(p.Key, p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String())
+	}, func(p compute.InstancesScopedListPair) (string, *computepb.Warning) {
 		zone, ours := r.ownZone(p.Key)
 		for _, i := range p.Value.GetInstances() {
 			if ours {
 				out[i.GetName()] = model.Instance{Zone: zone, Tags: i.GetTags().GetItems(), Stopped: isStopped(i.GetStatus())}
 			}
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 	if err == nil && lost != "" {
 		err = fault.New(fault.Unavailable, "%s: its instances cannot be listed", lost)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
-	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
@@ -45,8 +44,8 @@ func (r *read) resource(v *view, t thing) stack.Resource {
 		res.Spec = v.backendOf(o, r.config.Network)
 	case *computepb.HealthCheck:
 		res.Spec = checkOf(o)
-	case *raw.HttpHealthCheck:
-		res.Spec = httpCheckOf(o)
+	case httpCheck:
+		res.Spec = httpCheckOf(o.HttpHealthCheck)
 	case *computepb.Firewall:
 		spec := firewallOf(o)
 		res.Spec = spec
@@ -119,8 +118,8 @@ func (r *read) faults(v *view) (providers.Blind, error) {
 
 // dependsOn reports whether the scope's result depends on a list.
 func (r *read) dependsOn(v *view, f family) bool {
-	if kinds := f.lookedUp(); len(kinds) > 0 {
-		return slices.ContainsFunc(v.scope.Own, func(l providers.Lookup) bool { return slices.Contains(kinds, l.Kind) && (v.deep || f == familyRules) })
+	if len(f.kinds()) > 0 {
+		return slices.ContainsFunc(v.scope.Own, func(l providers.Lookup) bool { return familyOf(l.Kind) == f && (v.deep || f == familyRules) })
 	}
 	return slices.ContainsFunc(v.scope.Facts, func(l providers.Lookup) bool { return factFamily(l.Kind) == f })
 }

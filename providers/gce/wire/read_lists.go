@@ -22,7 +22,7 @@ func (r *read) listRules(names []string) error {
 	it := r.ruleAPI.List(r.ctx, &computepb.ListForwardingRulesRequest{
 		Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	return eachComplete(it.Next, func(f *computepb.ForwardingRule) { r.forwarding[f.GetName()] = f })
+	return keepAll(r, familyRules, it.Next)
 }
 
 // mustSeeAllRules: a shared backend service that nothing in an answer refers to is
@@ -30,7 +30,7 @@ func (r *read) listRules(names []string) error {
 func (r *read) mustSeeAllRules() bool {
 	return !r.needs(model.FactRules) && slices.ContainsFunc(r.scopes, func(scope providers.Scope) bool {
 		for _, l := range scope.Own {
-			if _, exists := r.backends[l.Value]; exists && l.Kind == model.KindBackend && l.By == model.ByUse {
+			if l.Kind == model.KindBackend && l.By == model.ByUse && r.listed(l.Kind, l.Value) != nil {
 				return true
 			}
 		}
@@ -52,7 +52,7 @@ func (r *read) listAllRules([]string) error {
 func (r *read) listAddresses([]string) error {
 	list, err := r.facts.addresses.Get(r.ctx, r.now(), 0, r.allAddresses)
 	for _, a := range list {
-		r.addressList[a.GetName()] = a
+		r.keep(familyAddresses, a)
 	}
 	return err
 }
@@ -71,19 +71,17 @@ func (r *read) listPools(names []string) error {
 		it := r.poolAPI.List(r.ctx, &computepb.ListTargetPoolsRequest{
 			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 		}, readOptions()...)
-		return eachComplete(it.Next, func(p *computepb.TargetPool) { r.pools[p.GetName()] = p })
+		return keepAll(r, familyPools, it.Next)
 	}
 	it := r.poolAPI.AggregatedList(r.ctx, &computepb.AggregatedListTargetPoolsRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return walkList(it.Next, func() { r.seen(familyPools, it.Response) }, func(p compute.TargetPoolsScopedListPair) {
-		r.warned(familyPools, p.Key, p.Value.GetWarning())
+	return walkScopes(it.Next, &it.Response, r.lostIn(familyPools), func(p compute.TargetPoolsScopedListPair) (string, *computepb.Warning) {
 		for _, pool := range p.Value.GetTargetPools() {
-			if p.Key == r.ownRegion() {
-				r.pools[pool.GetName()] = pool
-			}
+			r.keepIn(familyPools, p.Key, pool)
 			r.use(pool.GetHealthChecks()...)
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 }
 
@@ -94,22 +92,18 @@ func (r *read) listBackends(names []string) error {
 		it := r.backendAPI.List(r.ctx, &computepb.ListRegionBackendServicesRequest{
 			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
 		}, readOptions()...)
-		return eachComplete(it.Next, func(b *computepb.BackendService) { r.backends[b.GetName()] = b })
+		return keepAll(r, familyBackends, it.Next)
 	}
 	it := r.allBackendAPI.AggregatedList(r.ctx, &computepb.AggregatedListBackendServicesRequest{
 		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return walkList(it.Next, func() { r.seen(familyBackends, it.Response) }, func(p compute.BackendServicesScopedListPair) {
-		r.warned(familyBackends, p.Key, p.Value.GetWarning())
+	return walkScopes(it.Next, &it.Response, r.lostIn(familyBackends), func(p compute.BackendServicesScopedListPair) (string, *computepb.Warning) {
 		for _, b := range p.Value.GetBackendServices() {
-			if p.Key == r.ownRegion() {
-				r.backends[b.GetName()] = b
-			}
+			r.keepIn(familyBackends, p.Key, b)
 			r.use(b.GetHealthChecks()...)
-			for _, backend := range b.GetBackends() {
-				r.use(backend.GetGroup())
-			}
+			r.use(groupsOf(b)...)
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 }
 
@@ -126,16 +120,11 @@ func (r *read) listChecks(names []string) error {
 	it := r.checkAPI.AggregatedList(r.ctx, &computepb.AggregatedListHealthChecksRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return walkList(it.Next, func() { r.seen(familyChecks, it.Response) }, func(p compute.HealthChecksScopedListPair) {
-		r.warned(familyChecks, p.Key, p.Value.GetWarning())
+	return walkScopes(it.Next, &it.Response, r.lostIn(familyChecks), func(p compute.HealthChecksScopedListPair) (string, *computepb.Warning) {
 		for _, c := range p.Value.GetHealthChecks() {
-			switch p.Key {
-			case scopeGlobal:
-				r.checks[c.GetName()] = c
-			case r.ownRegion():
-				r.regionChecks[c.GetName()] = c
-			}
+			r.keepIn(familyChecks, p.Key, c)
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 }
 
@@ -143,7 +132,7 @@ func (r *read) listHTTPChecks(names []string) error {
 	call := r.httpCheckAPI.List(r.config.Project).MaxResults(page).Filter(*filterOf(names))
 	err := call.Pages(r.ctx, func(list *raw.HttpHealthCheckList) error {
 		for _, c := range list.Items {
-			r.httpChecks[c.Name] = c
+			r.keep(familyHTTPChecks, httpCheck{c})
 		}
 		return nil
 	})
@@ -154,21 +143,18 @@ func (r *read) listFirewalls(names []string) error {
 	it := r.firewallAPI.List(r.ctx, &computepb.ListFirewallsRequest{
 		Project: r.config.HostProject(), Filter: filterOf(names), MaxResults: new(uint32(page)),
 	}, readOptions()...)
-	return eachComplete(it.Next, func(f *computepb.Firewall) { r.firewalls[f.GetName()] = f })
+	return keepAll(r, familyFirewalls, it.Next)
 }
 
 func (r *read) listGroups(names []string) error {
 	it := r.groupAPI.AggregatedList(r.ctx, &computepb.AggregatedListInstanceGroupsRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return walkList(it.Next, func() { r.seen(familyGroups, it.Response) }, func(p compute.InstanceGroupsScopedListPair) {
-		r.warned(familyGroups, p.Key, p.Value.GetWarning())
-		zone, zonal := r.regionZone(p.Key)
+	return walkScopes(it.Next, &it.Response, r.lostIn(familyGroups), func(p compute.InstanceGroupsScopedListPair) (string, *computepb.Warning) {
 		for _, g := range p.Value.GetInstanceGroups() {
-			if zonal {
-				r.groupList[spot{zone, g.GetName()}] = g
-			}
+			r.keepIn(familyGroups, p.Key, g)
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 }
 
@@ -176,14 +162,11 @@ func (r *read) listNEGs(names []string) error {
 	it := r.negAPI.AggregatedList(r.ctx, &computepb.AggregatedListNetworkEndpointGroupsRequest{
 		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	return walkList(it.Next, func() { r.seen(familyNEGs, it.Response) }, func(p compute.NetworkEndpointGroupsScopedListPair) {
-		r.warned(familyNEGs, p.Key, p.Value.GetWarning())
-		zone, zonal := r.regionZone(p.Key)
+	return walkScopes(it.Next, &it.Response, r.lostIn(familyNEGs), func(p compute.NetworkEndpointGroupsScopedListPair) (string, *computepb.Warning) {
 		for _, g := range p.Value.GetNetworkEndpointGroups() {
-			if zonal {
-				r.negs[spot{zone, g.GetName()}] = g
-			}
+			r.keepIn(familyNEGs, p.Key, g)
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 }
 
@@ -196,12 +179,11 @@ const (
 
 func (r *read) ownRegion() string { return scopesRegions + r.config.Region }
 
-// regionZone is the zone of a scope, if it is one of the region: groups may be in
-// zones that are not managed any more.
-func (r *read) regionZone(scope string) (string, bool) {
+// isRegionZone reports whether a scope is a zone of the region.
+func (r *read) isRegionZone(scope string) bool {
 	zone, zonal := strings.CutPrefix(scope, scopesZones)
 	region, err := model.RegionOf(zone)
-	return zone, zonal && err == nil && region == r.config.Region
+	return zonal && err == nil && region == r.config.Region
 }
 
 // ownZone is the zone of a scope, if it is one that is managed.
@@ -210,20 +192,10 @@ func (r *read) ownZone(scope string) (string, bool) {
 	return zone, zonal && slices.Contains(r.zones, zone)
 }
 
-// seen notes what a page says could not be reached: what is missing from it is
+// lostIn returns what notes that a scope of a list could not be reached: what is missing is
 // not proven to be gone.
-func (r *read) seen(f family, response any) {
-	if partial, ok := response.(interface{ GetUnreachables() []string }); ok {
-		for _, where := range partial.GetUnreachables() {
-			r.unreached(f, where)
-		}
-	}
-}
-
-func (r *read) warned(f family, where string, w *computepb.Warning) {
-	if w.GetCode() == computepb.Warning_UNREACHABLE.String() {
-		r.unreached(f, where)
-	}
+func (r *read) lostIn(f family) func(where string) {
+	return func(where string) { r.unreached(f, where) }
 }
 
 // unreached makes the kinds blind that live in a place of ours.
@@ -232,12 +204,11 @@ func (r *read) unreached(f family, where string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unsure[f] = true
-	_, zonal := r.regionZone(where)
 	refusal := fault.New(fault.Unavailable, "%s: not all of them can be listed: %s does not answer", f, where)
 	for _, k := range f.kinds() {
 		switch {
 		case k == model.KindCheck && where != scopeGlobal:
-		case k == model.KindCheck, zonal, where == r.ownRegion():
+		case k == model.KindCheck, r.isRegionZone(where), where == r.ownRegion():
 			r.blind.Add(refusal, k)
 		}
 	}

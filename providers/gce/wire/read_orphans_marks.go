@@ -21,33 +21,10 @@ type described struct{ name, text string }
 // described lists everything that was listed, by name.
 func (w *sweep) described() []described {
 	var out []described
-	add := func(name, text string) { out = append(out, described{name, text}) }
-	for name, o := range w.forwarding {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.addressList {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.pools {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.backends {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.checks {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.regionChecks {
-		add(name, o.GetDescription())
-	}
-	for name, o := range w.httpChecks {
-		add(name, o.Description)
-	}
-	for name, o := range w.firewalls {
-		add(name, o.GetDescription())
-	}
-	for at, o := range w.negs {
-		add(at.name, o.GetDescription())
+	for _, objects := range w.objects {
+		for _, o := range objects {
+			out = append(out, described{o.GetName(), o.GetDescription()})
+		}
 	}
 	slices.SortFunc(out, func(a, b described) int { return strings.Compare(a.name+a.text, b.name+b.text) })
 	return out
@@ -103,21 +80,15 @@ func serviceOf(things []described) string {
 // marked reports whether a load balancer's resources are this cluster's.
 func (w *sweep) marked(lb string) (bool, error) {
 	for _, name := range []string{lb, lb + model.SuffixIPv6} {
-		if r := w.forwarding[name]; r != nil && w.refersToOurs(r.GetBackendService()) {
+		if r, is := w.listed(model.KindRules, name).(*computepb.ForwardingRule); is && w.refersToOurs(r.GetBackendService()) {
 			return true, nil
 		}
 	}
-	if p := w.pools[lb]; p != nil && (w.refersToOurs(p.GetHealthChecks()...) || slices.ContainsFunc(p.GetInstances(), w.isNode)) {
+	if p, is := w.listed(model.KindPool, lb).(*computepb.TargetPool); is && (w.refersToOurs(p.GetHealthChecks()...) || slices.ContainsFunc(p.GetInstances(), w.isNode)) {
 		return true, nil
 	}
-	if b := w.backends[lb]; b != nil {
-		var groups []string
-		for _, backend := range b.GetBackends() {
-			groups = append(groups, backend.GetGroup())
-		}
-		if w.refersToOurs(b.GetHealthChecks()...) || w.refersToOurs(groups...) {
-			return true, nil
-		}
+	if b, is := w.listed(model.KindBackend, lb).(*computepb.BackendService); is && w.refersToOurs(append(groupsOf(b), b.GetHealthChecks()...)...) {
+		return true, nil
 	}
 	return w.opensNodes(lb)
 }
@@ -148,8 +119,8 @@ func (w *sweep) opensNodes(lb string) (bool, error) {
 		return false, nil
 	}
 	for _, n := range model.OwnNames(w.config, ownerOfName(lb)) {
-		f := w.firewalls[n.Name]
-		if !n.OfUID() || f == nil || len(f.GetTargetTags()) == 0 || model.ProjectPathOf(f.GetNetwork()) != w.config.Network {
+		f, is := w.listed(model.KindFirewall, n.Name).(*computepb.Firewall)
+		if !n.OfUID() || !is || len(f.GetTargetTags()) == 0 || model.ProjectPathOf(f.GetNetwork()) != w.config.Network {
 			continue
 		}
 		tags, err := w.ownTags()
@@ -174,20 +145,14 @@ func (w *sweep) ownTags() (map[string]bool, error) {
 	it := w.placeAPI.instances.AggregatedList(w.ctx, &computepb.AggregatedListInstancesRequest{
 		Project: w.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
 	}, readOptions()...)
-	err := walkList(it.Next, func() {
-		if list, ok := it.Response.(*computepb.InstanceAggregatedList); ok && len(list.GetUnreachables()) > 0 {
-			lost = list.GetUnreachables()[0]
-		}
-	}, func(p compute.InstancesScopedListPair) {
-		if p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String() {
-			lost = p.Key
-		}
+	err := walkScopes(it.Next, &it.Response, func(where string) { lost = cmp.Or(lost, where) }, func(p compute.InstancesScopedListPair) (string, *computepb.Warning) {
 		for _, i := range p.Value.GetInstances() {
 			for _, tag := range i.GetTags().GetItems() {
 				tags[tag] = true
 				others[tag] = others[tag] || !w.machines[strings.TrimPrefix(p.Key, scopesZones)+"/"+i.GetName()]
 			}
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 	if err == nil && lost != "" {
 		err = fault.New(fault.Unavailable, "%s: its instances cannot be listed", lost)

@@ -114,12 +114,10 @@ func (v *view) backendOf(b *computepb.BackendService, network string) model.Back
 	if own := model.ProjectPathOf(b.GetNetwork()); own != network {
 		out.Network = own
 	}
-	var groups []string
 	for _, backend := range b.GetBackends() {
-		groups = append(groups, backend.GetGroup())
 		out.Balancing = cmp.Or(out.Balancing, backend.GetBalancingMode())
 	}
-	out.Groups = v.refs(groups)
+	out.Groups = v.refs(groupsOf(b))
 	if t := b.GetConnectionTrackingPolicy(); t != nil {
 		out.Tracking = &model.Tracking{Mode: t.GetTrackingMode(), Strong: t.GetEnableStrongAffinity(), IdleTimeout: int64(t.GetIdleTimeoutSec())}
 	}

@@ -135,8 +135,8 @@ func (r *read) crowded(ctx context.Context, out map[string]string) error {
 	}, readOptions()...)
 	err := eachComplete(it.Next, func(p compute.BackendServicesScopedListPair) {
 		for _, b := range p.Value.GetBackendServices() {
-			for _, backend := range b.GetBackends() {
-				path := model.PathOf(backend.GetGroup())
+			for _, url := range groupsOf(b) {
+				path := model.PathOf(url)
 				region, err := model.RegionOf(model.ZoneOf(path))
 				ours := strings.HasPrefix(model.LastOf(path), r.config.GroupName(model.InternalIG))
 				if strings.Contains(path, "/instanceGroups/") && err == nil && region == r.config.Region && !ours {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"cloud.google.com/go/compute/apiv1/computepb"
-	raw "google.golang.org/api/compute/v1"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/gce/model"
@@ -24,7 +23,7 @@ type thing struct {
 	key    stack.Key
 	id     string
 	name   model.Name
-	object any      // of the library
+	object object
 	refs   []string // paths that it refers to
 }
 
@@ -113,17 +112,7 @@ func (r *read) bringsFirewall(v *view, name string) bool {
 
 // mayExist errs on yes where the list is not complete.
 func (r *read) mayExist(check stack.Key) bool {
-	family, there := familyChecks, false
-	switch check.Kind {
-	case model.KindHTTPCheck:
-		family = familyHTTPChecks
-		_, there = r.httpChecks[check.Name]
-	case model.KindRegionalCheck:
-		_, there = r.regionChecks[check.Name]
-	default:
-		_, there = r.checks[check.Name]
-	}
-	return there || !r.complete(family)
+	return r.listed(check.Kind, check.Name) != nil || !r.complete(familyOf(check.Kind))
 }
 
 func (r *read) complete(f family) bool { return r.asked[f] && r.failed[f] == nil && !r.unsure[f] }
@@ -141,9 +130,11 @@ func (r *read) leftOver(t thing) bool {
 }
 
 func (r *read) allRules() []*computepb.ForwardingRule {
-	out := make([]*computepb.ForwardingRule, 0, len(r.forwarding))
-	for _, f := range r.forwarding {
-		out = append(out, f)
+	out := make([]*computepb.ForwardingRule, 0, len(r.objects[familyRules]))
+	for _, o := range r.objects[familyRules] {
+		if f, is := o.(*computepb.ForwardingRule); is {
+			out = append(out, f)
+		}
 	}
 	return out
 }
@@ -165,92 +156,44 @@ func knownNames(c model.Config, o stack.Owner) map[nameID]model.Name {
 
 // things are the found objects of a name: one, or for zonal kinds some.
 func (r *read) things(n model.Name) []thing {
-	switch n.Key.Kind {
-	case model.KindRules:
-		return oneThing(r.forwarding[n.Name], n, ruleThing)
-	case model.KindAddress:
-		return oneThing(r.addressList[n.Name], n, func(a *computepb.Address, n model.Name) thing { return plainThing(n, a.GetSelfLink(), a) })
-	case model.KindPool:
-		return oneThing(r.pools[n.Name], n, poolThing)
-	case model.KindBackend:
-		return oneThing(r.backends[n.Name], n, backendThing)
-	case model.KindCheck:
-		return oneThing(r.checks[n.Name], n, checkThing)
-	case model.KindRegionalCheck:
-		return oneThing(r.regionChecks[n.Name], n, checkThing)
-	case model.KindHTTPCheck:
-		return oneThing(r.httpChecks[n.Name], n, func(c *raw.HttpHealthCheck, n model.Name) thing { return plainThing(n, c.SelfLink, c) })
-	case model.KindFirewall, model.KindCheckFirewall, model.KindDeny:
-		return oneThing(r.firewalls[n.Name], n, func(f *computepb.Firewall, n model.Name) thing { return plainThing(n, f.GetSelfLink(), f) })
-	case model.KindGroup:
-		return r.groupThings(n)
-	default:
-		return r.negThings(n)
-	}
-}
-
-func oneThing[T any](object *T, n model.Name, make func(*T, model.Name) thing) []thing {
-	if object == nil {
+	if n.Key.Kind != model.KindGroup && n.Key.Kind != model.KindNEG {
+		if o := r.listed(n.Key.Kind, n.Name); o != nil {
+			return []thing{thingOf(n, o)}
+		}
 		return nil
 	}
-	return []thing{make(object, n)}
+	var out []thing
+	for path, o := range r.objects[familyOf(n.Key.Kind)] {
+		if key, fits := n.KeyAt(path); fits {
+			t := thingOf(n, o)
+			t.key = key
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
-func plainThing(n model.Name, link string, object any) thing {
-	return thing{key: n.Key, id: model.PathOf(link), name: n, object: object}
-}
-
-func ruleThing(f *computepb.ForwardingRule, n model.Name) thing {
-	t := plainThing(n, f.GetSelfLink(), f)
-	t.key.Kind = model.RuleKind(f.GetLoadBalancingScheme())
-	t.refs = pathsOf(f.GetBackendService(), f.GetTarget())
+func thingOf(n model.Name, object object) thing {
+	t := thing{key: n.Key, id: model.PathOf(object.GetSelfLink()), name: n, object: object}
+	switch o := object.(type) {
+	case *computepb.ForwardingRule:
+		t.key.Kind = model.RuleKind(o.GetLoadBalancingScheme())
+		t.refs = pathsOf(o.GetBackendService(), o.GetTarget())
+	case *computepb.TargetPool:
+		t.refs = pathsOf(o.GetHealthChecks()...)
+	case *computepb.BackendService:
+		t.refs = pathsOf(append(groupsOf(o), o.GetHealthChecks()...)...)
+	}
 	return t
 }
 
-func poolThing(p *computepb.TargetPool, n model.Name) thing {
-	t := plainThing(n, p.GetSelfLink(), p)
-	t.refs = pathsOf(p.GetHealthChecks()...)
-	return t
-}
-
-func backendThing(b *computepb.BackendService, n model.Name) thing {
-	t := plainThing(n, b.GetSelfLink(), b)
-	t.refs = pathsOf(b.GetHealthChecks()...)
+// groupsOf are the URLs of the groups of a backend service.
+func groupsOf(b *computepb.BackendService) []string {
+	var out []string
 	for _, backend := range b.GetBackends() {
-		t.refs = append(t.refs, model.PathOf(backend.GetGroup()))
-	}
-	return t
-}
-
-func checkThing(c *computepb.HealthCheck, n model.Name) thing {
-	return plainThing(n, c.GetSelfLink(), c)
-}
-
-func (r *read) groupThings(n model.Name) []thing {
-	var out []thing
-	for _, g := range r.groupList {
-		out = append(out, zonalThing(n, g.GetSelfLink(), g)...)
+		out = append(out, backend.GetGroup())
 	}
 	return out
-}
-
-func (r *read) negThings(n model.Name) []thing {
-	var out []thing
-	for _, g := range r.negs {
-		out = append(out, zonalThing(n, g.GetSelfLink(), g)...)
-	}
-	return out
-}
-
-// zonalThing returns a group if it has the name.
-func zonalThing(n model.Name, link string, object any) []thing {
-	t := plainThing(n, link, object)
-	key, fits := n.KeyAt(t.id)
-	if !fits {
-		return nil
-	}
-	t.key = key
-	return []thing{t}
 }
 
 func pathsOf(urls ...string) []string {
