@@ -111,7 +111,7 @@ func (b *builder) staticIP(version string) (ipChoice, bool) {
 				b.report(addressesKey.Refusal(b.in.Values, "names "+name+", which "+wrong, ""))
 			}
 			if asked := b.in.Service.Spec.LoadBalancerIP; version == VersionIPv4 && asked != "" && !sameIPs(asked, r.IP) {
-				b.report(annotations.ProblemOf("spec.loadBalancerIP", asked, "has no effect, because "+addressesKey.Name+" names "+name, "", warnLevel))
+				b.report(annotations.ProblemOf("spec.loadBalancerIP", asked, "has no effect, because "+addressesKey.Name+" names "+name, "", annotations.Warning))
 			}
 			return ipChoice{ip: r.IP, user: true}, true
 		}
@@ -144,7 +144,7 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 	ip := canonicalIP(text)
 	if ip == "" || isIPv6(ip) {
 		if version == VersionIPv4 {
-			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is no IPv4 address", "an IPv4 address; reserved IPv6 addresses are named by "+addressesKey.Name, errorLevel))
+			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is no IPv4 address", "an IPv4 address; reserved IPv6 addresses are named by "+addressesKey.Name, annotations.Error))
 		}
 		return ipChoice{}, false
 	}
@@ -155,7 +155,7 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 	switch {
 	case ok && !b.ownAddress(r.Name):
 		if wrong := b.unfit(r); wrong != "" {
-			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is reserved as "+r.Name+", which "+wrong, "", errorLevel))
+			b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is reserved as "+r.Name+", which "+wrong, "", annotations.Error))
 		}
 		return ipChoice{ip: ip, user: true}, true
 	case ok, ip == b.liveIP(version):
@@ -164,14 +164,14 @@ func (b *builder) askedIP(version string) (ipChoice, bool) {
 		b.checkInSubnet(text, ip)
 		return ipChoice{ip: ip}, true
 	}
-	b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is neither reserved in the region nor the address of this load balancer", "a reserved address of the project and region", errorLevel))
+	b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is neither reserved in the region nor the address of this load balancer", "a reserved address of the project and region", annotations.Error))
 	return ipChoice{}, true
 }
 
 func (b *builder) checkInSubnet(text, ip string) {
 	s, known := b.facts.subnet(b.subnet)
 	if known && s.CIDR != "" && !rangeContains(ip, s.CIDR) {
-		b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is outside of the subnet "+s.Name, "an address of "+s.CIDR, errorLevel))
+		b.report(annotations.ProblemOf("spec.loadBalancerIP", text, "is outside of the subnet "+s.Name, "an address of "+s.CIDR, annotations.Error))
 	}
 }
 
@@ -181,14 +181,14 @@ func (b *builder) liveIP(version string) string {
 	for _, r := range b.have.Of(RuleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
 		fits := rule.IPVersion == version && b.sameSubnet(rule.Subnet, version) && b.sameTier(rule.Tier, version)
-		if r.Proof != noProof && fits && rule.IP != "" && b.sameCollection(rule.IPCollection, version) {
+		if r.Proof != stack.None && fits && rule.IP != "" && b.sameCollection(rule.IPCollection, version) {
 			return rule.IP
 		}
 	}
 	for _, r := range b.have.Of(KindAddress) {
 		a, _ := r.Spec.(Address)
 		fits := a.IPVersion == version && a.Type == b.scheme && b.sameSubnet(a.Subnet, version) && b.sameTier(a.Tier, version)
-		if r.Proof != noProof && fits && b.sameCollection(a.IPCollection, version) {
+		if r.Proof != stack.None && fits && b.sameCollection(a.IPCollection, version) {
 			return a.IP
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -13,20 +14,6 @@ import (
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
 )
-
-type (
-	stackKey      = stack.Key
-	stackRef      = stack.Ref
-	stackResource = stack.Resource
-)
-
-const (
-	noProof    = stack.None
-	errorLevel = annotations.Error
-	warnLevel  = annotations.Warning
-)
-
-func refTo(k stack.Key) stack.Ref { return stack.RefTo(k) }
 
 // buildStack computes the desired stack of the Service. If a problem is an error there
 // is no stack, and the last valid one stays in force. The kind, the IP, and settings
@@ -97,11 +84,8 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	in = withEffectiveKind(in, have)
 	b := &builder{
 		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{sync.OnceValue(ruleOfKinds)},
-		choices: choices{scheme: SchemeInternal, neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
+		choices: choices{scheme: schemeOf(in.Kind), neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
 		out: &stack.Stack{Owner: in.Owner},
-	}
-	if in.Kind == TargetPool || in.Kind == NetLB {
-		b.scheme = SchemeExternal
 	}
 	b.local = nodeports.LocalOnly(in.Service)
 	// The older external kind treats Local without a check port as Cluster.
@@ -191,9 +175,9 @@ func (b *builder) checkSubnets() {
 	case path == "", !ok && len(b.facts.Subnets) == 1 && b.facts.Subnets[0].Path == b.facts.Subnet:
 		// Not asked for, or only the configured one may be read: the cloud will tell.
 	case !ok:
-		b.report(annotations.ProblemOf(b.subnetSource(), LastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), errorLevel))
+		b.report(annotations.ProblemOf(b.subnetSource(), LastOf(path), "is no subnet of the region in the network", "one of "+b.subnetNames(), annotations.Error))
 	case b.hasIPv6() && (s.IPv6Access != access || s.StackType == "IPV4_ONLY"):
-		b.report(annotations.ProblemOf(b.subnetSource(), s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", errorLevel))
+		b.report(annotations.ProblemOf(b.subnetSource(), s.Name, "has no "+strings.ToLower(access)+" IPv6 range, which the Service needs; name another by "+subnetKeyV2.Name, "", annotations.Error))
 	}
 }
 
@@ -250,5 +234,5 @@ func shortList(list []string) string {
 	if len(list) <= shown {
 		return strings.Join(list, ", ")
 	}
-	return strings.Join(list[:shown], ", ") + " and " + formatNumber(len(list)-shown) + " more"
+	return strings.Join(list[:shown], ", ") + " and " + strconv.Itoa(len(list)-shown) + " more"
 }

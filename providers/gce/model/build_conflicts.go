@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/stack"
 )
 
 // refuseConflicts refuses what Google Cloud would refuse because of other forwarding rules on the
@@ -35,16 +36,16 @@ func (b *builder) sameAddress(rule Rule, other OtherRule) bool {
 
 // checkConflict reports the rule as refused where the other one excludes it, and whether it may
 // stand beside that. A live rule that stays as it is has been accepted.
-func (b *builder) checkConflict(r stackResource, rule Rule, other OtherRule) (fits bool) {
+func (b *builder) checkConflict(r stack.Resource, rule Rule, other OtherRule) (fits bool) {
 	created := b.made(r)
 	if created && rule.Scheme == SchemeInternal && !b.isShareable(rule.IP) {
 		key, legal := b.addressSource(), "a free address, or one that is reserved with the purpose "+purposeShared
-		b.report(annotations.ProblemOf(key, rule.IP, "is the address of "+other.ownerText()+" and not reserved for more than one forwarding rule", legal, errorLevel))
+		b.report(annotations.ProblemOf(key, rule.IP, "is the address of "+other.ownerText()+" and not reserved for more than one forwarding rule", legal, annotations.Error))
 		return false
 	}
 	for _, meeting := range b.commonPorts(rule, other, created) {
 		legal := "ports outside of " + other.Ports.portsText() + ", or another address in " + b.addressSource()
-		b.report(annotations.ProblemOf("spec.ports", meeting, "is taken on "+rule.IP+" by "+other.ownerText()+", which has "+other.Ports.portsText()+"/"+other.Protocol, legal, errorLevel))
+		b.report(annotations.ProblemOf("spec.ports", meeting, "is taken on "+rule.IP+" by "+other.ownerText()+", which has "+other.Ports.portsText()+"/"+other.Protocol, legal, annotations.Error))
 		return false
 	}
 	return true
@@ -105,7 +106,7 @@ func (p Ports) portsText() string {
 	case many && from == to:
 		return from
 	}
-	return cmp.Or(joinComma(p.List), p.Range)
+	return cmp.Or(strings.Join(p.List, ","), p.Range)
 }
 
 // hasCommon reports whether the two have a port in common.

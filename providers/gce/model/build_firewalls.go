@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,7 +76,7 @@ func (b *builder) clientFirewall(version string) {
 		if _, _, err := nodeports.SourceRanges(b.in.Service); err != nil {
 			return // validate reports it
 		}
-		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", warnLevel))
+		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", annotations.Warning))
 		return
 	}
 	b.put(stack.Key{Kind: KindFirewall, Name: key}, f)
@@ -183,7 +184,7 @@ func (b *builder) allowed() []Allowed {
 	var out []Allowed
 	for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP} {
 		if ports := b.portsOf(protocol); len(ports) > 0 {
-			out = append(out, Allowed{Protocol: lowerCase(string(protocol)), Ports: portRanges(ports)})
+			out = append(out, Allowed{Protocol: strings.ToLower(string(protocol)), Ports: portRanges(ports)})
 		}
 	}
 	return out
@@ -237,12 +238,12 @@ func (f Firewall) Command(verb, project string) string {
 	if len(f.Denied) > 0 {
 		flag, rules = " --action DENY --rules ", f.Denied
 	}
-	text += " --description " + strconv.Quote(f.Description) + flag + rulesText(rules) + " --source-ranges " + joinComma(f.Sources)
+	text += " --description " + strconv.Quote(f.Description) + flag + rulesText(rules) + " --source-ranges " + strings.Join(f.Sources, ",")
 	if f.Destination.ID != "" {
 		text += " --destination-ranges " + f.Destination.ID
 	}
 	if len(f.Tags) > 0 {
-		text += " --target-tags " + joinComma(f.Tags)
+		text += " --target-tags " + strings.Join(f.Tags, ",")
 	}
 	return text + " --priority " + strconv.FormatInt(f.Priority, 10)
 }
@@ -257,5 +258,5 @@ func rulesText(list []Allowed) string {
 			out = append(out, a.Protocol+":"+p)
 		}
 	}
-	return joinComma(out)
+	return strings.Join(out, ",")
 }

@@ -11,7 +11,7 @@ import (
 // together need it as well. A live load balancer has no address: the IP stays with its
 // rules. Source: kubernetes/cloud-provider-gcp:providers/gce/gce_address_manager.go.
 func (b *builder) reserve(version string, choice ipChoice) {
-	var making []stackResource
+	var making []stack.Resource
 	rules := 0
 	for _, r := range b.out.Of(RuleKind(b.scheme)) {
 		rule, _ := r.Spec.(Rule)
@@ -23,7 +23,7 @@ func (b *builder) reserve(version string, choice ipChoice) {
 			making = append(making, r)
 		}
 	}
-	kept := choice.ip != "" && b.isHeld(version, choice.ip)
+	kept := choice.ip != "" && b.liveIP(version) == choice.ip
 	if len(making) == 0 || choice.user || !kept && rules < 2 {
 		b.holdOld(making, choice)
 		return
@@ -33,10 +33,10 @@ func (b *builder) reserve(version string, choice ipChoice) {
 		ip = ""
 	}
 	key := b.holdKey(version, ip, making[0])
-	b.out.Put(stackResource{Key: key, Spec: b.address(key, version, ip)})
+	b.out.Put(stack.Resource{Key: key, Spec: b.address(key, version, ip)})
 	for _, r := range making {
 		rule, _ := r.Spec.(Rule)
-		rule.IP, rule.Wish, rule.Address = ip, false, refTo(key)
+		rule.IP, rule.Wish, rule.Address = ip, false, stack.RefTo(key)
 		r.Spec = rule
 		b.out.Put(r)
 	}
@@ -44,7 +44,7 @@ func (b *builder) reserve(version string, choice ipChoice) {
 
 // holdOld wants an address of our own for the IP that a rule leaves, until the new rule
 // exists: if that is refused, the old one can come back with its IP.
-func (b *builder) holdOld(making []stackResource, choice ipChoice) {
+func (b *builder) holdOld(making []stack.Resource, choice ipChoice) {
 	for _, r := range making {
 		b.keepHeld(r, choice)
 		if old, ok := b.oldRule(r); ok && old.IP != choice.ip {
@@ -64,7 +64,7 @@ func (b *builder) holdLeaving() {
 		old, _ := found.Spec.(Backend)
 		spec, _ := next.Spec.(Backend)
 		_, stays := b.out.Get(r.Key)
-		if r.Proof != noProof && !stays && wanted && (old.Protocol != spec.Protocol || old.Scheme != spec.Scheme) && b.ips[rule.IPVersion].ip != rule.IP {
+		if r.Proof != stack.None && !stays && wanted && (old.Protocol != spec.Protocol || old.Scheme != spec.Scheme) && b.ips[rule.IPVersion].ip != rule.IP {
 			b.hold(r.Key.Name, rule)
 		}
 	}
@@ -76,9 +76,9 @@ func (b *builder) hold(name string, old Rule) {
 	if old.IP == "" || reserved {
 		return
 	}
-	key := stackKey{Kind: KindAddress, Name: name}
+	key := stack.Key{Kind: KindAddress, Name: name}
 	for _, a := range b.have.Of(KindAddress) {
-		if spec, _ := a.Spec.(Address); a.Proof != noProof && spec.IP == old.IP {
+		if spec, _ := a.Spec.(Address); a.Proof != stack.None && spec.IP == old.IP {
 			key = a.Key
 		}
 	}
@@ -89,13 +89,13 @@ func (b *builder) hold(name string, old Rule) {
 	if old.Scheme == SchemeInternal {
 		held.Tier, held.Subnet = "", old.Subnet
 	}
-	b.out.Put(stackResource{Key: key, Spec: held})
+	b.out.Put(stack.Resource{Key: key, Spec: held})
 }
 
 // oldRule returns the live rule whose name the new one has, of either scheme.
-func (b *builder) oldRule(r stackResource) (Rule, bool) {
+func (b *builder) oldRule(r stack.Resource) (Rule, bool) {
 	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		if found, ok := b.found(stackKey{Kind: kind, Name: r.Key.Name}); ok {
+		if found, ok := b.found(stack.Key{Kind: kind, Name: r.Key.Name}); ok {
 			rule, isRule := found.Spec.(Rule)
 			return rule, isRule
 		}
@@ -105,11 +105,11 @@ func (b *builder) oldRule(r stackResource) (Rule, bool) {
 
 // keepHeld wants an address of our own that holds another IP as long as the rule does not
 // exist, as after a restart between the deletion of the old rule and the creation of the new one.
-func (b *builder) keepHeld(r stackResource, choice ipChoice) {
+func (b *builder) keepHeld(r stack.Resource, choice ipChoice) {
 	rule, _ := r.Spec.(Rule)
 	for _, a := range b.have.Of(KindAddress) {
 		spec, _ := a.Spec.(Address)
-		if a.Proof != noProof && spec.IPVersion == rule.IPVersion && spec.IP != choice.ip {
+		if a.Proof != stack.None && spec.IPVersion == rule.IPVersion && spec.IP != choice.ip {
 			b.put(a.Key, spec)
 		}
 	}
@@ -117,7 +117,7 @@ func (b *builder) keepHeld(r stackResource, choice ipChoice) {
 
 // made reports whether the next plan creates the rule: because it does not exist, or
 // because it or what it sends to cannot be changed in place.
-func (b *builder) made(r stackResource) bool {
+func (b *builder) made(r stack.Resource) bool {
 	found, ok := b.have.Get(r.Key)
 	if !ok {
 		return true
@@ -126,7 +126,7 @@ func (b *builder) made(r stackResource) bool {
 		return true
 	}
 	rule, _ := r.Spec.(Rule)
-	for _, ref := range []stackRef{rule.Target, rule.Backend} {
+	for _, ref := range []stack.Ref{rule.Target, rule.Backend} {
 		want, wanted := b.out.Get(ref.To)
 		old, exists := b.have.Get(ref.To)
 		if wanted && exists && b.rules.replaces(want, old) {
@@ -136,16 +136,13 @@ func (b *builder) made(r stackResource) bool {
 	return false
 }
 
-// isHeld reports whether the IP is ours at this moment: a rule or an address has it.
-func (b *builder) isHeld(version, ip string) bool { return b.liveIP(version) == ip }
-
 // holdKey is the name under which an address holds the IP: that of one that does
 // already, else that of the rule. External IPv4 addresses are always called
 // a<uid>, whatever their rules are.
-func (b *builder) holdKey(version, ip string, rule stackResource) stackKey {
+func (b *builder) holdKey(version, ip string, rule stack.Resource) stack.Key {
 	for _, r := range b.have.Of(KindAddress) {
 		a, _ := r.Spec.(Address)
-		if r.Proof != noProof && a.Type == b.scheme && a.IPVersion == version && (ip == "" || a.IP == ip) {
+		if r.Proof != stack.None && a.Type == b.scheme && a.IPVersion == version && (ip == "" || a.IP == ip) {
 			return r.Key
 		}
 	}
@@ -153,10 +150,10 @@ func (b *builder) holdKey(version, ip string, rule stackResource) stackKey {
 	if b.scheme == SchemeExternal && version == VersionIPv4 {
 		name = ruleIPv4
 	}
-	return stackKey{Kind: KindAddress, Name: name}
+	return stack.Key{Kind: KindAddress, Name: name}
 }
 
-func (b *builder) address(key stackKey, version, ip string) Address {
+func (b *builder) address(key stack.Key, version, ip string) Address {
 	a := Address{
 		Name: b.names.rule(key.Name), Description: legacyDescription(ServiceName(b.in.Owner)),
 		Type: b.scheme, IPVersion: version, IP: ip, IPCollection: b.collection(version),

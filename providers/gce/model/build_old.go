@@ -103,6 +103,6 @@ func (b *builder) endpointsIn(g NEG) []Endpoint {
 func (b *builder) keepFound(key stack.Key) {
 	found, ok := b.found(key)
 	if _, wanted := b.out.Get(key); ok && !wanted {
-		b.out.Put(stackResource{Key: key, Ownership: found.Ownership, Slot: found.Slot, Spec: found.Spec})
+		b.out.Put(stack.Resource{Key: key, Ownership: found.Ownership, Slot: found.Slot, Spec: found.Spec})
 	}
 }

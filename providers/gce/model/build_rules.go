@@ -10,9 +10,6 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-func lowerCase(s string) string      { return strings.ToLower(s) }
-func joinComma(list []string) string { return strings.Join(list, ",") }
-
 // protocols are those of the Service's ports, TCP first.
 func (b *builder) protocols() []corev1.Protocol {
 	var out []corev1.Protocol
@@ -180,13 +177,13 @@ func (b *builder) rulesIPv4(backend stack.Ref) {
 		for _, p := range b.protocols() {
 			rule := base
 			rule.Protocol, rule.Ports = string(p), b.discrete(b.portsOf(p), true)
-			b.putRule(lowerCase(string(p)), rule)
+			b.putRule(strings.ToLower(string(p)), rule)
 		}
 	default:
 		base.Protocol = b.protocol()
 		key := ruleIPv4
 		if b.scheme == SchemeInternal {
-			key = lowerCase(base.Protocol)
+			key = strings.ToLower(base.Protocol)
 			base.Ports, _ = portList(b.portsOf(""))
 		} else {
 			base.Ports = b.discrete(b.portsOf(""), b.in.Config.DiscretePorts)
@@ -212,7 +209,7 @@ func (b *builder) ruleIPv6(backend stack.Ref) {
 	if b.scheme == SchemeInternal {
 		rule.Network, rule.Subnet, rule.GlobalAccess = b.facts.Network, b.subnet, b.globalAccess()
 		rule.Ports, _ = portList(b.portsOf(""))
-		key = lowerCase(rule.Protocol) + SuffixIPv6
+		key = strings.ToLower(rule.Protocol) + SuffixIPv6
 	} else {
 		if b.collection(VersionIPv6) == "" {
 			rule.Subnet = b.subnetIPv6
@@ -221,7 +218,7 @@ func (b *builder) ruleIPv6(backend stack.Ref) {
 	}
 	if b.mixed() {
 		if old, ok := b.partial(); ok {
-			b.report(annotations.ProblemOf("spec.ports", "", "are of two protocols, but the IPv6 rule serves "+old.Protocol+" only; set enable-l3-default-forwarding-rule-for-netlb-mixed-protocol to have it replaced", "", warnLevel))
+			b.report(annotations.ProblemOf("spec.ports", "", "are of two protocols, but the IPv6 rule serves "+old.Protocol+" only; set enable-l3-default-forwarding-rule-for-netlb-mixed-protocol to have it replaced", "", annotations.Warning))
 			rule.Protocol, rule.Ports = old.Protocol, old.Ports
 		} else {
 			rule.Protocol, rule.Ports, key = protocolL3, Ports{All: true}, ruleL3IPv6

@@ -120,12 +120,8 @@ func mayHavePool(svc *corev1.Service) bool {
 // kindFound is the kind that what was found has, if it is of the same scheme as
 // the chosen one. The oldest name decides: a<uid>, if a rule has it.
 func kindFound(chosen string, have *stack.Stack) string {
-	external := chosen == TargetPool || chosen == NetLB
-	kind := KindInternalRule
-	if external {
-		kind = KindExternalRule
-	}
-	for _, r := range have.Of(kind) {
+	external := schemeOf(chosen) == SchemeExternal
+	for _, r := range have.Of(RuleKind(schemeOf(chosen))) {
 		if r.Proof == stack.None {
 			continue
 		}
@@ -154,7 +150,7 @@ func partFound(chosen string, have *stack.Stack) string {
 		return b.Scheme
 	}
 	switch {
-	case chosen == TargetPool || chosen == NetLB:
+	case schemeOf(chosen) == SchemeExternal:
 		if is(stack.Key{Kind: KindPool}) {
 			return TargetPool
 		}

@@ -3,6 +3,7 @@ package model
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/stack/diff"
@@ -367,7 +368,7 @@ func sameAllowed(want, have any) bool {
 func expandAllowed(list []Allowed) map[string]bool {
 	out := map[string]bool{}
 	for _, a := range list {
-		protocol := lowerCase(a.Protocol)
+		protocol := strings.ToLower(a.Protocol)
 		if len(a.Ports) == 0 {
 			out[protocol] = true
 		}

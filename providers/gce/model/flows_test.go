@@ -19,7 +19,7 @@ func TestFlows(t *testing.T) {
 	whole := func() *stack.Stack {
 		s := &stack.Stack{Owner: stack.Owner{Namespace: "shop", Name: "web"}}
 		for k, spec := range map[stack.Key]stack.Spec{
-			rule: Rule{Scheme: SchemeExternal, IPVersion: VersionIPv4, IP: "192.0.2.1", Protocol: protocolTCP, Ports: Ports{Range: "80-81"}, Target: refTo(pool)},
+			rule: Rule{Scheme: SchemeExternal, IPVersion: VersionIPv4, IP: "192.0.2.1", Protocol: protocolTCP, Ports: Ports{Range: "80-81"}, Target: stack.RefTo(pool)},
 			pool: Pool{Instances: []string{"zones/z/instances/n1"}},
 			fw:   admits("192.0.2.1", "10.0.0.0/8", "80", "81"),
 		} {
@@ -67,12 +67,12 @@ func TestFlows(t *testing.T) {
 			func(s, _ *stack.Stack) {
 				r, _ := s.Get(rule)
 				spec, _ := r.Spec.(Rule)
-				spec.IP, spec.Target, spec.Backend = "", stack.Ref{}, refTo(backend)
+				spec.IP, spec.Target, spec.Backend = "", stack.Ref{}, stack.RefTo(backend)
 				s.Put(stack.Resource{Key: rule, Spec: spec})
 				f := admits("", "10.0.0.0/8", "80")
-				f.Destination = refTo(rule)
+				f.Destination = stack.RefTo(rule)
 				s.Put(stack.Resource{Key: fw, Spec: f})
-				s.Put(stack.Resource{Key: backend, Spec: Backend{Scheme: SchemeExternal, Groups: []stack.Ref{refTo(group), stack.RefID("neg")}}})
+				s.Put(stack.Resource{Key: backend, Spec: Backend{Scheme: SchemeExternal, Groups: []stack.Ref{stack.RefTo(group), stack.RefID("neg")}}})
 				s.Put(stack.Resource{Key: group, Spec: Group{Instances: []string{"n2"}}})
 			}, "shop/web external-forwarding-rule/ipv4 80/TCP from 10.0.0.0/8 to n2:80, n3:80\n",
 		},

@@ -75,7 +75,7 @@ func (b *builder) members() {
 // leftOut tells which nodes get no traffic, by name.
 func (b *builder) leftOut(nodes []string, why string) {
 	if len(nodes) > 0 {
-		b.report(annotations.ProblemOf("nodes", "", "get no traffic because they "+why+": "+shortList(nodes), "", warnLevel))
+		b.report(annotations.ProblemOf("nodes", "", "get no traffic because they "+why+": "+shortList(nodes), "", annotations.Warning))
 	}
 }
 
@@ -116,7 +116,7 @@ func (b *builder) findTags() {
 	b.tags = slices.Sorted(maps.Keys(tags))
 	switch {
 	case len(b.tags) > 0 && len(without) > 0:
-		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so firewalls may not let traffic to them: "+shortList(without), "node-tags in the cloud configuration", warnLevel))
+		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so firewalls may not let traffic to them: "+shortList(without), "node-tags in the cloud configuration", annotations.Warning))
 	case len(b.tags) == 0:
 		b.keepTags(without)
 	}
@@ -132,10 +132,10 @@ func (b *builder) keepTags(without []string) {
 		}
 	}
 	if len(b.nodes) > 0 {
-		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so no firewall can be made for them: "+shortList(without), "node-tags in the cloud configuration", errorLevel))
+		b.report(annotations.ProblemOf("nodes", "", "have no network tag that their name begins with, so no firewall can be made for them: "+shortList(without), "node-tags in the cloud configuration", annotations.Error))
 		return
 	}
-	b.report(annotations.ProblemOf("nodes", "", "are none yet, so their network tags are not known", "node-tags in the cloud configuration", errorLevel))
+	b.report(annotations.ProblemOf("nodes", "", "are none yet, so their network tags are not known", "node-tags in the cloud configuration", annotations.Error))
 }
 
 // emptied reports whether the load balancer would lose its last members although the
@@ -146,7 +146,7 @@ func (b *builder) emptied(left int) bool {
 }
 
 func (b *builder) tellKept(what string) {
-	b.report(annotations.ProblemOf("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; those in the "+what+" stay there", "", warnLevel))
+	b.report(annotations.ProblemOf("nodes", "", "that could stand behind the load balancer are none, although the cluster has nodes; those in the "+what+" stay there", "", annotations.Warning))
 }
 
 // poolInstances are the members of a target pool: instances that exist in the
@@ -205,7 +205,7 @@ func (b *builder) groups() []stack.Ref {
 	}
 	for _, zone := range slices.Sorted(maps.Keys(byZone)) {
 		members := sortedSet(byZone[zone])
-		b.leftOut(members[min(len(members), maxGroupMembers):], "are more than the "+formatNumber(maxGroupMembers)+" that an instance group takes")
+		b.leftOut(members[min(len(members), maxGroupMembers):], "are more than the "+strconv.Itoa(maxGroupMembers)+" that an instance group takes")
 		key := GroupKey(zone, name)
 		b.share(key, Group{Name: name, Zone: zone, Instances: members[:min(len(members), maxGroupMembers)]})
 		refs = append(refs, stack.RefTo(key))
@@ -248,8 +248,6 @@ func (b *builder) keepGroups() []stack.Ref {
 	}
 	return refs
 }
-
-func formatNumber(n int) string { return strconv.Itoa(n) }
 
 // decimal32 is decimal for ports.
 func decimal32(n int32) string { return strconv.Itoa(int(n)) }

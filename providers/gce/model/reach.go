@@ -14,7 +14,7 @@ import (
 func computeReach(in input) providers.Reach {
 	in = withEffectiveKind(in, &stack.Stack{})
 	r := providers.Reach{
-		Kind: in.Kind, Internet: in.Kind == TargetPool || in.Kind == NetLB, Internal: "Internal",
+		Kind: in.Kind, Internet: schemeOf(in.Kind) == SchemeExternal, Internal: "Internal",
 		Names: slices.Concat(in.Values.Named(), providers.AddressField(in.Service)),
 		Size:  sizeOf(in),
 	}

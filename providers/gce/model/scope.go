@@ -106,8 +106,7 @@ func mayBe(in input, kind string) bool {
 	if in.Kind == kind {
 		return true
 	}
-	external := map[string]bool{TargetPool: true, NetLB: true}
-	return (!settledBy(in.Service) || mayHavePool(in.Service)) && external[in.Kind] == external[kind]
+	return (!settledBy(in.Service) || mayHavePool(in.Service)) && schemeOf(in.Kind) == schemeOf(kind)
 }
 
 // wantedShared are the shared names that the Service wants, as far as they are known

@@ -38,7 +38,7 @@ func claimedOutputs() providers.Outputs {
 func statusOf(in input, have *stack.Stack) status.Result {
 	in = withEffectiveKind(in, have)
 	wanted, other := KindInternalRule, KindExternalRule
-	if in.Kind == TargetPool || in.Kind == NetLB {
+	if schemeOf(in.Kind) == SchemeExternal {
 		wanted, other = other, wanted
 	}
 	result := status.Result{Ingress: ingressOf(in, have, wanted), Annotations: outputAnnotations(in, have), Finalizers: outputFinalizers(in, have)}

@@ -25,7 +25,7 @@ func checkType(_ string, bag *annotations.Bag, _ []corev1.ServicePort) annotatio
 	if _, _, newer := typeKey.Lookup(bag); newer {
 		message = "is ignored, because " + typeKey.Name + " is set too"
 	}
-	return annotations.Problems{annotations.ProblemOf(oldTypeKey.Name, "", message, "", warnLevel)}
+	return annotations.Problems{annotations.ProblemOf(oldTypeKey.Name, "", message, "", annotations.Warning)}
 }
 
 // checkAddresses: only the first two names are read.
@@ -68,7 +68,7 @@ func validateService(in input) annotations.Problems {
 	out = append(out, validateAskedIP(in)...)
 	out = append(out, validateRanges(in)...)
 	if nodeports.LocalOnly(in.Service) && in.Service.Spec.HealthCheckNodePort == 0 && in.Kind != TargetPool {
-		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "", "is 0 although spec.externalTrafficPolicy is Local: nodes without endpoints cannot be distinguished from nodes with endpoints", "the port that the API server allocates", errorLevel))
+		out = append(out, annotations.ProblemOf("spec.healthCheckNodePort", "", "is 0 although spec.externalTrafficPolicy is Local: nodes without endpoints cannot be distinguished from nodes with endpoints", "the port that the API server allocates", annotations.Error))
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func validateService(in input) annotations.Problems {
 func validateKind(in input) annotations.Problems {
 	var out annotations.Problems
 	if in.Kind == TargetPool && optedIn(in.Service) {
-		out = append(out, annotations.NotApplied(annotations.ProblemOf(rbsKey.Name, in.Service.Annotations[rbsKey.Name], "is not applied: the live load balancer has a target pool; to change it, delete the Service and create it again", "", warnLevel))...)
+		out = append(out, annotations.NotApplied(annotations.ProblemOf(rbsKey.Name, in.Service.Annotations[rbsKey.Name], "is not applied: the live load balancer has a target pool; to change it, delete the Service and create it again", "", annotations.Warning))...)
 	}
 	class := in.Service.Spec.LoadBalancerClass
 	if class == nil {
@@ -86,7 +86,7 @@ func validateKind(in input) annotations.Problems {
 	external := *class == classExternal || *class == classExternalLegacy
 	if external && wantsInternal(in.Service) {
 		key := typeKeyOf(in.Service.Annotations).Name
-		out = append(out, annotations.ProblemOf(key, in.Service.Annotations[key], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", warnLevel))
+		out = append(out, annotations.ProblemOf(key, in.Service.Annotations[key], "has no effect, because spec.loadBalancerClass "+*class+" means an external load balancer", "", annotations.Warning))
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func validateNetwork(in input) annotations.Problems {
 	if !told || name == "" || name == defaultNetwork {
 		return nil
 	}
-	return annotations.Problems{annotations.ProblemOf("spec.selector "+networkSelector, name, "selects pods of another network than the cluster's, for which Berth makes no load balancers", `"`+defaultNetwork+`", or a loadBalancerClass of another controller`, errorLevel)}
+	return annotations.Problems{annotations.ProblemOf("spec.selector "+networkSelector, name, "selects pods of another network than the cluster's, for which Berth makes no load balancers", `"`+defaultNetwork+`", or a loadBalancerClass of another controller`, annotations.Error)}
 }
 
 const (
@@ -126,16 +126,16 @@ func validateAskedIP(in input) annotations.Problems {
 	if asked == "" || !isNewer(in.Kind) || hasFamily(in, corev1.IPv4Protocol) {
 		return nil
 	}
-	return annotations.Problems{annotations.ProblemOf("spec.loadBalancerIP", asked, "has no effect, because the Service has no IPv4; reserved IPv6 addresses are named by "+addressesKey.Name, "", warnLevel)}
+	return annotations.Problems{annotations.ProblemOf("spec.loadBalancerIP", asked, "has no effect, because the Service has no IPv4; reserved IPv6 addresses are named by "+addressesKey.Name, "", annotations.Warning)}
 }
 
 func validateRanges(in input) annotations.Problems {
 	_, source, err := nodeports.SourceRanges(in.Service)
 	if bad, ok := errors.AsType[*nodeports.RangesError](err); ok {
-		return annotations.Problems{annotations.ProblemOf(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", errorLevel)}
+		return annotations.Problems{annotations.ProblemOf(string(bad.Source), strings.Join(bad.Bad, ", "), "is not a list of ranges of addresses", "CIDRs such as 10.0.0.0/8", annotations.Error)}
 	}
 	if _, both := in.Service.Annotations[rangesKey.Name]; both && source == nodeports.RangesFromSpec {
-		return annotations.Problems{annotations.ProblemOf(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", warnLevel)}
+		return annotations.Problems{annotations.ProblemOf(rangesKey.Name, "", "has no effect, because spec.loadBalancerSourceRanges is set", "", annotations.Warning)}
 	}
 	return nil
 }
