@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	utilnet "k8s.io/utils/net"
 
 	"github.com/berth-lb/berth/annotations"
@@ -31,6 +32,14 @@ func VersionOf(ip string) string {
 		return VersionIPv6
 	}
 	return VersionIPv4
+}
+
+// ipFamily is an IP version in the words of Kubernetes.
+func ipFamily(version string) corev1.IPFamily {
+	if version == VersionIPv6 {
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
 }
 
 // ExternalRange is how an IPv6 address of an external rule is written: such a rule

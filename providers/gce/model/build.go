@@ -13,6 +13,7 @@ import (
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 )
 
 // buildStack computes the desired stack of the Service. If a problem is an error there
@@ -56,7 +57,7 @@ type builder struct {
 	facts *Facts
 	have  *stack.Stack
 	names Names
-	rules table
+	rules func() diff.Rules // made when they are first needed, without orders
 
 	choices
 	nodes []member
@@ -83,7 +84,7 @@ func newBuilder(in input, facts *Facts, have *stack.Stack) *builder {
 	}
 	in = withEffectiveKind(in, have)
 	b := &builder{
-		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: table{sync.OnceValue(ruleOfKinds)},
+		in: in, facts: facts, have: have, names: NamesOf(in.Config, in.Owner), rules: sync.OnceValue(func() diff.Rules { return diff.Rules{Kinds: ruleOfKinds()} }),
 		choices: choices{scheme: schemeOf(in.Kind), neg: usesNEG(in, have)}, ips: map[string]ipChoice{},
 		out: &stack.Stack{Owner: in.Owner},
 	}

@@ -51,9 +51,9 @@ func (b *builder) keepFirewalls() {
 // clientFirewall is for one family. A family of which the user names no range is closed:
 // the official controller opens it to all clients.
 func (b *builder) clientFirewall(version string) {
-	family, everybody := corev1.IPv4Protocol, "0.0.0.0/0"
+	everybody := "0.0.0.0/0"
 	if version == VersionIPv6 {
-		family, everybody = corev1.IPv6Protocol, "::/0"
+		everybody = "::/0"
 	}
 	key, name := b.firewallName(version)
 	f := Firewall{
@@ -76,7 +76,8 @@ func (b *builder) clientFirewall(version string) {
 		if _, _, err := nodeports.SourceRanges(b.in.Service); err != nil {
 			return // validate reports it
 		}
-		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+string(family)+", so no client may connect by "+string(family), "", annotations.Warning))
+		family := string(ipFamily(version))
+		b.report(annotations.ProblemOf("source ranges", "", "name no range of "+family+", so no client may connect by "+family, "", annotations.Warning))
 		return
 	}
 	b.put(stack.Key{Kind: KindFirewall, Name: key}, f)
@@ -162,12 +163,8 @@ func sourcesOf(svc *corev1.Service, version string) []string {
 	if err != nil {
 		return nil
 	}
-	family := corev1.IPv4Protocol
-	if version == VersionIPv6 {
-		family = corev1.IPv6Protocol
-	}
 	prefixes = nodeports.RangesFor(prefixes, source, []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol})
-	return prefixTexts(nodeports.OfFamily(prefixes, family))
+	return prefixTexts(nodeports.OfFamily(prefixes, ipFamily(version)))
 }
 
 func prefixTexts(prefixes []netip.Prefix) []string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 )
 
 // reserve wants an address of our own while rules that have an IP are created or
@@ -119,17 +120,14 @@ func (b *builder) keepHeld(r stack.Resource, choice ipChoice) {
 // because it or what it sends to cannot be changed in place.
 func (b *builder) made(r stack.Resource) bool {
 	found, ok := b.have.Get(r.Key)
-	if !ok {
-		return true
-	}
-	if b.rules.replaces(r, found) {
+	if !ok || diff.Replaces(b.rules(), r, found) {
 		return true
 	}
 	rule, _ := r.Spec.(Rule)
 	for _, ref := range []stack.Ref{rule.Target, rule.Backend} {
 		want, wanted := b.out.Get(ref.To)
 		old, exists := b.have.Get(ref.To)
-		if wanted && exists && b.rules.replaces(want, old) {
+		if wanted && exists && diff.Replaces(b.rules(), want, old) {
 			return true
 		}
 	}

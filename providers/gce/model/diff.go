@@ -264,15 +264,6 @@ func closingEdges() []diff.Edge {
 	return out
 }
 
-// table asks the rules of kinds, which are made when they are first needed.
-type table struct {
-	kinds func() map[stack.Kind]diff.Rule
-}
-
-func (t table) replaces(want, found stack.Resource) bool {
-	return diff.Replaces(diff.Rules{Kinds: t.kinds()}, want, found)
-}
-
 // samePath compares resources, whatever host their URLs have.
 func samePath(want, have any) bool {
 	w, _ := want.(string)

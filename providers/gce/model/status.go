@@ -56,11 +56,8 @@ func keepPublished(in input, have *stack.Stack, now []corev1.LoadBalancerIngress
 		return nil
 	}
 	for _, entry := range in.Service.Status.LoadBalancer.Ingress {
-		family := corev1.IPv4Protocol
-		if isIPv6(entry.IP) {
-			family = corev1.IPv6Protocol
-		}
-		if entry.IP != "" && hasFamily(in, family) && !hasRuleOf(have, VersionOf(entry.IP)) {
+		version := VersionOf(entry.IP)
+		if entry.IP != "" && hasFamily(in, ipFamily(version)) && !hasRuleOf(have, version) {
 			now = append(now, entry)
 		}
 	}

@@ -77,8 +77,8 @@ func wireHTTPCheck(spec model.Check) *raw.HttpHealthCheck {
 	}
 }
 
-// tellHTTP is tell for the collection that has another library.
-func (c *change) tellHTTP(call func(ctx context.Context, token string) (*raw.Operation, error)) error {
+// sendHTTP sends a call of the collection that has another library.
+func (c *change) sendHTTP(call func(ctx context.Context, token string) (*raw.Operation, error)) error {
 	return c.send(c.Ctx, func(ctx context.Context) (*computepb.Operation, error) {
 		op, err := call(ctx, uuid.NewString())
 		if err != nil {
@@ -105,7 +105,7 @@ func operationOf(op *raw.Operation) *computepb.Operation {
 }
 
 func createHTTPCheck(c *change, spec model.Check) plan.Outcome {
-	err := c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
+	err := c.sendHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Insert(c.config.Project, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	})
 	return c.checkMade(spec, err, func() (model.Check, error) {
@@ -118,13 +118,13 @@ func createHTTPCheck(c *change, spec model.Check) plan.Outcome {
 }
 
 func updateHTTPCheck(c *change, spec model.Check) plan.Outcome {
-	return c.Updated(spec, c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
+	return c.Updated(spec, c.sendHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Patch(c.config.Project, spec.Name, wireHTTPCheck(spec)).RequestId(token).Context(ctx).Do()
 	}))
 }
 
 func deleteHTTPCheck(c *change) plan.Outcome {
-	return kit.Deleted(c.tellHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
+	return kit.Deleted(c.sendHTTP(func(ctx context.Context, token string) (*raw.Operation, error) {
 		return c.httpCheckAPI.Delete(c.config.Project, c.name()).RequestId(token).Context(ctx).Do()
 	}))
 }

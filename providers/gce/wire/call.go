@@ -11,6 +11,8 @@ import (
 	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/googleapis/gax-go/v2"
 	"google.golang.org/api/iterator"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/providers/kit"
@@ -32,6 +34,31 @@ type method[R, A any] func(context.Context, *R, ...gax.CallOption) (*A, error)
 func readCall[R, A any](ctx context.Context, call method[R, A], request *R) (*A, error) {
 	out, err := call(ctx, request, readOptions()...)
 	return out, faultOf(err, kit.Reading)
+}
+
+// beginList begins a list call. A request that does not say otherwise is for project and region of
+// the session and for the largest pages, and one over all scopes takes an answer with holes.
+func beginList[R, I any, M message[R]](ctx context.Context, s *Session, call func(context.Context, *R, ...gax.CallOption) *I, request M) *I {
+	s.place(request)
+	setField(request, "max_results", protoreflect.ValueOfUint32(page))
+	if strings.HasPrefix(string(request.ProtoReflect().Descriptor().Name()), "AggregatedList") {
+		setField(request, "return_partial_success", protoreflect.ValueOfBool(true))
+	}
+	return call(ctx, request, readOptions()...)
+}
+
+// place makes a request that names no project or region one for those of the session.
+func (s *Session) place(m proto.Message) {
+	setField(m, "project", protoreflect.ValueOfString(s.config.Project))
+	setField(m, "region", protoreflect.ValueOfString(s.config.Region))
+}
+
+// setField sets a field that a request has and leaves open.
+func setField(m proto.Message, name protoreflect.Name, value protoreflect.Value) {
+	r := m.ProtoReflect()
+	if f := r.Descriptor().Fields().ByName(name); f != nil && !r.Has(f) {
+		r.Set(f, value)
+	}
 }
 
 // readOptions replace the library's retries, which last for minutes: longer waits are
@@ -89,6 +116,12 @@ func walkScopes[P any](next func() (P, error), response *any, lost func(where st
 			lost(where)
 		}
 	})
+}
+
+// collectAll returns a list of which every page is complete.
+func collectAll[T any](next func() (T, error)) (out []T, err error) {
+	err = eachComplete(next, func(item T) { out = append(out, item) })
+	return out, err
 }
 
 // keepAll keeps every object of a list of which every page is complete.

@@ -34,7 +34,7 @@ func nameOf(r *http.Request) providers.Call {
 	}
 	switch scope, rest := parts[0], parts[1:]; {
 	case scope == "aggregated" && len(rest) == 1:
-		call.Operation = aggregatedName(rest[0]) + ".aggregatedList"
+		call.Operation = rest[0] + ".aggregatedList"
 	case scope == "global" && len(rest) > 0:
 		call.Operation = methodOf(collectionIn(scope, rest[0]), r.Method, rest[1:])
 	case (scope == "regions" || scope == "zones") && len(rest) > 1:
@@ -59,13 +59,6 @@ func collectionIn(scope, name string) string {
 		return name
 	}
 	return prefix + strings.ToUpper(name[:1]) + name[1:]
-}
-
-func aggregatedName(name string) string {
-	if name == "operations" {
-		return collectionIn("global", name)
-	}
-	return name
 }
 
 // methodOf is collection and verb; rest is what follows the collection in the

@@ -57,7 +57,10 @@ type message[R any] interface {
 // answer, and *unfinished if ctx ended before its operation did.
 func writeAndWait[R any, M message[R]](ctx context.Context, s *Session, call writes[R], request M) error {
 	err := s.send(ctx, func(ctx context.Context) (*computepb.Operation, error) {
-		s.complete(request)
+		s.place(request)
+		// A request that arrives twice is one for the cloud.
+		r := request.ProtoReflect()
+		r.Set(r.Descriptor().Fields().ByName("request_id"), protoreflect.ValueOfString(uuid.NewString()))
 		op, err := call(ctx, request, gax.WithTimeout(0)) // the limits bound it
 		if err != nil {
 			return nil, err
@@ -70,22 +73,8 @@ func writeAndWait[R any, M message[R]](ctx context.Context, s *Session, call wri
 	return err
 }
 
-// complete makes a request that arrives twice one request for the cloud. A request that names
-// no project or region is for those of the session.
-func (s *Session) complete(m proto.Message) {
-	r := m.ProtoReflect()
-	set := func(name protoreflect.Name, text string) {
-		if f := r.Descriptor().Fields().ByName(name); f != nil && !r.Has(f) {
-			r.Set(f, protoreflect.ValueOfString(text))
-		}
-	}
-	set("project", s.config.Project)
-	set("region", s.config.Region)
-	r.Set(r.Descriptor().Fields().ByName("request_id"), protoreflect.ValueOfString(uuid.NewString()))
-}
-
-// send is tell for a call of any library. What is refused because something it
-// needs is not ready had no effect, and is sent again.
+// send sends a call of any library and waits for its operation. What is refused because
+// something it needs is not ready had no effect, and is sent again.
 func (s *Session) send(ctx context.Context, call func(context.Context) (*computepb.Operation, error)) error {
 	waitCtx, cancel := context.WithTimeout(ctx, notReadyLimit)
 	defer cancel()

@@ -36,39 +36,47 @@ func factFamily(kind stack.Kind) family {
 	return ""
 }
 
+// fact is a list of facts, as far as a scope needs it.
+type fact struct {
+	family family
+	needed bool
+	read   func() error
+}
+
+func (r *read) learn(f fact) {
+	if !f.needed {
+		return
+	}
+	if err := f.read(); err != nil {
+		r.fail(f.family, err)
+	}
+}
+
 // learnFacts brings the facts that the scopes need: zones first, since they say
 // where instances and groups are looked for.
 func (r *read) learnFacts() {
-	r.factTask(familyZones, r.needsZones(), func() (err error) {
+	r.learn(fact{familyZones, r.needs(model.FactZones) || r.needs(model.FactInstances), func() (err error) {
 		r.zones, err = r.facts.zones.Get(r.ctx, r.now(), placeAge, r.managedZones)
 		return err
-	})
-	kit.ForEach([]func(){
-		func() {
-			r.factTask(familySubnets, r.needs(model.FactSubnets), func() (err error) {
-				r.subnets, err = r.facts.subnets.Get(r.ctx, r.now(), placeAge, r.networkSubnets)
-				return err
-			})
-		},
-		func() {
-			r.factTask(familyInstances, r.needs(model.FactInstances), func() (err error) {
-				r.machines, err = r.learnInstances()
-				return err
-			})
-		},
-		func() {
-			r.factTask(familyInstances, r.needs(model.FactZones), func() (err error) {
-				r.unfit, err = r.learnUnfit()
-				return err
-			})
-		},
-		func() {
-			r.factTask(familyOthers, r.needs(model.FactGroups), func() (err error) {
-				r.others, err = r.facts.groups.Get(r.ctx, r.now(), addressAge, r.groupsOfOthers)
-				return err
-			})
-		},
-	}, func(f func()) { f() })
+	}})
+	kit.ForEach([]fact{
+		{familySubnets, r.needs(model.FactSubnets), func() (err error) {
+			r.subnets, err = r.facts.subnets.Get(r.ctx, r.now(), placeAge, r.networkSubnets)
+			return err
+		}},
+		{familyInstances, r.needs(model.FactInstances), func() (err error) {
+			r.machines, err = r.learnInstances()
+			return err
+		}},
+		{familyInstances, r.needs(model.FactZones), func() (err error) {
+			r.unfit, err = r.learnUnfit()
+			return err
+		}},
+		{familyOthers, r.needs(model.FactGroups), func() (err error) {
+			r.others, err = r.facts.groups.Get(r.ctx, r.now(), addressAge, r.groupsOfOthers)
+			return err
+		}},
+	}, r.learn)
 }
 
 // groupsOfOthers are the instance groups of the region whose names begin as ours
@@ -77,9 +85,7 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 	var out []string
 	lost := ""
 	filter := `name eq "` + s.config.GroupName(model.InternalIG) + `.*"`
-	it := s.groupAPI.AggregatedList(ctx, &computepb.AggregatedListInstanceGroupsRequest{
-		Project: s.config.Project, Filter: &filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(ctx, s, s.groupAPI.AggregatedList, &computepb.AggregatedListInstanceGroupsRequest{Filter: &filter})
 	err := walkList(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
 		region, err := model.RegionOf(strings.TrimPrefix(p.Key, scopesZones))
 		if err != nil || region != s.config.Region {
@@ -101,19 +107,10 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 
 // learnReserved runs after the lists, one of which may have returned the addresses.
 func (r *read) learnReserved() {
-	r.factTask(familyReserved, r.needs(model.FactAddresses), func() (err error) {
+	r.learn(fact{familyReserved, r.needs(model.FactAddresses), func() (err error) {
 		r.reserved, err = r.facts.addresses.Get(r.ctx, r.now(), addressAge, r.allAddresses)
 		return err
-	})
-}
-
-func (r *read) factTask(f family, needed bool, run func() error) {
-	if !needed {
-		return
-	}
-	if err := run(); err != nil {
-		r.fail(f, err)
-	}
+	}})
 }
 
 // needs reports whether a scope asks for facts of the kind. Shallow ones get them as
@@ -124,10 +121,6 @@ func (r *read) needs(kind stack.Kind) bool {
 	})
 }
 
-func (r *read) needsZones() bool {
-	return r.needs(model.FactZones) || r.needs(model.FactInstances)
-}
-
 // managedZones are those whose instances may be backends. Source:
 // kubernetes/cloud-provider-gcp:providers/gce/gce.go (managedZones).
 func (s *Session) managedZones(ctx context.Context) ([]string, error) {
@@ -135,7 +128,7 @@ func (s *Session) managedZones(ctx context.Context) ([]string, error) {
 		return []string{s.config.Zone}, nil
 	}
 	var out []string
-	it := s.placeAPI.zones.List(ctx, &computepb.ListZonesRequest{Project: s.config.Project, MaxResults: new(uint32(page))}, readOptions()...)
+	it := beginList(ctx, s, s.placeAPI.zones.List, &computepb.ListZonesRequest{})
 	err := eachComplete(it.Next, func(z *computepb.Zone) {
 		if model.LastOf(z.GetRegion()) == s.config.Region {
 			out = append(out, z.GetName())
@@ -182,9 +175,7 @@ func (s *Session) configuredSubnet(ctx context.Context) ([]*computepb.Subnetwork
 func (s *Session) listSubnets(ctx context.Context) ([]*computepb.Subnetwork, error) {
 	var out []*computepb.Subnetwork
 	filter := `network eq ".*/` + model.LastOf(s.config.Network) + `"`
-	it := s.placeAPI.subnets.List(ctx, &computepb.ListSubnetworksRequest{
-		Project: s.config.HostProject(), Region: s.config.Region, Filter: &filter, MaxResults: new(uint32(page)),
-	}, readOptions()...)
+	it := beginList(ctx, s, s.placeAPI.subnets.List, &computepb.ListSubnetworksRequest{Project: s.config.HostProject(), Filter: &filter})
 	err := eachComplete(it.Next, func(n *computepb.Subnetwork) {
 		if model.ProjectPathOf(n.GetNetwork()) == s.config.Network {
 			out = append(out, n)
@@ -246,9 +237,7 @@ func (r *read) managedInstances(ctx context.Context) (map[string]model.Instance,
 	if r.config.NodePrefix != "" && r.allNodesHave(r.config.NodePrefix) {
 		filter = new(`name eq "` + r.config.NodePrefix + `.*"`)
 	}
-	it := r.placeAPI.instances.AggregatedList(ctx, &computepb.AggregatedListInstancesRequest{
-		Project: r.config.Project, Filter: filter, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(ctx, r.Session, r.placeAPI.instances.AggregatedList, &computepb.AggregatedListInstancesRequest{Filter: filter})
 	err := walkScopes(it.Next, &it.Response, func(where string) {
 		if _, ours := r.ownZone(model.PathOf(where)); ours {
 			lost = model.PathOf(where)
@@ -299,17 +288,14 @@ func (r *read) learnRules() {
 		r.neighbours = r.allRules()
 		return
 	}
-	r.factTask(familyRules, true, func() (err error) {
+	r.learn(fact{familyRules, true, func() (err error) {
 		r.neighbours, err = r.facts.rules.Get(r.ctx, r.now(), addressAge, r.regionRules)
 		return err
-	})
+	}})
 }
 
 func (s *Session) regionRules(ctx context.Context) ([]*computepb.ForwardingRule, error) {
-	var out []*computepb.ForwardingRule
-	it := s.ruleAPI.List(ctx, &computepb.ListForwardingRulesRequest{Project: s.config.Project, Region: s.config.Region, MaxResults: new(uint32(page))}, readOptions()...)
-	err := eachComplete(it.Next, func(f *computepb.ForwardingRule) { out = append(out, f) })
-	return out, err
+	return collectAll(beginList(ctx, s, s.ruleAPI.List, &computepb.ListForwardingRulesRequest{}).Next)
 }
 
 // rulesOf returns the forwarding rules on the addresses that a scope asks about, sorted by name.

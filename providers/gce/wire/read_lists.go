@@ -19,10 +19,7 @@ func (r *read) listRules(names []string) error {
 	if r.needs(model.FactRules) {
 		names = nil // other Services' rules are asked about
 	}
-	it := r.ruleAPI.List(r.ctx, &computepb.ListForwardingRulesRequest{
-		Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
-	}, readOptions()...)
-	return keepAll(r, familyRules, it.Next)
+	return keepAll(r, familyRules, beginList(r.ctx, r.Session, r.ruleAPI.List, &computepb.ListForwardingRulesRequest{Filter: filterOf(names)}).Next)
 }
 
 // mustSeeAllRules: a shared backend service that nothing in an answer refers to is
@@ -58,24 +55,16 @@ func (r *read) listAddresses([]string) error {
 }
 
 func (s *Session) allAddresses(ctx context.Context) ([]*computepb.Address, error) {
-	var out []*computepb.Address
-	it := s.addressAPI.List(ctx, &computepb.ListAddressesRequest{Project: s.config.Project, Region: s.config.Region, MaxResults: new(uint32(page))}, readOptions()...)
-	err := eachComplete(it.Next, func(a *computepb.Address) { out = append(out, a) })
-	return out, err
+	return collectAll(beginList(ctx, s, s.addressAPI.List, &computepb.ListAddressesRequest{}).Next)
 }
 
 // listPools lists the pools of all regions where it must be known whether any
 // refers to a shared check.
 func (r *read) listPools(names []string) error {
 	if !r.byUses(model.KindHTTPCheck) {
-		it := r.poolAPI.List(r.ctx, &computepb.ListTargetPoolsRequest{
-			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
-		}, readOptions()...)
-		return keepAll(r, familyPools, it.Next)
+		return keepAll(r, familyPools, beginList(r.ctx, r.Session, r.poolAPI.List, &computepb.ListTargetPoolsRequest{Filter: filterOf(names)}).Next)
 	}
-	it := r.poolAPI.AggregatedList(r.ctx, &computepb.AggregatedListTargetPoolsRequest{
-		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(r.ctx, r.Session, r.poolAPI.AggregatedList, &computepb.AggregatedListTargetPoolsRequest{})
 	return walkScopes(it.Next, &it.Response, r.lostIn(familyPools), func(p compute.TargetPoolsScopedListPair) (string, *computepb.Warning) {
 		for _, pool := range p.Value.GetTargetPools() {
 			r.keepIn(familyPools, p.Key, pool)
@@ -89,14 +78,9 @@ func (r *read) listPools(names []string) error {
 // known whether any refers to a shared check or group.
 func (r *read) listBackends(names []string) error {
 	if !r.byUses(model.KindGroup, model.KindCheck, model.KindRegionalCheck, model.KindHTTPCheck) {
-		it := r.backendAPI.List(r.ctx, &computepb.ListRegionBackendServicesRequest{
-			Project: r.config.Project, Region: r.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
-		}, readOptions()...)
-		return keepAll(r, familyBackends, it.Next)
+		return keepAll(r, familyBackends, beginList(r.ctx, r.Session, r.backendAPI.List, &computepb.ListRegionBackendServicesRequest{Filter: filterOf(names)}).Next)
 	}
-	it := r.allBackendAPI.AggregatedList(r.ctx, &computepb.AggregatedListBackendServicesRequest{
-		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(r.ctx, r.Session, r.allBackendAPI.AggregatedList, &computepb.AggregatedListBackendServicesRequest{})
 	return walkScopes(it.Next, &it.Response, r.lostIn(familyBackends), func(p compute.BackendServicesScopedListPair) (string, *computepb.Warning) {
 		for _, b := range p.Value.GetBackendServices() {
 			r.keepIn(familyBackends, p.Key, b)
@@ -117,9 +101,7 @@ func (r *read) use(urls ...string) {
 }
 
 func (r *read) listChecks(names []string) error {
-	it := r.checkAPI.AggregatedList(r.ctx, &computepb.AggregatedListHealthChecksRequest{
-		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(r.ctx, r.Session, r.checkAPI.AggregatedList, &computepb.AggregatedListHealthChecksRequest{Filter: filterOf(names)})
 	return walkScopes(it.Next, &it.Response, r.lostIn(familyChecks), func(p compute.HealthChecksScopedListPair) (string, *computepb.Warning) {
 		for _, c := range p.Value.GetHealthChecks() {
 			r.keepIn(familyChecks, p.Key, c)
@@ -140,16 +122,11 @@ func (r *read) listHTTPChecks(names []string) error {
 }
 
 func (r *read) listFirewalls(names []string) error {
-	it := r.firewallAPI.List(r.ctx, &computepb.ListFirewallsRequest{
-		Project: r.config.HostProject(), Filter: filterOf(names), MaxResults: new(uint32(page)),
-	}, readOptions()...)
-	return keepAll(r, familyFirewalls, it.Next)
+	return keepAll(r, familyFirewalls, beginList(r.ctx, r.Session, r.firewallAPI.List, &computepb.ListFirewallsRequest{Project: r.config.HostProject(), Filter: filterOf(names)}).Next)
 }
 
 func (r *read) listGroups(names []string) error {
-	it := r.groupAPI.AggregatedList(r.ctx, &computepb.AggregatedListInstanceGroupsRequest{
-		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(r.ctx, r.Session, r.groupAPI.AggregatedList, &computepb.AggregatedListInstanceGroupsRequest{Filter: filterOf(names)})
 	return walkScopes(it.Next, &it.Response, r.lostIn(familyGroups), func(p compute.InstanceGroupsScopedListPair) (string, *computepb.Warning) {
 		for _, g := range p.Value.GetInstanceGroups() {
 			r.keepIn(familyGroups, p.Key, g)
@@ -159,9 +136,7 @@ func (r *read) listGroups(names []string) error {
 }
 
 func (r *read) listNEGs(names []string) error {
-	it := r.negAPI.AggregatedList(r.ctx, &computepb.AggregatedListNetworkEndpointGroupsRequest{
-		Project: r.config.Project, Filter: filterOf(names), MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(r.ctx, r.Session, r.negAPI.AggregatedList, &computepb.AggregatedListNetworkEndpointGroupsRequest{Filter: filterOf(names)})
 	return walkScopes(it.Next, &it.Response, r.lostIn(familyNEGs), func(p compute.NetworkEndpointGroupsScopedListPair) (string, *computepb.Warning) {
 		for _, g := range p.Value.GetNetworkEndpointGroups() {
 			r.keepIn(familyNEGs, p.Key, g)

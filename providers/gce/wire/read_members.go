@@ -147,9 +147,7 @@ func (s *Session) readRules(ctx context.Context, names []string) (map[string]*co
 		}
 		return out, err
 	}
-	it := s.ruleAPI.List(ctx, &computepb.ListForwardingRulesRequest{
-		Project: s.config.Project, Region: s.config.Region, Filter: filterOf(names), MaxResults: new(uint32(page)),
-	}, readOptions()...)
+	it := beginList(ctx, s, s.ruleAPI.List, &computepb.ListForwardingRulesRequest{Filter: filterOf(names)})
 	err := eachComplete(it.Next, func(f *computepb.ForwardingRule) { out[f.GetName()] = f })
 	return out, err
 }

@@ -142,9 +142,7 @@ func (w *sweep) ownTags() (map[string]bool, error) {
 	}
 	tags, others := map[string]bool{}, map[string]bool{}
 	lost := ""
-	it := w.placeAPI.instances.AggregatedList(w.ctx, &computepb.AggregatedListInstancesRequest{
-		Project: w.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(w.ctx, w.Session, w.placeAPI.instances.AggregatedList, &computepb.AggregatedListInstancesRequest{})
 	err := walkScopes(it.Next, &it.Response, func(where string) { lost = cmp.Or(lost, where) }, func(p compute.InstancesScopedListPair) (string, *computepb.Warning) {
 		for _, i := range p.Value.GetInstances() {
 			for _, tag := range i.GetTags().GetItems() {

@@ -130,9 +130,7 @@ func (r *read) missing(known map[string]model.Instance, out map[string]string) {
 // are not ours.
 func (r *read) crowded(ctx context.Context, out map[string]string) error {
 	groups := map[string]bool{}
-	it := r.allBackendAPI.AggregatedList(ctx, &computepb.AggregatedListBackendServicesRequest{
-		Project: r.config.Project, MaxResults: new(uint32(page)), ReturnPartialSuccess: new(true),
-	}, readOptions()...)
+	it := beginList(ctx, r.Session, r.allBackendAPI.AggregatedList, &computepb.AggregatedListBackendServicesRequest{})
 	err := eachComplete(it.Next, func(p compute.BackendServicesScopedListPair) {
 		for _, b := range p.Value.GetBackendServices() {
 			for _, url := range groupsOf(b) {
