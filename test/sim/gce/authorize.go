@@ -82,7 +82,7 @@ func (v *visit) uses() []string {
 		return nil
 	case collection == "firewalls":
 		out = append(out, "compute.networks.updatePolicy")
-	case v.request.ID == "addresses.insert" && v.request.Body.Str("addressType") == "INTERNAL":
+	case v.request.ID == "addresses.insert" && v.request.Body.Text("addressType") == "INTERNAL":
 		out = append(out, "compute.addresses.createInternal")
 	}
 	if method == "setTarget" || method == "insert" || method == "patch" || method == "update" || strings.HasPrefix(method, "add") || strings.HasPrefix(method, "attach") {

@@ -26,9 +26,9 @@ func addressCollection() *collection {
 		show:   (*call).showAddress,
 		quota: func(doc wire.Object) string {
 			switch {
-			case doc.Str("addressType") == "INTERNAL":
+			case doc.Text("addressType") == "INTERNAL":
 				return "INTERNAL_ADDRESSES"
-			case doc.Str("ipVersion") == "IPV6":
+			case doc.Text("ipVersion") == "IPV6":
 				return "STATIC_EXTERNAL_IPV6_ADDRESS_RANGES"
 			}
 			return "STATIC_ADDRESSES"
@@ -40,29 +40,29 @@ func (c *call) finishAddress(_ *entry, doc wire.Object) error {
 	doc.Default("addressType", "EXTERNAL")
 	doc.Default("labelFingerprint", noLabels)
 	delete(doc, "users")
-	given := doc.Str("address")
+	given := doc.Text("address")
 	addr, ok := parseAddress(given)
 	if given != "" && !ok {
 		return wire.Invalid("resource.address", given, "Must be a valid IP address.")
 	}
-	v6 := doc.Str("ipVersion") == "IPV6" || (ok && addr.Is6())
+	v6 := doc.Text("ipVersion") == "IPV6" || (ok && addr.Is6())
 	if !v6 && doc.Has("prefixLength") {
 		return wire.Invalid("resource.prefixLength", doc.Num("prefixLength"), "The field is only for IPv6 addresses and ranges.")
 	}
-	if doc.Str("addressType") == "INTERNAL" {
+	if doc.Text("addressType") == "INTERNAL" {
 		return c.finishInternal(doc, addr, v6)
 	}
 	if doc.Has("purpose") {
-		return wire.Invalid("resource.purpose", doc.Str("purpose"), "The purpose of an external address cannot be set.")
+		return wire.Invalid("resource.purpose", doc.Text("purpose"), "The purpose of an external address cannot be set.")
 	}
 	if doc.Has("network") {
-		return wire.Invalid("resource.network", doc.Str("network"), "The network of an external address cannot be set.")
+		return wire.Invalid("resource.network", doc.Text("network"), "The network of an external address cannot be set.")
 	}
 	if v6 {
 		return c.finishExternalIPv6(doc)
 	}
 	if doc.Has("subnetwork") {
-		return wire.Invalid("resource.subnetwork", doc.Str("subnetwork"), "The subnetwork of an external IPv4 address cannot be set.")
+		return wire.Invalid("resource.subnetwork", doc.Text("subnetwork"), "The subnetwork of an external IPv4 address cannot be set.")
 	}
 	return c.finishExternal(doc)
 }
@@ -70,10 +70,10 @@ func (c *call) finishAddress(_ *entry, doc wire.Object) error {
 // finishExternal takes a new address, or promotes the one of a live rule or
 // instance of the project.
 func (c *call) finishExternal(doc wire.Object) error {
-	given := doc.Str("address")
+	given := doc.Text("address")
 	if given == "" {
 		doc.Default("networkTier", "PREMIUM")
-		ip, err := c.takeExternal(doc.Str("networkTier"))
+		ip, err := c.takeExternal(doc.Text("networkTier"))
 		doc["address"] = ip
 		return err
 	}
@@ -85,12 +85,12 @@ func (c *call) finishExternal(doc wire.Object) error {
 		if h.ref.Project != c.project() || regionOf(h.ref.Scope) != regionOf(c.scope()) {
 			continue
 		}
-		tier := h.doc.Str("networkTier")
+		tier := h.doc.Text("networkTier")
 		if tier == "" {
 			tier = "PREMIUM"
 		}
-		if doc.Has("networkTier") && doc.Str("networkTier") != tier {
-			return wire.Invalid("resource.networkTier", doc.Str("networkTier"), "The network tier of external IP is %s, that of Address must be the same.", tier)
+		if doc.Has("networkTier") && doc.Text("networkTier") != tier {
+			return wire.Invalid("resource.networkTier", doc.Text("networkTier"), "The network tier of external IP is %s, that of Address must be the same.", tier)
 		}
 		doc["networkTier"] = tier
 		return nil
@@ -103,12 +103,12 @@ func (c *call) finishExternalIPv6(doc wire.Object) error {
 		return err
 	}
 	doc["ipVersion"], doc["prefixLength"] = "IPV6", float64(96)
-	if given := doc.Str("address"); given != "" {
+	if given := doc.Text("address"); given != "" {
 		return c.promoteIPv6(doc, c.holders(given, ""))
 	}
 	doc.Default("ipv6EndpointType", "VM")
-	if doc.Str("ipv6EndpointType") != "NETLB" {
-		return wire.Invalid("resource.ipv6EndpointType", doc.Str("ipv6EndpointType"), "The simulator only gives addresses to load balancers: NETLB.")
+	if doc.Text("ipv6EndpointType") != "NETLB" {
+		return wire.Invalid("resource.ipv6EndpointType", doc.Text("ipv6EndpointType"), "The simulator only gives addresses to load balancers: NETLB.")
 	}
 	prefix, err := c.prefixOf(doc)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *call) finishExternalIPv6(doc wire.Object) error {
 	if !doc.Has("subnetwork") {
 		return wire.Required("resource.subnetwork")
 	}
-	subnet, err := c.subnet(doc.Str("subnetwork"), nil, "resource.subnetwork")
+	subnet, err := c.subnet(doc.Text("subnetwork"), nil, "resource.subnetwork")
 	if err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func (c *call) finishExternalIPv6(doc wire.Object) error {
 
 // promoteIPv6 reserves the range that a live rule has.
 func (c *call) promoteIPv6(doc wire.Object, list []holder) error {
-	given, _, _ := strings.Cut(doc.Str("address"), "/")
+	given, _, _ := strings.Cut(doc.Text("address"), "/")
 	if len(filterHolders(list, "addresses")) > 0 {
 		return wire.Condition("IP_IN_USE_BY_ANOTHER_RESOURCE: IP '%s' is already being used by another resource.", given)
 	}
 	for _, rule := range filterHolders(list, "forwardingRules") {
 		if rule.ref.Project == c.project() && rule.ref.Scope == c.scope() {
-			doc["address"], doc["subnetwork"] = given, rule.doc.Str("subnetwork")
-			if doc.Str("addressType") == "EXTERNAL" {
+			doc["address"], doc["subnetwork"] = given, rule.doc.Text("subnetwork")
+			if doc.Text("addressType") == "EXTERNAL" {
 				doc["ipv6EndpointType"] = "NETLB"
 			}
 			return nil
@@ -153,20 +153,20 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 		return err
 	}
 	doc.Default("purpose", "GCE_ENDPOINT")
-	network, err := c.network(doc.Str("network"), "resource.network")
+	network, err := c.network(doc.Text("network"), "resource.network")
 	if doc.Has("subnetwork") {
 		network, err = nil, nil
 	}
 	if err != nil {
 		return err
 	}
-	subnet, err := c.subnet(doc.Str("subnetwork"), network, "resource.subnetwork")
+	subnet, err := c.subnet(doc.Text("subnetwork"), network, "resource.subnetwork")
 	if err != nil {
 		return err
 	}
 	doc["subnetwork"] = subnet.ref.URL()
 	delete(doc, "network")
-	given := doc.Str("address")
+	given := doc.Text("address")
 	switch {
 	case v6 && given == "":
 		doc["ipVersion"], doc["prefixLength"] = "IPV6", float64(96)
@@ -178,14 +178,14 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 		return wire.Invalid("resource.prefixLength", doc.Num("prefixLength"), "The prefix length of an IPv6 address that is in use must be 96.")
 	case v6:
 		doc["ipVersion"] = "IPV6"
-		return c.promoteIPv6(doc, c.holders(given, subnet.doc.Str("network")))
+		return c.promoteIPv6(doc, c.holders(given, subnet.doc.Text("network")))
 	case given == "":
 		doc["address"], err = c.takeInternal(subnet, 8)
 		return err
 	case !subnetContains(subnet, addr):
 		return wire.Invalid("resource.address", given, "Requested internal IP address is outside the network/subnetwork range.")
 	}
-	for _, h := range c.holders(given, subnet.doc.Str("network")) {
+	for _, h := range c.holders(given, subnet.doc.Text("network")) {
 		if h.collection != "forwardingRules" || h.ref.Project != c.project() {
 			return wire.AddressInUse(given, h.ref.Path())
 		}
@@ -197,11 +197,11 @@ func (c *call) finishInternal(doc wire.Object, addr netip.Addr, v6 bool) error {
 // about to be reserved. Source: Compute Engine API reference, addresses, status.
 func (c *call) showAddress(e *entry, doc wire.Object) {
 	network := ""
-	if doc.Str("addressType") == "INTERNAL" {
-		network = c.networkOf(doc.Str("subnetwork"))
+	if doc.Text("addressType") == "INTERNAL" {
+		network = c.networkOf(doc.Text("subnetwork"))
 	}
 	var users []string
-	for _, h := range c.holders(doc.Str("address"), network) {
+	for _, h := range c.holders(doc.Text("address"), network) {
 		if h.collection != "addresses" && h.ref.Project == e.ref.Project {
 			users = append(users, h.ref.URL())
 		}

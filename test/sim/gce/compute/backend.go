@@ -23,7 +23,7 @@ func backendServices() *collection {
 			doc["usedBy"] = users
 		},
 		quota: func(doc wire.Object) string {
-			if doc.Str("loadBalancingScheme") == "INTERNAL" {
+			if doc.Text("loadBalancingScheme") == "INTERNAL" {
 				return "REGIONAL_INTERNAL_LB_BACKEND_SERVICES"
 			}
 			return "REGIONAL_EXTERNAL_NETWORK_LB_BACKEND_SERVICES"
@@ -75,7 +75,7 @@ func (c *call) finishService(old *entry, doc wire.Object) error {
 	doc.Default("sessionAffinity", "NONE")
 	doc.Default("timeoutSec", float64(30))
 	doc.Default("connectionDraining", wire.Object{})
-	doc.Obj("connectionDraining").Default("drainingTimeoutSec", float64(0))
+	doc.Object("connectionDraining").Default("drainingTimeoutSec", float64(0))
 	for _, step := range []func(*entry, wire.Object) error{
 		checkBasics, c.serviceNetwork, c.serviceChecks, checkAffinity, checkPolicies, c.serviceBackends, c.protocolInUse,
 	} {
@@ -87,30 +87,30 @@ func (c *call) finishService(old *entry, doc wire.Object) error {
 }
 
 func checkBasics(_ *entry, doc wire.Object) error {
-	scheme := doc.Str("loadBalancingScheme")
+	scheme := doc.Text("loadBalancingScheme")
 	if scheme != "EXTERNAL" && scheme != "INTERNAL" {
 		return wire.Invalid("resource.loadBalancingScheme", scheme, "The simulator has passthrough load balancers only: EXTERNAL, INTERNAL.")
 	}
-	if err := oneOf("resource.protocol", doc.Str("protocol"), "TCP", "UDP", "UNSPECIFIED"); err != nil {
+	if err := oneOf("resource.protocol", doc.Text("protocol"), "TCP", "UDP", "UNSPECIFIED"); err != nil {
 		return err
 	}
 	if doc.Has("portName") {
-		return wire.Invalid("resource.portName", doc.Str("portName"), "The port name cannot be set for a passthrough load balancer.")
+		return wire.Invalid("resource.portName", doc.Text("portName"), "The port name cannot be set for a passthrough load balancer.")
 	}
-	if doc.Bool("enableCDN") {
+	if doc.Truth("enableCDN") {
 		return wire.Invalid("resource.enableCDN", true, "Cloud CDN is not for passthrough load balancers.")
 	}
-	return checkRange("resource.connectionDraining.drainingTimeoutSec", doc.Obj("connectionDraining").Num("drainingTimeoutSec"), 0, 3600)
+	return checkRange("resource.connectionDraining.drainingTimeoutSec", doc.Object("connectionDraining").Num("drainingTimeoutSec"), 0, 3600)
 }
 
 func (c *call) serviceNetwork(old *entry, doc wire.Object) error {
 	if !doc.Has("network") {
 		return nil
 	}
-	if doc.Str("loadBalancingScheme") != "INTERNAL" {
-		return wire.Invalid("resource.network", doc.Str("network"), "The network can only be set for the load balancing scheme INTERNAL.")
+	if doc.Text("loadBalancingScheme") != "INTERNAL" {
+		return wire.Invalid("resource.network", doc.Text("network"), "The network can only be set for the load balancing scheme INTERNAL.")
 	}
-	network, err := c.network(doc.Str("network"), "resource.network")
+	network, err := c.network(doc.Text("network"), "resource.network")
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *call) serviceNetwork(old *entry, doc wire.Object) error {
 
 // serviceChecks wants exactly one health check; external ones must be regional.
 func (c *call) serviceChecks(_ *entry, doc wire.Object) error {
-	list := doc.Strings("healthChecks")
+	list := doc.Texts("healthChecks")
 	if len(list) != 1 {
 		return wire.Invalid("resource.healthChecks", strings.Join(list, ","), "Exactly one health check must be specified.")
 	}
@@ -128,7 +128,7 @@ func (c *call) serviceChecks(_ *entry, doc wire.Object) error {
 	if err != nil {
 		return err
 	}
-	if ref.Scope != c.scope() && (ref.Scope != "global" || doc.Str("loadBalancingScheme") == "EXTERNAL") {
+	if ref.Scope != c.scope() && (ref.Scope != "global" || doc.Text("loadBalancingScheme") == "EXTERNAL") {
 		return wire.Invalid("resource.healthChecks[0]", list[0], "The health check must be in the region of the backend service.")
 	}
 	if _, err := c.find(ref); err != nil {
@@ -139,7 +139,7 @@ func (c *call) serviceChecks(_ *entry, doc wire.Object) error {
 }
 
 func checkAffinity(_ *entry, doc wire.Object) error {
-	affinity, internal := doc.Str("sessionAffinity"), doc.Str("loadBalancingScheme") == "INTERNAL"
+	affinity, internal := doc.Text("sessionAffinity"), doc.Text("loadBalancingScheme") == "INTERNAL"
 	legal := []string{"NONE", "CLIENT_IP", "CLIENT_IP_PROTO", "CLIENT_IP_PORT_PROTO"}
 	if internal {
 		legal = append(legal, "CLIENT_IP_NO_DESTINATION")
@@ -147,21 +147,21 @@ func checkAffinity(_ *entry, doc wire.Object) error {
 	if err := oneOf("resource.sessionAffinity", affinity, legal...); err != nil {
 		return err
 	}
-	policy := doc.Obj("connectionTrackingPolicy")
+	policy := doc.Object("connectionTrackingPolicy")
 	if policy == nil {
 		return nil
 	}
 	const at = "resource.connectionTrackingPolicy."
 	policy.Default("trackingMode", "PER_CONNECTION")
 	policy.Default("connectionPersistenceOnUnhealthyBackends", "DEFAULT_FOR_PROTOCOL")
-	session := policy.Str("trackingMode") == "PER_SESSION"
+	session := policy.Text("trackingMode") == "PER_SESSION"
 	coarse := affinity == "CLIENT_IP" || affinity == "CLIENT_IP_PROTO" || affinity == "CLIENT_IP_NO_DESTINATION"
 	switch {
-	case policy.Str("connectionPersistenceOnUnhealthyBackends") == "ALWAYS_PERSIST" && !session:
+	case policy.Text("connectionPersistenceOnUnhealthyBackends") == "ALWAYS_PERSIST" && !session:
 		return wire.Invalid(at+"connectionPersistenceOnUnhealthyBackends", "ALWAYS_PERSIST", "It requires the tracking mode PER_SESSION.")
-	case policy.Bool("enableStrongAffinity") && internal:
+	case policy.Truth("enableStrongAffinity") && internal:
 		return wire.Invalid(at+"enableStrongAffinity", true, "Strong session affinity is for external load balancers.")
-	case policy.Bool("enableStrongAffinity") && (!session || !coarse):
+	case policy.Truth("enableStrongAffinity") && (!session || !coarse):
 		return wire.Invalid(at+"enableStrongAffinity", true, "It requires session affinity by client address and the tracking mode PER_SESSION.")
 	case !policy.Has("idleTimeoutSec"):
 		return nil
@@ -174,8 +174,8 @@ func checkAffinity(_ *entry, doc wire.Object) error {
 }
 
 func checkPolicies(_ *entry, doc wire.Object) error {
-	internal := doc.Str("loadBalancingScheme") == "INTERNAL"
-	if policy := doc.Str("localityLbPolicy"); policy != "" {
+	internal := doc.Text("loadBalancingScheme") == "INTERNAL"
+	if policy := doc.Text("localityLbPolicy"); policy != "" {
 		legal := []string{"MAGLEV", "WEIGHTED_MAGLEV"}
 		if internal {
 			legal = append(legal, "WEIGHTED_GCP_RENDEZVOUS")
@@ -184,28 +184,28 @@ func checkPolicies(_ *entry, doc wire.Object) error {
 			return err
 		}
 	}
-	if log := doc.Obj("logConfig"); log != nil {
+	if log := doc.Object("logConfig"); log != nil {
 		log.Default("enable", false)
-		if log.Bool("enable") {
+		if log.Truth("enable") {
 			log.Default("sampleRate", float64(1))
 		}
 		if err := checkRange("resource.logConfig.sampleRate", log.Num("sampleRate"), 0, 1); err != nil {
 			return err
 		}
-		if fields := log.Strings("optionalFields"); len(fields) > 0 && log.Str("optionalMode") != "CUSTOM" {
+		if fields := log.Texts("optionalFields"); len(fields) > 0 && log.Text("optionalMode") != "CUSTOM" {
 			return wire.Invalid("resource.logConfig.optionalFields", strings.Join(fields, ","), "Optional fields can only be given with the optional mode CUSTOM.")
 		}
 	}
-	if failover := doc.Obj("failoverPolicy"); failover != nil {
+	if failover := doc.Object("failoverPolicy"); failover != nil {
 		if err := checkRange("resource.failoverPolicy.failoverRatio", failover.Num("failoverRatio"), 0, 1); err != nil {
 			return err
 		}
-		if failover.Bool("disableConnectionDrainOnFailover") && doc.Str("protocol") != "TCP" {
+		if failover.Truth("disableConnectionDrainOnFailover") && doc.Text("protocol") != "TCP" {
 			return wire.Invalid("resource.failoverPolicy.disableConnectionDrainOnFailover", true, "It can only be set for the protocol TCP.")
 		}
 	}
-	zonal := doc.Obj("networkPassThroughLbTrafficPolicy").Obj("zonalAffinity")
-	if spill := zonal.Str("spillover"); spill != "" && spill != "ZONAL_AFFINITY_DISABLED" && !internal {
+	zonal := doc.Object("networkPassThroughLbTrafficPolicy").Object("zonalAffinity")
+	if spill := zonal.Text("spillover"); spill != "" && spill != "ZONAL_AFFINITY_DISABLED" && !internal {
 		return wire.Invalid("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spillover", spill, "Zonal affinity is for internal load balancers.")
 	}
 	return checkRange("resource.networkPassThroughLbTrafficPolicy.zonalAffinity.spilloverRatio", zonal.Num("spilloverRatio"), 0, 1)
@@ -217,8 +217,8 @@ func (c *call) protocolInUse(old *entry, doc wire.Object) error {
 		return nil
 	}
 	for _, rule := range c.rulesOf(old.ref.URL()) {
-		if !protocolFits(rule.doc.Str("IPProtocol"), doc.Str("protocol")) {
-			return wire.Invalid("resource.protocol", doc.Str("protocol"), "The forwarding rule '%s' with protocol %s uses the backend service.", rule.ref.Path(), rule.doc.Str("IPProtocol"))
+		if !protocolFits(rule.doc.Text("IPProtocol"), doc.Text("protocol")) {
+			return wire.Invalid("resource.protocol", doc.Text("protocol"), "The forwarding rule '%s' with protocol %s uses the backend service.", rule.ref.Path(), rule.doc.Text("IPProtocol"))
 		}
 	}
 	return nil

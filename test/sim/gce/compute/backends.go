@@ -25,13 +25,13 @@ func (c *call) serviceBackends(_ *entry, doc wire.Object) error {
 			return err
 		}
 		if seen[group.ref.URL()] {
-			return wire.Invalid(at+"group", b.Str("group"), "Duplicate instance group or network endpoint group.")
+			return wire.Invalid(at+"group", b.Text("group"), "Duplicate instance group or network endpoint group.")
 		}
 		seen[group.ref.URL()], kinds[group.ref.Collection] = true, true
 		b["group"] = group.ref.URL()
 		b.Default("balancingMode", "CONNECTION")
-		if b.Str("balancingMode") != "CONNECTION" {
-			return wire.Invalid(at+"balancingMode", b.Str("balancingMode"), "The balancing mode of a passthrough load balancer must be CONNECTION.")
+		if b.Text("balancingMode") != "CONNECTION" {
+			return wire.Invalid(at+"balancingMode", b.Text("balancingMode"), "The balancing mode of a passthrough load balancer must be CONNECTION.")
 		}
 		for _, name := range []string{"maxConnections", "maxConnectionsPerEndpoint", "maxConnectionsPerInstance", "maxRate", "maxRatePerEndpoint", "maxRatePerInstance", "maxUtilization"} {
 			if b.Has(name) {
@@ -41,40 +41,40 @@ func (c *call) serviceBackends(_ *entry, doc wire.Object) error {
 		if b.Has("capacityScaler") && b.Num("capacityScaler") != 1 {
 			return wire.Invalid(at+"capacityScaler", b.Num("capacityScaler"), "The field cannot be set for a passthrough load balancer.")
 		}
-		if !b.Bool("failover") {
+		if !b.Truth("failover") {
 			delete(b, "failover")
 		}
 	}
 	if len(kinds) > 1 {
 		return wire.Usage("Instance groups and network endpoint groups cannot be backends of the same backend service.")
 	}
-	return c.onceBalanced(doc.Str("selfLink"), seen)
+	return c.onceBalanced(doc.Text("selfLink"), seen)
 }
 
 func (c *call) backendGroup(at string, b, doc wire.Object) (*entry, error) {
-	if b.Str("group") == "" {
+	if b.Text("group") == "" {
 		return nil, wire.Required(at + "group")
 	}
-	ref, err := wire.ParseAny(b.Str("group"), c.project(), at+"group")
+	ref, err := wire.ParseAny(b.Text("group"), c.project(), at+"group")
 	if err != nil {
 		return nil, err
 	}
 	if ref.Collection != "instanceGroups" && ref.Collection != "networkEndpointGroups" {
-		return nil, wire.Invalid(at+"group", b.Str("group"), "Unexpected resource collection '%s'.", ref.Collection)
+		return nil, wire.Invalid(at+"group", b.Text("group"), "Unexpected resource collection '%s'.", ref.Collection)
 	}
 	if region, ok := ref.ZoneOf(); !ok || region != c.Path["region"] {
-		return nil, wire.Invalid(at+"group", b.Str("group"), "The group must be in a zone of the region '%s'.", c.Path["region"])
+		return nil, wire.Invalid(at+"group", b.Text("group"), "The group must be in a zone of the region '%s'.", c.Path["region"])
 	}
 	group, err := c.find(ref)
 	if err != nil {
 		return nil, err
 	}
-	if kind := group.doc.Str("networkEndpointType"); kind != "" && kind != "GCE_VM_IP" {
-		return nil, wire.Invalid(at+"group", b.Str("group"), "A network endpoint group of a passthrough load balancer must be of type GCE_VM_IP, not %s.", kind)
+	if kind := group.doc.Text("networkEndpointType"); kind != "" && kind != "GCE_VM_IP" {
+		return nil, wire.Invalid(at+"group", b.Text("group"), "A network endpoint group of a passthrough load balancer must be of type GCE_VM_IP, not %s.", kind)
 	}
-	network := group.doc.Str("network")
-	if doc.Has("network") && network != "" && network != doc.Str("network") {
-		return nil, wire.Invalid(at+"group", b.Str("group"), "The group is in the network '%s', the backend service in '%s'.", network, doc.Str("network"))
+	network := group.doc.Text("network")
+	if doc.Has("network") && network != "" && network != doc.Text("network") {
+		return nil, wire.Invalid(at+"group", b.Text("group"), "The group is in the network '%s', the backend service in '%s'.", network, doc.Text("network"))
 	}
 	return group, nil
 }
@@ -90,7 +90,7 @@ func (c *call) onceBalanced(self string, groups map[string]bool) error {
 	c.st.each("backendServices", func(e *entry) bool {
 		if e.ref.URL() != self {
 			for _, b := range e.doc.Objects("backends") {
-				balanced[b.Str("group")] = true
+				balanced[b.Text("group")] = true
 			}
 		}
 		return true

@@ -148,13 +148,13 @@ func (c *call) insert(col *collection) error {
 	if err != nil {
 		return err
 	}
-	if doc.Str("name") == "" {
+	if doc.Text("name") == "" {
 		return wire.Required("resource.name")
 	}
-	if err := wire.CheckName("resource.name", doc.Str("name")); err != nil {
+	if err := wire.CheckName("resource.name", doc.Text("name")); err != nil {
 		return err
 	}
-	ref := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: col.name, Name: doc.Str("name")}
+	ref := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: col.name, Name: doc.Text("name")}
 	if old := c.st.get(ref); old != nil {
 		if old.gone {
 			return wire.NotReady(ref.Path())
@@ -197,7 +197,7 @@ func (c *call) update(col *collection, patch bool) error {
 	if err != nil {
 		return err
 	}
-	if name := body.Str("name"); name != "" && name != old.ref.Name {
+	if name := body.Text("name"); name != "" && name != old.ref.Name {
 		return wire.Invalid("resource.name", name, "The name must be '%s'.", old.ref.Name)
 	}
 	if err := checkPrint(col, old, body); err != nil {
@@ -228,11 +228,11 @@ func (c *call) update(col *collection, patch bool) error {
 
 // checkPrint compares the fingerprint that a change is based on.
 func checkPrint(col *collection, old *entry, body wire.Object) error {
-	given := body.Str("fingerprint")
+	given := body.Text("fingerprint")
 	if col.print == "" || (given == "" && col.print == "given") {
 		return nil
 	}
-	if given != old.doc.Str("fingerprint") {
+	if given != old.doc.Text("fingerprint") {
 		return wire.Condition("Invalid fingerprint.")
 	}
 	return nil
@@ -265,7 +265,7 @@ func fieldValues(names ...string) func(wire.Object) []string {
 	return func(o wire.Object) []string {
 		var out []string
 		for _, name := range names {
-			out = append(append(out, o.Str(name)), o.Strings(name)...)
+			out = append(append(out, o.Text(name)), o.Texts(name)...)
 		}
 		return out
 	}
@@ -290,8 +290,8 @@ func checkImmutable(old *entry, doc wire.Object, fields ...string) error {
 		return nil
 	}
 	for _, name := range fields {
-		if doc.Has(name) && doc.Str(name) != old.doc.Str(name) {
-			return wire.Invalid("resource."+name, doc.Str(name), "The field cannot be changed.")
+		if doc.Has(name) && doc.Text(name) != old.doc.Text(name) {
+			return wire.Invalid("resource."+name, doc.Text(name), "The field cannot be changed.")
 		}
 		if old.doc.Has(name) {
 			doc[name] = old.doc[name]

@@ -36,9 +36,9 @@ func firewallCollection() *collection {
 
 func (c *call) finishFirewall(old *entry, doc wire.Object) error {
 	if old != nil {
-		doc.Default("network", old.doc.Str("network"))
+		doc.Default("network", old.doc.Text("network"))
 	}
-	network, err := c.network(doc.Str("network"), "resource.network")
+	network, err := c.network(doc.Text("network"), "resource.network")
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *call) finishFirewall(old *entry, doc wire.Object) error {
 		}
 	}
 	for _, name := range []string{"sourceTags", "targetTags"} {
-		tags := doc.Strings(name)
+		tags := doc.Texts(name)
 		if len(tags) > maxFirewallTags {
 			return wire.Invalid("resource."+name, len(tags), "At most %d tags are allowed.", maxFirewallTags)
 		}
@@ -79,16 +79,16 @@ func (c *call) finishFirewall(old *entry, doc wire.Object) error {
 
 // finishEntry checks one protocol with its ports. Names come back in lower case.
 func finishEntry(at string, e wire.Object) error {
-	protocol := strings.ToLower(e.Str("IPProtocol"))
+	protocol := strings.ToLower(e.Text("IPProtocol"))
 	number, err := strconv.Atoi(protocol)
 	switch {
 	case protocol == "":
 		return wire.Required(at + ".IPProtocol")
 	case !slices.Contains([]string{"all", "tcp", "udp", "icmp", "esp", "ah", "ipip", "sctp"}, protocol) && (err != nil || number < 0 || number > 255):
-		return wire.Invalid(at+".IPProtocol", e.Str("IPProtocol"), "Must be a known protocol name or a number.")
+		return wire.Invalid(at+".IPProtocol", e.Text("IPProtocol"), "Must be a known protocol name or a number.")
 	}
 	e["IPProtocol"] = protocol
-	ports := e.Strings("ports")
+	ports := e.Texts("ports")
 	if len(ports) > 0 && !slices.Contains([]string{"tcp", "udp", "sctp", "6", "17", "132"}, protocol) {
 		return wire.Invalid(at+".ports", strings.Join(ports, ","), "Ports may only be specified on rules whose protocol is one of [TCP, UDP, SCTP].")
 	}
@@ -120,9 +120,9 @@ func portRange(text string) (low, high int, ok bool) {
 // finishPeers checks the source and the destination of the traffic. One rule is for one
 // family of addresses. Source: firewall rules page of the VPC documentation.
 func finishPeers(doc wire.Object) error {
-	if doc.Str("direction") == "EGRESS" {
+	if doc.Text("direction") == "EGRESS" {
 		for _, name := range []string{"sourceRanges", "sourceTags", "sourceServiceAccounts"} {
-			if len(doc.Strings(name)) > 0 {
+			if len(doc.Texts(name)) > 0 {
 				return wire.Usage("A rule with direction EGRESS cannot have %s.", name)
 			}
 		}
@@ -130,7 +130,7 @@ func finishPeers(doc wire.Object) error {
 	}
 	v4, v6 := 0, 0
 	for _, name := range []string{"sourceRanges", "destinationRanges"} {
-		list := doc.Strings(name)
+		list := doc.Texts(name)
 		if len(list) > maxFirewallRanges {
 			return wire.Invalid("resource."+name, len(list), "At most %d ranges are allowed.", maxFirewallRanges)
 		}
@@ -149,10 +149,10 @@ func finishPeers(doc wire.Object) error {
 	if v4 > 0 && v6 > 0 {
 		return wire.Usage("A firewall rule cannot have both IPv4 and IPv6 ranges.")
 	}
-	if doc.Str("direction") == "INGRESS" && len(doc.Strings("sourceRanges"))+len(doc.Strings("sourceTags"))+len(doc.Strings("sourceServiceAccounts")) == 0 {
+	if doc.Text("direction") == "INGRESS" && len(doc.Texts("sourceRanges"))+len(doc.Texts("sourceTags"))+len(doc.Texts("sourceServiceAccounts")) == 0 {
 		doc["sourceRanges"] = []any{"0.0.0.0/0"}
 	}
-	if len(doc.Strings("sourceTags"))+len(doc.Strings("targetTags")) > 0 && len(doc.Strings("sourceServiceAccounts"))+len(doc.Strings("targetServiceAccounts")) > 0 {
+	if len(doc.Texts("sourceTags"))+len(doc.Texts("targetTags")) > 0 && len(doc.Texts("sourceServiceAccounts"))+len(doc.Texts("targetServiceAccounts")) > 0 {
 		return wire.Usage("Tags and service accounts cannot be used in the same firewall rule.")
 	}
 	return nil

@@ -64,7 +64,7 @@ func (c *call) listFilters() []wire.Object {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(x.Num("priority"), y.Num("priority")), cmp.Compare(denies(x), denies(y)), cmp.Compare(x.Str("name"), y.Str("name")))
+		return cmp.Or(cmp.Compare(x.Num("priority"), y.Num("priority")), cmp.Compare(denies(x), denies(y)), cmp.Compare(x.Text("name"), y.Text("name")))
 	})
 	return out
 }
@@ -80,7 +80,7 @@ type target struct {
 func makePackets(filters []wire.Object) []Passage {
 	clients, targets := map[netip.Addr]bool{}, map[target]bool{}
 	for _, f := range filters {
-		for _, text := range f.Strings("sourceRanges") {
+		for _, text := range f.Texts("sourceRanges") {
 			if r, err := netip.ParsePrefix(text); err == nil {
 				clients[r.Masked().Addr()] = true
 				if next := sim.LastAddress(r).Next(); next.IsValid() {
@@ -88,14 +88,14 @@ func makePackets(filters []wire.Object) []Passage {
 				}
 			}
 		}
-		for _, to := range f.Strings("destinationRanges") {
+		for _, to := range f.Texts("destinationRanges") {
 			text, _, _ := strings.Cut(to, "/")
 			address, err := netip.ParseAddr(text)
 			for _, allowed := range f.Objects("allowed") {
-				for _, span := range allowed.Strings("ports") {
+				for _, span := range allowed.Texts("ports") {
 					low, high, ok := portRange(span)
 					for port := low; ok && err == nil && port <= high; port++ {
-						targets[target{address, strings.ToUpper(allowed.Str("IPProtocol")), port}] = true
+						targets[target{address, strings.ToUpper(allowed.Text("IPProtocol")), port}] = true
 					}
 				}
 			}
@@ -120,9 +120,9 @@ func makePackets(filters []wire.Object) []Passage {
 func (c *call) findRule(p Passage) *entry {
 	var found, whole *entry
 	c.st.each("forwardingRules", func(e *entry) bool {
-		text, _, _ := strings.Cut(e.doc.Str("IPAddress"), "/")
+		text, _, _ := strings.Cut(e.doc.Text("IPAddress"), "/")
 		address, err := netip.ParseAddr(text)
-		switch protocol := e.doc.Str("IPProtocol"); {
+		switch protocol := e.doc.Text("IPProtocol"); {
 		case err != nil || address != p.Address:
 		case protocol == "L3_DEFAULT":
 			whole = e
@@ -145,18 +145,18 @@ func (c *call) machinesBehind(rule *entry) []*entry {
 			out = append(out, machine)
 		}
 	}
-	if pool := c.follow(rule.doc.Str("target"), "targetPools"); pool != nil {
-		for _, url := range pool.doc.Strings("instances") {
+	if pool := c.follow(rule.doc.Text("target"), "targetPools"); pool != nil {
+		for _, url := range pool.doc.Texts("instances") {
 			add(c.follow(url, "instances"))
 		}
 	}
-	service := c.follow(rule.doc.Str("backendService"), "backendServices")
+	service := c.follow(rule.doc.Text("backendService"), "backendServices")
 	if service == nil {
 		return out
 	}
 	for _, backend := range service.doc.Objects("backends") {
 		for _, collection := range []string{"instanceGroups", "networkEndpointGroups"} {
-			group := c.follow(backend.Str("group"), collection)
+			group := c.follow(backend.Text("group"), collection)
 			if group == nil {
 				continue
 			}
@@ -173,10 +173,10 @@ func (c *call) machinesBehind(rule *entry) []*entry {
 // admitsPacket reports whether the first firewall that the packet to the machine matches lets it in.
 func admitsPacket(filters []wire.Object, p Passage, machine *entry) bool {
 	for _, f := range filters {
-		if f.Str("direction") == "EGRESS" || f.Bool("disabled") || !appliesTo(f, machine) || !containsAddress(f.Strings("sourceRanges"), p.Source) {
+		if f.Text("direction") == "EGRESS" || f.Truth("disabled") || !appliesTo(f, machine) || !containsAddress(f.Texts("sourceRanges"), p.Source) {
 			continue
 		}
-		if to := f.Strings("destinationRanges"); len(to) > 0 && !containsAddress(to, p.Address) {
+		if to := f.Texts("destinationRanges"); len(to) > 0 && !containsAddress(to, p.Address) {
 			continue
 		}
 		if matchesPacket(f.Objects("denied"), p) {
@@ -191,10 +191,10 @@ func admitsPacket(filters []wire.Object, p Passage, machine *entry) bool {
 
 // appliesTo reports whether the firewall is for the machine: for all of the network, or for its tags.
 func appliesTo(f wire.Object, machine *entry) bool {
-	tags := f.Strings("targetTags")
+	tags := f.Texts("targetTags")
 	for _, nic := range machine.doc.Objects("networkInterfaces") {
-		if nic.Str("network") == f.Str("network") {
-			return len(tags) == 0 || slices.ContainsFunc(machine.doc.Obj("tags").Strings("items"), func(tag string) bool { return slices.Contains(tags, tag) })
+		if nic.Text("network") == f.Text("network") {
+			return len(tags) == 0 || slices.ContainsFunc(machine.doc.Object("tags").Texts("items"), func(tag string) bool { return slices.Contains(tags, tag) })
 		}
 	}
 	return false
@@ -213,11 +213,11 @@ func containsAddress(list []string, a netip.Addr) bool {
 
 func matchesPacket(entries []wire.Object, p Passage) bool {
 	return slices.ContainsFunc(entries, func(e wire.Object) bool {
-		protocol := e.Str("IPProtocol")
+		protocol := e.Text("IPProtocol")
 		if protocol != "all" && !strings.EqualFold(protocol, p.Protocol) {
 			return false
 		}
-		spans := e.Strings("ports")
+		spans := e.Texts("ports")
 		return len(spans) == 0 || slices.ContainsFunc(spans, func(span string) bool {
 			low, high, ok := portRange(span)
 			return ok && low <= p.Port && p.Port <= high

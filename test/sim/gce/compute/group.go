@@ -27,7 +27,7 @@ func instanceGroups() *collection {
 			if !doc.Has("network") {
 				return nil
 			}
-			network, err := c.network(doc.Str("network"), "resource.network")
+			network, err := c.network(doc.Text("network"), "resource.network")
 			if err == nil {
 				doc["network"] = network.ref.URL()
 			}
@@ -46,7 +46,7 @@ func instanceGroups() *collection {
 func groupLinks(service wire.Object) []string {
 	var out []string
 	for _, b := range service.Objects("backends") {
-		out = append(out, b.Str("group"))
+		out = append(out, b.Text("group"))
 	}
 	return out
 }
@@ -90,11 +90,11 @@ func (c *call) addToGroup(group *entry) error {
 // joinNetwork gives the group the network of its first instance and refuses others.
 func joinNetwork(group wire.Object, vm *entry, at, text string) error {
 	n := firstInterface(vm.doc)
-	group.Default("network", n.Str("network"))
-	if group.Str("network") != n.Str("network") {
-		return wire.Invalid(at, text, "The instance is not in the network '%s' of the group.", group.Str("network"))
+	group.Default("network", n.Text("network"))
+	if group.Text("network") != n.Text("network") {
+		return wire.Invalid(at, text, "The instance is not in the network '%s' of the group.", group.Text("network"))
 	}
-	group.Default("subnetwork", n.Str("subnetwork"))
+	group.Default("subnetwork", n.Text("subnetwork"))
 	return nil
 }
 
@@ -152,12 +152,12 @@ func (c *call) listGroup(e *entry) (wire.Object, error) {
 	for _, m := range e.members {
 		status := "TERMINATED"
 		if vm := c.st.get(m.instance); vm != nil {
-			status = vm.doc.Str("status")
+			status = vm.doc.Text("status")
 		}
-		if body.Str("instanceState") == "RUNNING" && status != "RUNNING" {
+		if body.Text("instanceState") == "RUNNING" && status != "RUNNING" {
 			continue
 		}
 		docs = append(docs, wire.Object{"instance": m.instance.URL(), "status": status, "namedPorts": e.doc["namedPorts"]}.Clone().Prune())
 	}
-	return c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Str("instance") })
+	return c.listOf(e.ref.Path()+"/listInstances", "compute#instanceGroupsListInstances", docs, func(o wire.Object) string { return o.Text("instance") })
 }

@@ -54,25 +54,25 @@ func probeSchema(kind string) wire.Schema {
 }
 
 func finishHealthCheck(doc wire.Object) error {
-	if doc.Str("type") == "" {
+	if doc.Text("type") == "" {
 		return wire.Required("resource.type")
 	}
 	for name, kind := range probeFields() {
-		if kind != doc.Str("type") {
+		if kind != doc.Text("type") {
 			if doc.Has(name) {
-				return wire.Invalid("resource."+name, "", "The field does not belong to a health check of type %s.", doc.Str("type"))
+				return wire.Invalid("resource."+name, "", "The field does not belong to a health check of type %s.", doc.Text("type"))
 			}
 			continue
 		}
 		doc.Default(name, wire.Object{})
-		probe := doc.Obj(name)
+		probe := doc.Object(name)
 		if kind == "HTTP" || kind == "HTTPS" || kind == "HTTP2" {
 			probe.Default("requestPath", "/")
 		}
 		if kind != "GRPC" {
 			probe.Default("proxyHeader", "NONE")
 		}
-		if !probe.Has("port") && !probe.Has("portName") && probe.Str("portSpecification") != "USE_SERVING_PORT" {
+		if !probe.Has("port") && !probe.Has("portName") && probe.Text("portSpecification") != "USE_SERVING_PORT" {
 			probe["port"] = defaultPort(kind)
 		}
 		if probe.Has("port") {
@@ -80,7 +80,7 @@ func finishHealthCheck(doc wire.Object) error {
 				return err
 			}
 		}
-		if path := probe.Str("requestPath"); path != "" && !strings.HasPrefix(path, "/") {
+		if path := probe.Text("requestPath"); path != "" && !strings.HasPrefix(path, "/") {
 			return wire.Invalid("resource."+name+".requestPath", path, "Must begin with '/'.")
 		}
 	}
@@ -124,7 +124,7 @@ func httpHealthChecks() *collection {
 			if err := checkRange("resource.port", doc.Num("port"), 1, 65535); err != nil {
 				return err
 			}
-			if path := doc.Str("requestPath"); !strings.HasPrefix(path, "/") {
+			if path := doc.Text("requestPath"); !strings.HasPrefix(path, "/") {
 				return wire.Invalid("resource.requestPath", path, "Must begin with '/'.")
 			}
 			return finishIntervals(doc)

@@ -69,7 +69,7 @@ func (c *call) instance(text, field string) (*entry, error) {
 
 // instanceHealth returns the state of an instance as a health check reports it.
 func instanceHealth(st *state, ref wire.Ref) string {
-	if e := st.get(ref); e != nil && e.doc.Str("status") == "RUNNING" {
+	if e := st.get(ref); e != nil && e.doc.Text("status") == "RUNNING" {
 		return "HEALTHY"
 	}
 	return "UNHEALTHY"

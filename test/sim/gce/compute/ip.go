@@ -52,25 +52,25 @@ func (c *call) addressesInUse(visit func(ip string, network func() string, h hol
 	outside := func() string { return "" }
 	c.st.each("addresses", func(e *entry) bool {
 		network := outside
-		if e.doc.Str("addressType") == "INTERNAL" {
-			network = func() string { return c.networkOf(e.doc.Str("subnetwork")) }
+		if e.doc.Text("addressType") == "INTERNAL" {
+			network = func() string { return c.networkOf(e.doc.Text("subnetwork")) }
 		}
-		visit(e.doc.Str("address"), network, holder{e, "addresses"})
+		visit(e.doc.Text("address"), network, holder{e, "addresses"})
 		return true
 	})
 	c.st.each("forwardingRules", func(e *entry) bool {
 		network := outside
-		if e.doc.Str("loadBalancingScheme") == "INTERNAL" {
-			network = func() string { return e.doc.Str("network") }
+		if e.doc.Text("loadBalancingScheme") == "INTERNAL" {
+			network = func() string { return e.doc.Text("network") }
 		}
-		visit(e.doc.Str("IPAddress"), network, holder{e, "forwardingRules"})
+		visit(e.doc.Text("IPAddress"), network, holder{e, "forwardingRules"})
 		return true
 	})
 	c.st.each("instances", func(e *entry) bool {
 		for _, n := range e.doc.Objects("networkInterfaces") {
-			visit(n.Str("networkIP"), func() string { return n.Str("network") }, holder{e, "instances"})
+			visit(n.Text("networkIP"), func() string { return n.Text("network") }, holder{e, "instances"})
 			for _, a := range n.Objects("accessConfigs") {
-				visit(a.Str("natIP"), outside, holder{e, "instances"})
+				visit(a.Text("natIP"), outside, holder{e, "instances"})
 			}
 		}
 		return true
@@ -110,13 +110,13 @@ func parseAddress(text string) (netip.Addr, bool) {
 
 func (c *call) networkOf(subnetURL string) string {
 	if e := c.follow(subnetURL, "subnetworks"); e != nil {
-		return e.doc.Str("network")
+		return e.doc.Text("network")
 	}
 	return ""
 }
 
 func subnetContains(subnet *entry, addr netip.Addr) bool {
-	prefix, err := netip.ParsePrefix(subnet.doc.Str("ipCidrRange"))
+	prefix, err := netip.ParsePrefix(subnet.doc.Text("ipCidrRange"))
 	return err == nil && prefix.Contains(addr)
 }
 
@@ -150,7 +150,7 @@ func (c *call) takeExternal(tier string) (string, error) {
 // takeInternal gives the next free address of a subnetwork, starting in the
 // half of its range that begins at so many sixteenths.
 func (c *call) takeInternal(subnet *entry, from int) (string, error) {
-	prefix, err := netip.ParsePrefix(subnet.doc.Str("ipCidrRange"))
+	prefix, err := netip.ParsePrefix(subnet.doc.Text("ipCidrRange"))
 	if err != nil {
 		return "", wire.Invalid("resource.subnetwork", subnet.ref.URL(), "The subnetwork has no IPv4 range.")
 	}
@@ -166,7 +166,7 @@ func (c *call) takeInternal(subnet *entry, from int) (string, error) {
 		}
 		v := start + offset
 		ip := netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}).String()
-		if c.internalUser(subnet.doc.Str("network"), ip) == "" {
+		if c.internalUser(subnet.doc.Text("network"), ip) == "" {
 			return ip, nil
 		}
 	}
@@ -183,8 +183,8 @@ func (c *call) takeIPv6(subnet *entry, scheme string) (string, error) {
 	if scheme == "INTERNAL" {
 		name = "internalIpv6Prefix"
 	}
-	prefix, err := netip.ParsePrefix(subnet.doc.Str(name))
-	if err != nil || subnet.doc.Str("ipv6AccessType") != scheme {
+	prefix, err := netip.ParsePrefix(subnet.doc.Text(name))
+	if err != nil || subnet.doc.Text("ipv6AccessType") != scheme {
 		return "", wire.Invalid("resource.subnetwork", subnet.ref.URL(), "The subnetwork must have an IPv6 range of type %s.", scheme)
 	}
 	return c.nextRange(subnet, prefix, 0x80), nil
@@ -202,9 +202,9 @@ func (c *call) nextRange(of *entry, prefix netip.Prefix, first byte) string {
 // takeDelegated gives a new range of a public delegated prefix. What has one is in no subnetwork.
 func (c *call) takeDelegated(doc wire.Object, from *entry) (string, error) {
 	if doc.Has("subnetwork") {
-		return "", wire.Invalid("resource.subnetwork", doc.Str("subnetwork"), "The subnetwork cannot be set together with an IP collection.")
+		return "", wire.Invalid("resource.subnetwork", doc.Text("subnetwork"), "The subnetwork cannot be set together with an IP collection.")
 	}
-	prefix, err := netip.ParsePrefix(from.doc.Str("ipCidrRange"))
+	prefix, err := netip.ParsePrefix(from.doc.Text("ipCidrRange"))
 	if err != nil {
 		return "", wire.Invalid("resource.ipCollection", from.ref.URL(), "The public delegated prefix has no IPv6 range.")
 	}

@@ -15,15 +15,15 @@ func (c *call) poolHealth(pool *entry) (wire.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := wire.ParseRef(body.Str("instance"), c.project(), "instances", "resource.instance")
+	ref, err := wire.ParseRef(body.Text("instance"), c.project(), "instances", "resource.instance")
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(pool.doc.Strings("instances"), ref.URL()) {
-		return nil, wire.Invalid("resource.instance", body.Str("instance"), "The instance is not in the target pool '%s'.", pool.ref.Name)
+	if !slices.Contains(pool.doc.Texts("instances"), ref.URL()) {
+		return nil, wire.Invalid("resource.instance", body.Text("instance"), "The instance is not in the target pool '%s'.", pool.ref.Name)
 	}
 	state := instanceHealth(c.st, ref)
-	if len(pool.doc.Strings("healthChecks")) == 0 {
+	if len(pool.doc.Texts("healthChecks")) == 0 {
 		state = "HEALTHY"
 	}
 	return wire.Object{"kind": "compute#targetPoolInstanceHealth", "healthStatus": c.judged(pool.ref.URL(), ref, state)}, nil
@@ -37,12 +37,12 @@ func (c *call) groupHealth(service *entry) (wire.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := wire.ParseAny(body.Str("group"), c.project(), "resource.group")
+	ref, err := wire.ParseAny(body.Text("group"), c.project(), "resource.group")
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(service.doc.Objects("backends"), func(b wire.Object) bool { return b.Str("group") == ref.URL() }) {
-		return nil, wire.Invalid("resource.group", body.Str("group"), "The group is no backend of the backend service '%s'.", service.ref.Name)
+	if !slices.ContainsFunc(service.doc.Objects("backends"), func(b wire.Object) bool { return b.Text("group") == ref.URL() }) {
+		return nil, wire.Invalid("resource.group", body.Text("group"), "The group is no backend of the backend service '%s'.", service.ref.Name)
 	}
 	group, err := c.look(ref)
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *call) judged(behind string, instance wire.Ref, state string) []any {
 	var out []any
 	for _, rule := range c.rulesOf(behind) {
 		out = append(out, wire.Object{
-			"instance": instance.URL(), "ipAddress": rule.doc.Str("IPAddress"), "port": float64(80), "healthState": state,
-			"forwardingRule": rule.ref.URL(), "forwardingRuleIp": rule.doc.Str("IPAddress"),
+			"instance": instance.URL(), "ipAddress": rule.doc.Text("IPAddress"), "port": float64(80), "healthState": state,
+			"forwardingRule": rule.ref.URL(), "forwardingRuleIp": rule.doc.Text("IPAddress"),
 		})
 	}
 	return out

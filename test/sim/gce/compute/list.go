@@ -7,7 +7,7 @@ import (
 	"github.com/berth-lb/berth/test/sim/gce/wire"
 )
 
-func byName(o wire.Object) string { return o.Str("name") }
+func byName(o wire.Object) string { return o.Text("name") }
 
 func (c *call) list(col *collection) (wire.Object, error) {
 	var docs []wire.Object
@@ -70,7 +70,7 @@ func (c *call) byScope(col *collection, docs []wire.Object, scopes []string) (wi
 	if len(c.Unreachable) > 0 && !options.Partial {
 		return nil, &wire.Error{Status: 503, Reason: "backendError", Code: "INTERNAL_ERROR", Message: "Backend Error: unreachable: " + strings.Join(c.Unreachable, ", ")}
 	}
-	page, next := options.Page(docs, func(o wire.Object) string { return scopeOf(o) + " " + o.Str("name") })
+	page, next := options.Page(docs, func(o wire.Object) string { return scopeOf(o) + " " + o.Text("name") })
 	found := map[string][]any{}
 	for _, d := range page {
 		found[scopeOf(d)] = append(found[scopeOf(d)], d)
@@ -111,7 +111,7 @@ func scopeWarning(code, message, scope string) wire.Object {
 // scopeOf reads the scope out of a document's links.
 func scopeOf(o wire.Object) string {
 	for _, key := range []string{"zone", "region"} {
-		if url := o.Str(key); url != "" {
+		if url := o.Text(key); url != "" {
 			return key + "s/" + url[strings.LastIndex(url, "/")+1:]
 		}
 	}

@@ -33,7 +33,7 @@ func networkEndpointGroups() *collection {
 func (c *call) finishNEG(_ *entry, doc wire.Object) error {
 	doc.Default("networkEndpointType", "GCE_VM_IP_PORT")
 	doc["size"] = float64(0)
-	kind := doc.Str("networkEndpointType")
+	kind := doc.Text("networkEndpointType")
 	if kind == "NON_GCP_PRIVATE_IP_PORT" {
 		return wire.Invalid("resource.networkEndpointType", kind, "The simulator has GCE_VM_IP and GCE_VM_IP_PORT.")
 	}
@@ -44,7 +44,7 @@ func (c *call) finishNEG(_ *entry, doc wire.Object) error {
 	if err != nil {
 		return err
 	}
-	doc["network"], doc["subnetwork"] = subnet.doc.Str("network"), subnet.ref.URL()
+	doc["network"], doc["subnetwork"] = subnet.doc.Text("network"), subnet.ref.URL()
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (c *call) endpoints() ([]wire.Object, error) {
 // endpoint checks one endpoint and gives it the form that lists show: the bare
 // name of the instance and its address.
 func (c *call) endpoint(group *entry, at string, o wire.Object) (member, error) {
-	name := o.Str("instance")
+	name := o.Text("instance")
 	ref := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: "instances", Name: name}
 	if strings.Contains(name, "/") {
 		var err error
@@ -95,13 +95,13 @@ func (c *call) endpoint(group *entry, at string, o wire.Object) (member, error) 
 	case !found:
 		return member{}, wire.Invalid(at+".instance", name, "The instance has no interface in the subnetwork of the network endpoint group.")
 	}
-	out := wire.Object{"instance": ref.Name, "ipAddress": o.Str("ipAddress")}
-	if group.doc.Str("networkEndpointType") == "GCE_VM_IP" {
+	out := wire.Object{"instance": ref.Name, "ipAddress": o.Text("ipAddress")}
+	if group.doc.Text("networkEndpointType") == "GCE_VM_IP" {
 		if o.Has("port") && o.Num("port") != 0 {
 			return member{}, wire.Invalid(at+".port", o.Num("port"), "An endpoint of a group of type GCE_VM_IP has no port.")
 		}
-		if ip := o.Str("ipAddress"); ip != "" && ip != n.Str("networkIP") {
-			return member{}, wire.Invalid(at+".ipAddress", ip, "Must be the primary address of the instance in the subnetwork, %s.", n.Str("networkIP"))
+		if ip := o.Text("ipAddress"); ip != "" && ip != n.Text("networkIP") {
+			return member{}, wire.Invalid(at+".ipAddress", ip, "Must be the primary address of the instance in the subnetwork, %s.", n.Text("networkIP"))
 		}
 	} else {
 		out["port"] = o.Num("port")
@@ -112,10 +112,10 @@ func (c *call) endpoint(group *entry, at string, o wire.Object) (member, error) 
 			return member{}, err
 		}
 	}
-	if out.Str("ipAddress") == "" {
-		out["ipAddress"] = n.Str("networkIP")
+	if out.Text("ipAddress") == "" {
+		out["ipAddress"] = n.Text("networkIP")
 	}
-	if ip := o.Str("ipv6Address"); ip != "" {
+	if ip := o.Text("ipv6Address"); ip != "" {
 		out["ipv6Address"] = ip
 	}
 	if o.Has("annotations") {
@@ -128,7 +128,7 @@ func (c *call) endpoint(group *entry, at string, o wire.Object) (member, error) 
 // GCE_VM_IP belong to a subnetwork, others to a network.
 func nicIn(vm, group wire.Object) (wire.Object, bool) {
 	for _, n := range vm.Objects("networkInterfaces") {
-		if n.Str("network") == group.Str("network") && (group.Str("networkEndpointType") != "GCE_VM_IP" || n.Str("subnetwork") == group.Str("subnetwork")) {
+		if n.Text("network") == group.Text("network") && (group.Text("networkEndpointType") != "GCE_VM_IP" || n.Text("subnetwork") == group.Text("subnetwork")) {
 			return n, true
 		}
 	}
@@ -136,7 +136,7 @@ func nicIn(vm, group wire.Object) (wire.Object, bool) {
 }
 
 func sameEndpoint(a, b member) bool {
-	return a.instance == b.instance && a.endpoint.Str("ipAddress") == b.endpoint.Str("ipAddress") && a.endpoint.Num("port") == b.endpoint.Num("port")
+	return a.instance == b.instance && a.endpoint.Text("ipAddress") == b.endpoint.Text("ipAddress") && a.endpoint.Num("port") == b.endpoint.Num("port")
 }
 
 func (c *call) attach(group *entry) error {
@@ -168,12 +168,12 @@ func (c *call) detach(group *entry) error {
 	}
 	drain := false
 	for _, s := range c.users("backendServices", groupLinks, group.ref.URL()) {
-		drain = drain || s.doc.Obj("connectionDraining").Num("drainingTimeoutSec") > 0
+		drain = drain || s.doc.Object("connectionDraining").Num("drainingTimeoutSec") > 0
 	}
 	for i, o := range list {
-		name := o.Str("instance")[strings.LastIndex(o.Str("instance"), "/")+1:]
+		name := o.Text("instance")[strings.LastIndex(o.Text("instance"), "/")+1:]
 		at := slices.IndexFunc(group.members, func(m member) bool {
-			return m.leaves.IsZero() && m.instance.Name == name && (!o.Has("ipAddress") || m.endpoint.Str("ipAddress") == o.Str("ipAddress")) &&
+			return m.leaves.IsZero() && m.instance.Name == name && (!o.Has("ipAddress") || m.endpoint.Text("ipAddress") == o.Text("ipAddress")) &&
 				m.endpoint.Num("port") == o.Num("port")
 		})
 		if at < 0 {
@@ -204,14 +204,14 @@ func (c *call) listEndpoints(e *entry) (wire.Object, error) {
 			continue
 		}
 		doc := wire.Object{"networkEndpoint": m.endpoint.Clone()}
-		if body.Str("healthStatus") == "SHOW" {
+		if body.Text("healthStatus") == "SHOW" {
 			doc["healths"] = c.endpointHealth(m, services)
 		}
 		docs = append(docs, doc.Prune())
 	}
 	out, err := c.listOf(e.ref.Path()+"/listNetworkEndpoints", "compute#networkEndpointGroupsListNetworkEndpoints", docs, func(o wire.Object) string {
-		p := o.Obj("networkEndpoint")
-		return fmt.Sprintf("%s %s %v", p.Str("instance"), p.Str("ipAddress"), p.Num("port"))
+		p := o.Object("networkEndpoint")
+		return fmt.Sprintf("%s %s %v", p.Text("instance"), p.Text("ipAddress"), p.Num("port"))
 	})
 	// This list has no link to itself, unlike all others.
 	delete(out, "selfLink")

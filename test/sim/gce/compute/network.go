@@ -42,12 +42,12 @@ func (c *call) prefixOf(doc wire.Object) (*entry, error) {
 	if !doc.Has("ipCollection") {
 		return nil, nil
 	}
-	found, err := c.resolve(doc.Str("ipCollection"), "publicDelegatedPrefixes", field)
+	found, err := c.resolve(doc.Text("ipCollection"), "publicDelegatedPrefixes", field)
 	if err != nil {
 		return nil, err
 	}
-	if mode := found.doc.Str("mode"); mode != "EXTERNAL_IPV6_FORWARDING_RULE_CREATION" {
-		return nil, wire.Invalid(field, doc.Str("ipCollection"), "The mode of the public delegated prefix is %s, which does not allow the use.", mode)
+	if mode := found.doc.Text("mode"); mode != "EXTERNAL_IPV6_FORWARDING_RULE_CREATION" {
+		return nil, wire.Invalid(field, doc.Text("ipCollection"), "The mode of the public delegated prefix is %s, which does not allow the use.", mode)
 	}
 	doc["ipCollection"] = found.ref.URL()
 	return found, nil
@@ -55,7 +55,7 @@ func (c *call) prefixOf(doc wire.Object) (*entry, error) {
 
 // takePremium gives an address or a rule the tier that all of its sort are of.
 func takePremium(doc wire.Object, sort string) error {
-	if tier := doc.Str("networkTier"); tier == "STANDARD" {
+	if tier := doc.Text("networkTier"); tier == "STANDARD" {
 		return wire.Invalid("resource.networkTier", tier, "%s are of the PREMIUM tier.", sort)
 	}
 	doc["networkTier"] = "PREMIUM"
@@ -74,11 +74,11 @@ func (c *call) network(text, field string) (*entry, error) {
 func (c *call) subnetOf(doc wire.Object) (subnet *entry, err error) {
 	var network *entry
 	if doc.Has("network") || !doc.Has("subnetwork") {
-		if network, err = c.network(doc.Str("network"), "resource.network"); err != nil {
+		if network, err = c.network(doc.Text("network"), "resource.network"); err != nil {
 			return nil, err
 		}
 	}
-	return c.subnet(doc.Str("subnetwork"), network, "resource.subnetwork")
+	return c.subnet(doc.Text("subnetwork"), network, "resource.subnetwork")
 }
 
 // subnet finds a subnetwork of the request's region by reference. Without one it
@@ -87,7 +87,7 @@ func (c *call) subnetOf(doc wire.Object) (subnet *entry, err error) {
 func (c *call) subnet(text string, network *entry, field string) (*entry, error) {
 	region := "regions/" + regionOf(c.scope())
 	if text == "" {
-		if network == nil || !network.doc.Bool("autoCreateSubnetworks") {
+		if network == nil || !network.doc.Truth("autoCreateSubnetworks") {
 			return nil, wire.Invalid(field, text, "Subnetwork should be specified for custom subnetmode network")
 		}
 		ref := wire.Ref{Project: network.ref.Project, Scope: region, Collection: "subnetworks", Name: network.ref.Name}
@@ -104,7 +104,7 @@ func (c *call) subnet(text string, network *entry, field string) (*entry, error)
 	if err != nil {
 		return nil, err
 	}
-	if network != nil && e.doc.Str("network") != network.ref.URL() {
+	if network != nil && e.doc.Text("network") != network.ref.URL() {
 		return nil, wire.Invalid(field, text, "The subnetwork is not in the network '%s'.", network.ref.URL())
 	}
 	return e, nil

@@ -118,7 +118,7 @@ func (c *call) newOperation(failure *wire.Error) *operation {
 		"insertTime": formatTime(c.Now), "startTime": formatTime(c.Now),
 	}
 	if e := c.st.get(target); e != nil {
-		doc["targetId"] = e.doc.Str("id")
+		doc["targetId"] = e.doc.Text("id")
 	}
 	if key, _, _ := strings.Cut(ref.Scope, "s/"); key != "global" {
 		doc[key] = wire.SelfBase + "projects/" + ref.Project + "/" + ref.Scope
@@ -133,7 +133,7 @@ func (c *call) takes() time.Duration {
 		d := c.api.opt.OperationDelay
 		if spread := c.api.opt.OperationSpread; spread > 0 {
 			h := fnv.New32a()
-			fmt.Fprint(h, c.ID, c.api.seq, c.Body.Str("name"))
+			fmt.Fprint(h, c.ID, c.api.seq, c.Body.Text("name"))
 			d += spread * time.Duration(h.Sum32()%1000) / 1000
 		}
 		c.duration = &d
@@ -145,7 +145,7 @@ func (c *call) takes() time.Duration {
 func (c *call) targetRef() wire.Ref {
 	_, path, _ := strings.Cut(strings.Join(c.Segments, "/"), c.scope()+"/")
 	parts := strings.Split(path, "/")
-	ref := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: parts[0], Name: c.Body.Str("name")}
+	ref := wire.Ref{Project: c.project(), Scope: c.scope(), Collection: parts[0], Name: c.Body.Text("name")}
 	if len(parts) > 1 {
 		ref.Name = parts[1]
 	}

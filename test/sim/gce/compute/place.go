@@ -27,7 +27,7 @@ func (a *API) servePlace(kind string, docs func(*call) []wire.Object) {
 	})
 	a.serve(kind+"s.get", http.MethodGet, path+"/{"+kind+"}", func(c *call) (wire.Object, error) {
 		for _, doc := range docs(c) {
-			if doc.Str("name") == c.Path[kind] {
+			if doc.Text("name") == c.Path[kind] {
 				return doc, nil
 			}
 		}

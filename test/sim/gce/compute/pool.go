@@ -36,7 +36,7 @@ func targetPools() *collection {
 
 func (c *call) finishPool(_ *entry, doc wire.Object) error {
 	doc.Default("sessionAffinity", "NONE")
-	list := doc.Strings("instances")
+	list := doc.Texts("instances")
 	if len(list) > maxPoolInsert {
 		return wire.Invalid("resource.instances", len(list), "At most %d instances can be given when a target pool is created.", maxPoolInsert)
 	}
@@ -45,7 +45,7 @@ func (c *call) finishPool(_ *entry, doc wire.Object) error {
 		return err
 	}
 	doc["instances"] = wire.Texts(urls...)
-	checks, err := c.poolChecks(doc.Strings("healthChecks"))
+	checks, err := c.poolChecks(doc.Texts("healthChecks"))
 	doc["healthChecks"] = wire.Texts(checks...)
 	return err
 }
@@ -92,7 +92,7 @@ func (c *call) references(list, field string) ([]string, error) {
 	}
 	var out []string
 	for _, o := range body.Objects(list) {
-		out = append(out, o.Str(field))
+		out = append(out, o.Text(field))
 	}
 	if len(out) > maxPoolCall {
 		return nil, wire.Invalid("resource."+list, len(out), "At most %d can be given at a time.", maxPoolCall)
@@ -113,7 +113,7 @@ func (c *call) addToPool(pool *entry) error {
 	if err != nil {
 		return err
 	}
-	links := pool.doc.Strings("instances")
+	links := pool.doc.Texts("instances")
 	for _, url := range more {
 		if !slices.Contains(links, url) {
 			links = append(links, url)
@@ -128,7 +128,7 @@ func (c *call) addPoolCheck(pool *entry) error {
 	if err != nil {
 		return err
 	}
-	links, err := c.poolChecks(append(pool.doc.Strings("healthChecks"), list...))
+	links, err := c.poolChecks(append(pool.doc.Texts("healthChecks"), list...))
 	pool.doc["healthChecks"] = wire.Texts(links...)
 	return err
 }
@@ -140,7 +140,7 @@ func removeLinks(list, field, collection string) func(*call, *entry) error {
 		if err != nil {
 			return err
 		}
-		links := pool.doc.Strings(list)
+		links := pool.doc.Texts(list)
 		for i, text := range given {
 			ref, err := wire.ParseRef(text, c.project(), collection, fmt.Sprintf("resource.%s[%d].%s", list, i, field))
 			if err != nil {

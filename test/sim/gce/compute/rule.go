@@ -29,7 +29,7 @@ func forwardingRules() *collection {
 		patch:   (*call).patchRule,
 		changes: map[string]func(*call, *entry) error{"setTarget": (*call).setTarget},
 		quota: func(doc wire.Object) string {
-			if doc.Str("loadBalancingScheme") == "INTERNAL" {
+			if doc.Text("loadBalancingScheme") == "INTERNAL" {
 				return "INTERNAL_FORWARDING_RULES"
 			}
 			return "FORWARDING_RULES"
@@ -45,10 +45,10 @@ func (c *call) finishRule(old *entry, doc wire.Object) error {
 	doc.Default("loadBalancingScheme", "EXTERNAL")
 	doc.Default("IPProtocol", "TCP")
 	doc.Default("labelFingerprint", noLabels)
-	if labels := doc.Obj("labels"); len(labels) > 0 {
+	if labels := doc.Object("labels"); len(labels) > 0 {
 		doc["labelFingerprint"] = labels.Fingerprint()
 	}
-	scheme := doc.Str("loadBalancingScheme")
+	scheme := doc.Text("loadBalancingScheme")
 	if scheme != "EXTERNAL" && scheme != "INTERNAL" {
 		return wire.Invalid("resource.loadBalancingScheme", scheme, "The simulator has passthrough load balancers only: EXTERNAL, INTERNAL.")
 	}
@@ -60,12 +60,12 @@ func (c *call) finishRule(old *entry, doc wire.Object) error {
 			return err
 		}
 	}
-	if !doc.Bool("allowGlobalAccess") {
+	if !doc.Truth("allowGlobalAccess") {
 		delete(doc, "allowGlobalAccess")
 	} else if scheme != "INTERNAL" {
 		return wire.Invalid("resource.allowGlobalAccess", true, "Global access is only for internal load balancers.")
 	}
-	if !doc.Bool("allPorts") {
+	if !doc.Truth("allPorts") {
 		delete(doc, "allPorts")
 	}
 	return nil
@@ -75,28 +75,28 @@ func (c *call) finishRule(old *entry, doc wire.Object) error {
 // of the same scheme whose protocol fits.
 func (c *call) ruleBackend(doc wire.Object) error {
 	if doc.Has("target") {
-		if doc.Str("loadBalancingScheme") == "INTERNAL" {
-			return wire.Invalid("resource.target", doc.Str("target"), "An internal forwarding rule must have a backend service.")
+		if doc.Text("loadBalancingScheme") == "INTERNAL" {
+			return wire.Invalid("resource.target", doc.Text("target"), "An internal forwarding rule must have a backend service.")
 		}
 		return c.linkPool(doc, "resource.target")
 	}
-	ref, err := wire.ParseRef(doc.Str("backendService"), c.project(), "backendServices", "resource.backendService")
+	ref, err := wire.ParseRef(doc.Text("backendService"), c.project(), "backendServices", "resource.backendService")
 	if err != nil {
 		return err
 	}
 	if ref.Scope != c.scope() {
-		return wire.Invalid("resource.backendService", doc.Str("backendService"), "The backend service must be in the region of the forwarding rule.")
+		return wire.Invalid("resource.backendService", doc.Text("backendService"), "The backend service must be in the region of the forwarding rule.")
 	}
 	service, err := c.find(ref)
 	if err != nil {
 		return err
 	}
 	doc["backendService"] = ref.URL()
-	if scheme := service.doc.Str("loadBalancingScheme"); scheme != doc.Str("loadBalancingScheme") {
-		return wire.Invalid("resource.loadBalancingScheme", doc.Str("loadBalancingScheme"), "The load balancing scheme of the backend service is %s, that of the forwarding rule must be the same.", scheme)
+	if scheme := service.doc.Text("loadBalancingScheme"); scheme != doc.Text("loadBalancingScheme") {
+		return wire.Invalid("resource.loadBalancingScheme", doc.Text("loadBalancingScheme"), "The load balancing scheme of the backend service is %s, that of the forwarding rule must be the same.", scheme)
 	}
-	if !protocolFits(doc.Str("IPProtocol"), service.doc.Str("protocol")) {
-		return wire.Invalid("resource.IPProtocol", doc.Str("IPProtocol"), "The protocol of the backend service is %s, which does not fit the forwarding rule.", service.doc.Str("protocol"))
+	if !protocolFits(doc.Text("IPProtocol"), service.doc.Text("protocol")) {
+		return wire.Invalid("resource.IPProtocol", doc.Text("IPProtocol"), "The protocol of the backend service is %s, which does not fit the forwarding rule.", service.doc.Text("protocol"))
 	}
 	return nil
 }
@@ -116,21 +116,21 @@ func protocolFits(rule, service string) bool {
 }
 
 func (c *call) linkPool(doc wire.Object, at string) error {
-	ref, err := wire.ParseRef(doc.Str("target"), c.project(), "targetPools", at)
+	ref, err := wire.ParseRef(doc.Text("target"), c.project(), "targetPools", at)
 	if err != nil {
 		return err
 	}
 	if ref.Scope != c.scope() {
-		return wire.Invalid(at, doc.Str("target"), "The target must be in the region of the forwarding rule.")
+		return wire.Invalid(at, doc.Text("target"), "The target must be in the region of the forwarding rule.")
 	}
 	if _, err := c.find(ref); err != nil {
 		return err
 	}
 	doc["target"] = ref.URL()
-	if p := doc.Str("IPProtocol"); p != "TCP" && p != "UDP" {
+	if p := doc.Text("IPProtocol"); p != "TCP" && p != "UDP" {
 		return wire.Invalid("resource.IPProtocol", p, "A target pool takes TCP and UDP.")
 	}
-	if doc.Str("ipVersion") == "IPV6" {
+	if doc.Text("ipVersion") == "IPV6" {
 		return wire.Invalid("resource.ipVersion", "IPV6", "A target pool takes IPv4 only.")
 	}
 	return nil
@@ -139,9 +139,9 @@ func (c *call) linkPool(doc wire.Object, at string) error {
 // checkRulePorts checks ports, portRange and allPorts, which exclude each other.
 // Source: Compute Engine API reference, forwardingRules.
 func checkRulePorts(doc wire.Object) error {
-	ports := doc.Strings("ports")
+	ports := doc.Texts("ports")
 	ways := 0
-	for _, has := range []bool{len(ports) > 0, doc.Str("portRange") != "", doc.Bool("allPorts")} {
+	for _, has := range []bool{len(ports) > 0, doc.Text("portRange") != "", doc.Truth("allPorts")} {
 		if has {
 			ways++
 		}
@@ -149,16 +149,16 @@ func checkRulePorts(doc wire.Object) error {
 	if ways > 1 {
 		return wire.Usage("Fields 'ports', 'portRange' and 'allPorts' of a forwarding rule are mutually exclusive.")
 	}
-	pool, internal := doc.Has("target"), doc.Str("loadBalancingScheme") == "INTERNAL"
+	pool, internal := doc.Has("target"), doc.Text("loadBalancingScheme") == "INTERNAL"
 	switch {
-	case doc.Str("IPProtocol") == "L3_DEFAULT" && !doc.Bool("allPorts"):
+	case doc.Text("IPProtocol") == "L3_DEFAULT" && !doc.Truth("allPorts"):
 		return wire.Invalid("resource.allPorts", false, "The protocol L3_DEFAULT requires all ports.")
 	case pool && len(ports) > 0:
 		return wire.Invalid("resource.ports", strings.Join(ports, ","), "A forwarding rule with a target pool must have a portRange.")
-	case pool && doc.Bool("allPorts"):
+	case pool && doc.Truth("allPorts"):
 		return wire.Invalid("resource.allPorts", true, "A forwarding rule with a target pool must have a portRange.")
-	case internal && doc.Str("portRange") != "":
-		return wire.Invalid("resource.portRange", doc.Str("portRange"), "An internal forwarding rule must have ports or all ports.")
+	case internal && doc.Text("portRange") != "":
+		return wire.Invalid("resource.portRange", doc.Text("portRange"), "An internal forwarding rule must have ports or all ports.")
 	case internal && ways == 0:
 		return wire.Required("resource.ports")
 	case !pool && ways == 0:
@@ -177,7 +177,7 @@ func checkRulePorts(doc wire.Object) error {
 	if ways == 0 {
 		doc["portRange"] = "1-65535"
 	}
-	if text := doc.Str("portRange"); text != "" {
+	if text := doc.Text("portRange"); text != "" {
 		low, high, ok := portRange(text)
 		if !ok || low < 1 {
 			return wire.Invalid("resource.portRange", text, "Must be a port or a range of ports between 1 and 65535.")
@@ -201,10 +201,10 @@ func (c *call) patchRule(old *entry, patch wire.Object) (wire.Object, error) {
 			return nil, wire.Invalid("resource."+name, patch[name], "The field of a forwarding rule cannot be changed.")
 		}
 	}
-	if patch.Has("allowGlobalAccess") && old.doc.Str("loadBalancingScheme") != "INTERNAL" {
+	if patch.Has("allowGlobalAccess") && old.doc.Text("loadBalancingScheme") != "INTERNAL" {
 		return nil, wire.Invalid("resource.allowGlobalAccess", patch["allowGlobalAccess"], "Global access is only for internal load balancers.")
 	}
-	if !doc.Bool("allowGlobalAccess") {
+	if !doc.Truth("allowGlobalAccess") {
 		delete(doc, "allowGlobalAccess")
 	}
 	return doc, nil
@@ -212,8 +212,8 @@ func (c *call) patchRule(old *entry, patch wire.Object) (wire.Object, error) {
 
 func (c *call) setTarget(rule *entry) error {
 	if !rule.doc.Has("target") {
-		return wire.Invalid("resource.target", c.Body.Str("target"), "The new target must be of the same type as the old one.")
+		return wire.Invalid("resource.target", c.Body.Text("target"), "The new target must be of the same type as the old one.")
 	}
-	rule.doc["target"] = c.Body.Str("target")
+	rule.doc["target"] = c.Body.Text("target")
 	return c.linkPool(rule.doc, "resource.target")
 }

@@ -15,14 +15,14 @@ const maxSharingRules = 10
 // ruleNetwork finds out network and subnetwork of a rule. External IPv4 rules
 // have none.
 func (c *call) ruleNetwork(doc wire.Object) error {
-	internal := doc.Str("loadBalancingScheme") == "INTERNAL"
-	if text := doc.Str("IPAddress"); strings.Contains(text, ":") && !strings.HasPrefix(text, "http") {
+	internal := doc.Text("loadBalancingScheme") == "INTERNAL"
+	if text := doc.Text("IPAddress"); strings.Contains(text, ":") && !strings.HasPrefix(text, "http") {
 		doc["ipVersion"] = "IPV6"
 	}
-	v6 := doc.Str("ipVersion") == "IPV6"
+	v6 := doc.Text("ipVersion") == "IPV6"
 	if !internal && !v6 {
 		if doc.Has("subnetwork") {
-			return wire.Invalid("resource.subnetwork", doc.Str("subnetwork"), "The subnetwork of an external IPv4 forwarding rule cannot be set.")
+			return wire.Invalid("resource.subnetwork", doc.Text("subnetwork"), "The subnetwork of an external IPv4 forwarding rule cannot be set.")
 		}
 		delete(doc, "network")
 		return nil
@@ -41,9 +41,9 @@ func (c *call) ruleNetwork(doc wire.Object) error {
 	doc["subnetwork"] = subnet.ref.URL()
 	delete(doc, "network")
 	if internal {
-		doc["network"] = subnet.doc.Str("network")
-		if e := c.follow(doc.Str("backendService"), "backendServices"); e != nil && e.doc.Has("network") && e.doc.Str("network") != doc.Str("network") {
-			return wire.Invalid("resource.network", doc.Str("network"), "The network of the backend service is '%s', that of the forwarding rule must be the same.", e.doc.Str("network"))
+		doc["network"] = subnet.doc.Text("network")
+		if e := c.follow(doc.Text("backendService"), "backendServices"); e != nil && e.doc.Has("network") && e.doc.Text("network") != doc.Text("network") {
+			return wire.Invalid("resource.network", doc.Text("network"), "The network of the backend service is '%s', that of the forwarding rule must be the same.", e.doc.Text("network"))
 		}
 	}
 	return nil
@@ -60,16 +60,16 @@ func (c *call) ruleAddress(doc wire.Object) error {
 		return c.useReserved(doc, reserved)
 	}
 	switch {
-	case doc.Str("ipVersion") == "IPV6":
+	case doc.Text("ipVersion") == "IPV6":
 		return c.ruleIPv6(doc)
-	case doc.Str("loadBalancingScheme") == "INTERNAL":
+	case doc.Text("loadBalancingScheme") == "INTERNAL":
 		return c.ruleInternal(doc)
 	}
 	doc.Default("networkTier", "PREMIUM")
-	if given := doc.Str("IPAddress"); given != "" {
+	if given := doc.Text("IPAddress"); given != "" {
 		return c.unreserved(doc, given)
 	}
-	ip, err := c.takeExternal(doc.Str("networkTier"))
+	ip, err := c.takeExternal(doc.Text("networkTier"))
 	doc["IPAddress"] = ip
 	return err
 }
@@ -79,13 +79,13 @@ func (c *call) unreserved(doc wire.Object, given string) error {
 	if len(c.holders(given, "")) > 0 {
 		return wire.Invalid("resource.IPAddress", given, "Specified IP address is in-use and would result in a conflict.")
 	}
-	return wire.Invalid("resource.IPAddress", given, "Invalid IP address specified. The %s address is not reserved in this region.", strings.ToLower(doc.Str("loadBalancingScheme")))
+	return wire.Invalid("resource.IPAddress", given, "Invalid IP address specified. The %s address is not reserved in this region.", strings.ToLower(doc.Text("loadBalancingScheme")))
 }
 
 // reservedFor finds the reserved address that the rule names by reference, by
 // name or by its number.
 func (c *call) reservedFor(doc wire.Object) (*entry, error) {
-	text := doc.Str("IPAddress")
+	text := doc.Text("IPAddress")
 	if text == "" {
 		return nil, nil
 	}
@@ -102,8 +102,8 @@ func (c *call) reservedFor(doc wire.Object) (*entry, error) {
 		return c.find(ref)
 	}
 	network := ""
-	if doc.Str("loadBalancingScheme") == "INTERNAL" {
-		network = doc.Str("network")
+	if doc.Text("loadBalancingScheme") == "INTERNAL" {
+		network = doc.Text("network")
 	}
 	for _, a := range filterHolders(c.holders(text, network), "addresses") {
 		if a.ref.Project == c.project() && a.ref.Scope == c.scope() {
@@ -114,28 +114,28 @@ func (c *call) reservedFor(doc wire.Object) (*entry, error) {
 }
 
 func (c *call) useReserved(doc wire.Object, a *entry) error {
-	scheme, ip := doc.Str("loadBalancingScheme"), a.doc.Str("address")
-	if a.doc.Str("addressType") != scheme {
-		return wire.Invalid("resource.IPAddress", ip, "The type of the address is %s, which does not fit a forwarding rule with load balancing scheme %s.", a.doc.Str("addressType"), scheme)
+	scheme, ip := doc.Text("loadBalancingScheme"), a.doc.Text("address")
+	if a.doc.Text("addressType") != scheme {
+		return wire.Invalid("resource.IPAddress", ip, "The type of the address is %s, which does not fit a forwarding rule with load balancing scheme %s.", a.doc.Text("addressType"), scheme)
 	}
-	v6 := a.doc.Str("ipVersion") == "IPV6"
-	if v6 != (doc.Str("ipVersion") == "IPV6") && doc.Has("ipVersion") {
-		return wire.Invalid("resource.ipVersion", doc.Str("ipVersion"), "The address is of another version.")
+	v6 := a.doc.Text("ipVersion") == "IPV6"
+	if v6 != (doc.Text("ipVersion") == "IPV6") && doc.Has("ipVersion") {
+		return wire.Invalid("resource.ipVersion", doc.Text("ipVersion"), "The address is of another version.")
 	}
-	if scheme == "INTERNAL" && doc.Str("subnetwork") != a.doc.Str("subnetwork") {
+	if scheme == "INTERNAL" && doc.Text("subnetwork") != a.doc.Text("subnetwork") {
 		return wire.Invalid("resource.IPAddress", ip, "Requested internal IP address is outside the network/subnetwork range.")
 	}
-	tier := a.doc.Str("networkTier")
-	if doc.Has("networkTier") && doc.Str("networkTier") != tier {
-		return wire.Invalid("resource.networkTier", doc.Str("networkTier"), "The network tier of the address is %s, that of the forwarding rule must be the same.", tier)
+	tier := a.doc.Text("networkTier")
+	if doc.Has("networkTier") && doc.Text("networkTier") != tier {
+		return wire.Invalid("resource.networkTier", doc.Text("networkTier"), "The network tier of the address is %s, that of the forwarding rule must be the same.", tier)
 	}
 	doc["networkTier"] = tier
 	doc["IPAddress"] = ip
 	if v6 && scheme == "EXTERNAL" {
 		doc["IPAddress"] = ip + "/96"
 	}
-	others := filterHolders(c.holders(ip, doc.Str("network")), "forwardingRules")
-	if scheme == "INTERNAL" && len(others) > 0 && a.doc.Str("purpose") != "SHARED_LOADBALANCER_VIP" {
+	others := filterHolders(c.holders(ip, doc.Text("network")), "forwardingRules")
+	if scheme == "INTERNAL" && len(others) > 0 && a.doc.Text("purpose") != "SHARED_LOADBALANCER_VIP" {
 		return wire.AddressInUse(ip, others[0].ref.Path())
 	}
 	if scheme == "INTERNAL" && len(others) >= maxSharingRules {
@@ -145,11 +145,11 @@ func (c *call) useReserved(doc wire.Object, a *entry) error {
 }
 
 func (c *call) ruleIPv6(doc wire.Object) error {
-	scheme := doc.Str("loadBalancingScheme")
+	scheme := doc.Text("loadBalancingScheme")
 	if err := takePremium(doc, "IPv6 forwarding rules"); err != nil {
 		return err
 	}
-	given := doc.Str("IPAddress")
+	given := doc.Text("IPAddress")
 	prefix, err := c.prefixOf(doc)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 	if prefix != nil {
 		return c.unreserved(doc, given)
 	}
-	subnet := c.follow(doc.Str("subnetwork"), "subnetworks")
+	subnet := c.follow(doc.Text("subnetwork"), "subnetworks")
 	if given == "" {
 		ip, err := c.takeIPv6(subnet, scheme)
 		if err != nil {
@@ -181,10 +181,10 @@ func (c *call) ruleIPv6(doc wire.Object) error {
 		return c.unreserved(doc, given)
 	}
 	addr, _ := parseAddress(given)
-	if prefix, err := netip.ParsePrefix(subnet.doc.Str("internalIpv6Prefix")); err != nil || !prefix.Contains(addr) {
+	if prefix, err := netip.ParsePrefix(subnet.doc.Text("internalIpv6Prefix")); err != nil || !prefix.Contains(addr) {
 		return wire.Invalid("resource.IPAddress", given, "Requested internal IP address is outside the network/subnetwork range.")
 	}
-	if list := c.holders(given, doc.Str("network")); len(list) > 0 {
+	if list := c.holders(given, doc.Text("network")); len(list) > 0 {
 		return wire.AddressInUse(given, list[0].ref.Path())
 	}
 	doc["IPAddress"] = spellIPv6(addr)
@@ -195,8 +195,8 @@ func (c *call) ruleInternal(doc wire.Object) error {
 	if err := takePremium(doc, "Internal forwarding rules"); err != nil {
 		return err
 	}
-	subnet := c.follow(doc.Str("subnetwork"), "subnetworks")
-	given := doc.Str("IPAddress")
+	subnet := c.follow(doc.Text("subnetwork"), "subnetworks")
+	given := doc.Text("IPAddress")
 	if given == "" {
 		ip, err := c.takeInternal(subnet, 8)
 		doc["IPAddress"] = ip
@@ -206,7 +206,7 @@ func (c *call) ruleInternal(doc wire.Object) error {
 	if !subnetContains(subnet, addr) {
 		return wire.Invalid("resource.IPAddress", given, "Requested internal IP address is outside the network/subnetwork range.")
 	}
-	if user := c.internalUser(doc.Str("network"), given); user != "" {
+	if user := c.internalUser(doc.Text("network"), given); user != "" {
 		return wire.AddressInUse(given, user)
 	}
 	return nil
@@ -215,15 +215,15 @@ func (c *call) ruleInternal(doc wire.Object) error {
 // ruleConflict refuses a rule that would take packets of another one: the same
 // address and protocol, and a port in common.
 func (c *call) ruleConflict(doc wire.Object) error {
-	for _, other := range filterHolders(c.holders(doc.Str("IPAddress"), doc.Str("network")), "forwardingRules") {
+	for _, other := range filterHolders(c.holders(doc.Text("IPAddress"), doc.Text("network")), "forwardingRules") {
 		o := other.doc
-		if o.Str("IPProtocol") != doc.Str("IPProtocol") || !portsMeet(o, doc) {
+		if o.Text("IPProtocol") != doc.Text("IPProtocol") || !portsMeet(o, doc) {
 			continue
 		}
 		if o.Has("target") || doc.Has("target") {
-			return wire.Invalid("resource.IPAddress", doc.Str("IPAddress"), "Specified IP address is in-use and would result in a conflict.")
+			return wire.Invalid("resource.IPAddress", doc.Text("IPAddress"), "Specified IP address is in-use and would result in a conflict.")
 		}
-		return wire.Invalid("resource.portRange", doc.Str("portRange"), "Forwarding rule's port range is conflicting with forwarding rule '%s'.", other.ref.Path())
+		return wire.Invalid("resource.portRange", doc.Text("portRange"), "Forwarding rule's port range is conflicting with forwarding rule '%s'.", other.ref.Path())
 	}
 	return nil
 }
@@ -240,11 +240,11 @@ func portsMeet(a, b wire.Object) bool {
 }
 
 func portRanges(rule wire.Object) [][2]int {
-	if low, high, ok := portRange(rule.Str("portRange")); ok {
+	if low, high, ok := portRange(rule.Text("portRange")); ok {
 		return [][2]int{{low, high}}
 	}
 	var out [][2]int
-	for _, p := range rule.Strings("ports") {
+	for _, p := range rule.Texts("ports") {
 		if n, err := strconv.Atoi(p); err == nil {
 			out = append(out, [2]int{n, n})
 		}

@@ -71,7 +71,7 @@ func (s *state) get(ref wire.Ref) *entry {
 	}
 	// Every resource can also be called by its number.
 	for _, e := range items {
-		if e.doc.Str("id") == ref.Name {
+		if e.doc.Text("id") == ref.Name {
 			return e
 		}
 	}
@@ -205,7 +205,7 @@ func (c *call) rulesOf(url string) []*entry {
 		c.linked = map[string][]*entry{}
 		c.st.each("forwardingRules", func(e *entry) bool {
 			for _, name := range []string{"backendService", "target"} {
-				if to := e.doc.Str(name); to != "" {
+				if to := e.doc.Text(name); to != "" {
 					c.linked[to] = append(c.linked[to], e)
 				}
 			}

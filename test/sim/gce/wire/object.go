@@ -1,14 +1,14 @@
 package wire
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // Object is a JSON object. Numbers are float64, lists are []any, and nested objects are
 // Objects too after Decode or Clone.
-type Object map[string]any
+type Object = rest.Object
 
 // Decode reads a JSON object.
 func Decode(data []byte) (Object, error) {
@@ -17,76 +17,6 @@ func Decode(data []byte) (Object, error) {
 		return nil, Malformed("%v", err)
 	}
 	return Object(raw).Clone(), nil
-}
-
-// Clone copies everything.
-func (o Object) Clone() Object {
-	out := make(Object, len(o))
-	for k, v := range o {
-		out[k] = cloneValue(v)
-	}
-	return out
-}
-
-func cloneValue(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return Object(v).Clone()
-	case Object:
-		return v.Clone()
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = cloneValue(e)
-		}
-		return out
-	}
-	return v
-}
-
-// Str returns a text, empty if it is missing.
-func (o Object) Str(name string) string { s, _ := o[name].(string); return s }
-
-// Bool returns a truth value, false if it is missing.
-func (o Object) Bool(name string) bool { b, _ := o[name].(bool); return b }
-
-// Num returns a number, 0 if it is missing.
-func (o Object) Num(name string) float64 { n, _ := o[name].(float64); return n }
-
-// Obj returns a nested object, nil if it is missing.
-func (o Object) Obj(name string) Object { m, _ := o[name].(Object); return m }
-
-// Strings is a list of texts.
-func (o Object) Strings(name string) []string {
-	list, _ := o[name].([]any)
-	out := make([]string, 0, len(list))
-	for _, v := range list {
-		s, _ := v.(string)
-		out = append(out, s)
-	}
-	return out
-}
-
-// Objects is a list of objects.
-func (o Object) Objects(name string) []Object {
-	list, _ := o[name].([]any)
-	out := make([]Object, 0, len(list))
-	for _, v := range list {
-		if m, ok := v.(Object); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// Has reports whether a name has a value other than null.
-func (o Object) Has(name string) bool { return o[name] != nil }
-
-// Default sets a value where there is none.
-func (o Object) Default(name string, value any) {
-	if o[name] == nil {
-		o[name] = value
-	}
 }
 
 // Texts makes a list of texts, nil of none.
@@ -99,55 +29,4 @@ func Texts[T ~string](values ...T) any {
 		out = append(out, string(v))
 	}
 	return out
-}
-
-// Merge applies a patch: objects are merged, null removes, all else replaces.
-// Neither side is changed.
-func (o Object) Merge(patch Object) Object {
-	out := o.Clone()
-	for name, v := range patch {
-		inner, isObject := v.(Object)
-		switch {
-		case v == nil:
-			delete(out, name)
-		case isObject && out.Obj(name) != nil:
-			out[name] = out.Obj(name).Merge(inner)
-		default:
-			out[name] = cloneValue(v)
-		}
-	}
-	return out
-}
-
-// Prune removes nulls, and lists and objects without content, which Google's
-// APIs leave out of their answers.
-func (o Object) Prune() Object {
-	for name, v := range o {
-		switch v := v.(type) {
-		case nil:
-			delete(o, name)
-		case []any:
-			if len(v) == 0 {
-				delete(o, name)
-			}
-		case Object:
-			if v.Prune(); len(v) == 0 {
-				delete(o, name)
-			}
-		}
-	}
-	return o
-}
-
-// Fingerprint is a hash of the contents, without the fields named.
-func (o Object) Fingerprint(without ...string) string {
-	rest := o.Clone()
-	for _, name := range without {
-		delete(rest, name)
-	}
-	// Maps are written in the order of their keys. Values decoded from JSON can be encoded as
-	// JSON.
-	data, _ := json.Marshal(rest)
-	sum := sha256.Sum256(data)
-	return base64.StdEncoding.EncodeToString(sum[:8])
 }

@@ -62,7 +62,7 @@ func (l List) Page(items []Object, key func(Object) string) (page []Object, next
 	kept := slices.DeleteFunc(slices.Clone(items), func(o Object) bool { return !l.filter.Match(o) })
 	slices.SortFunc(kept, func(a, b Object) int {
 		if l.newest {
-			if c := strings.Compare(b.Str("creationTimestamp"), a.Str("creationTimestamp")); c != 0 {
+			if c := strings.Compare(b.Text("creationTimestamp"), a.Text("creationTimestamp")); c != 0 {
 				return c
 			}
 		}

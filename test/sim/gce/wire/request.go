@@ -3,12 +3,14 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/berth-lb/berth/test/sim/rest"
 )
 
 // MaxBody is how much of a request body is read, in bytes.
@@ -91,33 +93,10 @@ func ReadBody(r *http.Request) (Object, error) {
 // journal: "region", "requestId", "ports.0", "backends.1.group".
 func (r *Request) Flat() map[string]string {
 	out := map[string]string{}
-	flattenParams("", r.Body, out)
+	rest.Flatten(out, "", r.Body, nil)
 	for name := range r.Query {
 		out[name] = r.Query.Get(name)
 	}
-	for name, value := range r.Path {
-		out[name] = value
-	}
+	maps.Copy(out, r.Path)
 	return out
-}
-
-func flattenParams(at string, value any, out map[string]string) {
-	inner := func(name string) string {
-		if at == "" {
-			return name
-		}
-		return at + "." + name
-	}
-	switch v := value.(type) {
-	case Object:
-		for name, e := range v {
-			flattenParams(inner(name), e, out)
-		}
-	case []any:
-		for i, e := range v {
-			flattenParams(inner(fmt.Sprint(i)), e, out)
-		}
-	default:
-		out[at] = fmt.Sprint(v)
-	}
 }
