@@ -18,7 +18,6 @@ type visit struct {
 	cloud   *Cloud
 	http    *http.Request
 	request wire.Request
-	known   bool
 	answer  *wire.Answer
 	token   *identity.Answer
 }
@@ -80,7 +79,7 @@ func (v *visit) read() error {
 	if !ok {
 		return noRoute(v.http)
 	}
-	v.known, v.Write = true, route.Write()
+	v.Write = route.Write
 	v.Operation, v.request.ID = route.ID, route.ID
 	v.request.Version, v.request.Path, v.request.Segments = version, params, strings.Split(path, "/")
 	body, err := wire.ReadBody(v.http)

@@ -65,16 +65,13 @@ type API struct {
 	ops      operations
 	seq      uint64
 	bump     map[string]uint32
-	handlers map[string]handler
+	reads    map[string]func(*call) (wire.Object, error)
+	changes  map[string]func(*call) error // each checks everything before it changes anything
 	routes   []wire.Route
 	patterns [][]string // of the paths of routes
 
 	collections []*collection
 }
-
-// handler does one method. A writing one checks everything before it changes
-// anything, and its document is not looked at.
-type handler func(c *call) (wire.Object, error)
 
 // call is one request at work.
 type call struct {
@@ -98,7 +95,10 @@ func New(opt Options) *API {
 		opt.Regions = []Region{{Name: "us-central1", Zones: []string{"a", "b", "c", "f"}}}
 	}
 	sim.Default(&opt.WaitLimit, 2*time.Minute)
-	a := &API{opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, handlers: map[string]handler{}, collections: newCollections()}
+	a := &API{
+		opt: opt, st: newState(), ops: newOperations(), bump: map[string]uint32{}, collections: newCollections(),
+		reads: map[string]func(*call) (wire.Object, error){}, changes: map[string]func(*call) error{},
+	}
 	for _, c := range a.collections {
 		a.serveCollection(c)
 	}
@@ -107,10 +107,19 @@ func New(opt Options) *API {
 	return a
 }
 
-func (a *API) serve(id, method, path string, h handler) {
-	a.routes = append(a.routes, wire.Route{ID: id, Method: method, Path: path})
-	a.patterns = append(a.patterns, strings.Split(path, "/"))
-	a.handlers[id] = h
+func (a *API) serve(id, method, path string, read func(*call) (wire.Object, error)) {
+	a.route(wire.Route{ID: id, Method: method, Path: path})
+	a.reads[id] = read
+}
+
+func (a *API) serveChange(id, method, path string, change func(*call) error) {
+	a.route(wire.Route{ID: id, Method: method, Path: path, Write: true})
+	a.changes[id] = change
+}
+
+func (a *API) route(r wire.Route) {
+	a.routes = append(a.routes, r)
+	a.patterns = append(a.patterns, strings.Split(r.Path, "/"))
 }
 
 // Routes are all methods that the service has.
@@ -170,26 +179,18 @@ func (c *call) run() *wire.Answer {
 	if err := c.checkPlace(); err != nil {
 		return wire.Refuse(err)
 	}
-	if !isMutation(c.ID) {
-		body, err := c.api.handlers[c.ID](c)
-		if err != nil {
-			return wire.Refuse(err)
-		}
-		return &wire.Answer{Status: http.StatusOK, Body: body}
+	if c.writes() {
+		return c.mutate()
 	}
-	return c.mutate()
+	body, err := c.api.reads[c.ID](c)
+	if err != nil {
+		return wire.Refuse(err)
+	}
+	return &wire.Answer{Status: http.StatusOK, Body: body}
 }
 
-func isMutation(id string) bool {
-	for _, reading := range []string{
-		".get", ".list", ".aggregatedList", ".wait", ".getHealth", ".listInstances", ".listNetworkEndpoints", ".getXpnHost",
-	} {
-		if strings.HasSuffix(id, reading) {
-			return false
-		}
-	}
-	return true
-}
+// writes reports whether the call changes state.
+func (c *call) writes() bool { return c.api.changes[c.ID] != nil }
 
 // sweep lets deletions that are due happen.
 func (a *API) sweep() {

@@ -74,20 +74,20 @@ func (a *API) serveCollection(col *collection) {
 		for _, verb := range col.verbs[scope] {
 			switch verb {
 			case "insert":
-				a.serve(id+".insert", http.MethodPost, base, func(c *call) (wire.Object, error) { return nil, c.insert(col) })
+				a.serveChange(id+".insert", http.MethodPost, base, func(c *call) error { return c.insert(col) })
 			case "update":
-				a.serve(id+".update", http.MethodPut, one, func(c *call) (wire.Object, error) { return nil, c.update(col, false) })
+				a.serveChange(id+".update", http.MethodPut, one, func(c *call) error { return c.update(col, false) })
 			case "patch":
-				a.serve(id+".patch", http.MethodPatch, one, func(c *call) (wire.Object, error) { return nil, c.update(col, true) })
+				a.serveChange(id+".patch", http.MethodPatch, one, func(c *call) error { return c.update(col, true) })
 			case "delete":
-				a.serve(id+".delete", http.MethodDelete, one, func(c *call) (wire.Object, error) { return nil, c.delete(col) })
+				a.serveChange(id+".delete", http.MethodDelete, one, func(c *call) error { return c.delete(col) })
 			}
 		}
 		if len(col.verbs[scope]) == 0 {
 			continue
 		}
 		for verb, run := range col.changes {
-			a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, func(c *call) (wire.Object, error) { return nil, c.change(col, run) })
+			a.serveChange(id+"."+verb, http.MethodPost, one+"/"+verb, func(c *call) error { return c.change(col, run) })
 		}
 		for verb, run := range col.views {
 			a.serve(id+"."+verb, http.MethodPost, one+"/"+verb, func(c *call) (wire.Object, error) {

@@ -20,7 +20,7 @@ type holder struct {
 // list, and therefore indexes everything once; nothing changes while it runs.
 func (c *call) holders(ip, network string) []holder {
 	key := addressKey(ip, network)
-	if isMutation(c.ID) {
+	if c.writes() {
 		var out []holder
 		v6 := strings.Contains(ip, ":")
 		c.addressesInUse(func(other string, inNetwork func() string, h holder) {

@@ -68,7 +68,7 @@ func (c *call) mutate() *wire.Answer {
 		if err := c.showUntilFailure(); err != nil {
 			return wire.Refuse(err)
 		}
-	} else if _, err := c.api.handlers[c.ID](c); err != nil {
+	} else if err := c.api.changes[c.ID](c); err != nil {
 		failure = wire.AsError(err)
 		if !failure.Late || !c.api.opt.LateFailures {
 			return wire.Refuse(err)
@@ -96,7 +96,7 @@ func (c *call) showUntilFailure() error {
 	if c.takes() == 0 || !strings.HasSuffix(c.ID, ".insert") {
 		return nil
 	}
-	if _, err := c.api.handlers[c.ID](c); err != nil {
+	if err := c.api.changes[c.ID](c); err != nil {
 		return err
 	}
 	if e := c.st.get(c.targetRef()); e != nil {
