@@ -30,15 +30,13 @@ func (c *podToy) fromEndpoints(t *testing.T) providers.Bound {
 		r.Objects = nil
 		out, problems, err := build(r, f, have)
 		for _, object := range objects {
-			res, _ := out.Get(toyKey(toyIn))
-			members, _ := res.Spec.(toyMembers)
+			members, _ := stack.SpecOf[toyMembers](out, toyKey(toyIn))
 			members.Nodes = nil
 			for _, e := range object.Backends().Endpoints.For(corev1.IPv4Protocol, "") {
 				members.Nodes = append(members.Nodes, e.Addr.String())
 			}
 			if object.Slices == nil {
-				found, _ := have.Get(toyKey(toyIn))
-				kept, _ := found.Spec.(toyMembers)
+				kept, _ := stack.SpecOf[toyMembers](have, toyKey(toyIn))
 				members.Nodes = kept.Nodes
 				problems.Warn(toyBeside, "", object.Why, "Endpoints")
 			}

@@ -44,8 +44,7 @@ func (c *podToy) besides(t *testing.T) providers.Bound {
 			if object.Service == nil {
 				return nil, annotations.Problems{{Severity: annotations.Error, Key: toyBeside, Value: ref.Name, Message: object.Why}}, nil
 			}
-			res, _ := out.Get(toyKey(toyIn))
-			members, _ := res.Spec.(toyMembers)
+			members, _ := stack.SpecOf[toyMembers](out, toyKey(toyIn))
 			for _, e := range object.Backends().Endpoints.For(corev1.IPv4Protocol, "") {
 				members.Nodes = append(members.Nodes, e.Addr.String())
 			}

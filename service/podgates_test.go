@@ -43,8 +43,7 @@ func (c *podToy) Health(_ context.Context, have *stack.Stack) ([]providers.Membe
 	defer c.mu.Unlock()
 	c.asked++
 	var out []providers.MemberHealth
-	for _, r := range have.Of(toyIn) {
-		members, _ := r.Spec.(toyMembers)
+	for r, members := range stack.Each[toyMembers](have, toyIn) {
 		for _, text := range members.Nodes {
 			addr := netip.MustParseAddr(text)
 			h := providers.MemberHealth{Of: r.Key, Member: text, Addr: addr, Healthy: c.healthy[text], State: "healthy"}
@@ -68,8 +67,7 @@ func (c *podToy) bound(t *testing.T) providers.Bound {
 	bound := c.toy.bound(t)
 	bound.Endpoints, bound.Health = true, c.Health
 	bound.Gates = providers.PodGates{Prefix: toyGate, Of: func(have *stack.Stack) []providers.PodGate {
-		lb, _ := have.Get(toyKey(toyLB))
-		spec, _ := lb.Spec.(toyBalancer)
+		spec, _ := stack.SpecOf[toyBalancer](have, toyKey(toyLB))
 		return []providers.PodGate{{Type: fmt.Sprintf("%sport-%d", toyGate, spec.Port), Of: toyKey(toyIn)}}
 	}}
 	build := bound.Build

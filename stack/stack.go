@@ -2,6 +2,7 @@ package stack
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync/atomic"
 )
@@ -245,3 +246,22 @@ func (s *Stack) Sort() {
 
 // Empty reports whether the stack has no resources.
 func (s *Stack) Empty() bool { return s == nil || len(s.Resources) == 0 }
+
+// Each ranges over the resources of a kind and their contents, in the order of the stack. All
+// contents of a kind have one type; others are left out.
+func Each[T Spec](s *Stack, kind Kind) iter.Seq2[Resource, T] {
+	return func(yield func(Resource, T) bool) {
+		for _, r := range s.Of(kind) {
+			if spec, ok := r.Spec.(T); ok && !yield(r, spec) {
+				return
+			}
+		}
+	}
+}
+
+// SpecOf returns the content of the resource with a key; false: there is none of this type.
+func SpecOf[T Spec](s *Stack, k Key) (spec T, ok bool) {
+	r, _ := s.Get(k)
+	spec, ok = r.Spec.(T)
+	return spec, ok
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers/alibaba/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/account"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim"
@@ -197,8 +198,7 @@ func TestLocal(t *testing.T) {
 	if err != nil || problems.Errors() {
 		t.Fatal(err, problems)
 	}
-	group, _ := want.Get(model.GroupKey("30080"))
-	spec, _ := group.Spec.(model.VServerGroup)
+	spec, _ := stack.SpecOf[model.VServerGroup](want, model.GroupKey("30080"))
 	weights := map[string]int{}
 	for _, s := range spec.Servers {
 		weights[s.ID] = s.Weight

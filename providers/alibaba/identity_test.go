@@ -165,8 +165,7 @@ func TestPlaceOfInstance(t *testing.T) {
 		if !found {
 			continue
 		}
-		lb, _ := d.Want.Get(stack.Key{Kind: model.KindBalancer})
-		if spec, _ := lb.Spec.(model.Balancer); spec.VPC != seed.VPC || spec.VSwitch != seed.VSwitches[1].ID {
+		if spec, _ := stack.SpecOf[model.Balancer](d.Want, stack.Key{Kind: model.KindBalancer}); spec.VPC != seed.VPC || spec.VSwitch != seed.VSwitches[1].ID {
 			t.Errorf("VPC %q, vSwitch %q", spec.VPC, spec.VSwitch)
 		}
 	}

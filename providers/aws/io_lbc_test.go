@@ -11,6 +11,7 @@ import (
 
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/props"
 	"github.com/berth-lb/berth/test/sim/virtual"
 )
@@ -73,8 +74,7 @@ func (o *rollout) registered() []string {
 		o.Fatal(err)
 	}
 	var out []string
-	for _, r := range d.Have.Of(model.KindTargets) {
-		targets, _ := r.Spec.(model.Targets)
+	for _, targets := range stack.Each[model.Targets](d.Have, model.KindTargets) {
 		for _, t := range targets.Targets {
 			out = append(out, t.ID)
 		}

@@ -110,10 +110,8 @@ func (s *sharing) groups() map[string][]string {
 		s.Fatal(err)
 	}
 	out := map[string][]string{}
-	for _, r := range d.Have.Of(model.KindTargetGroup) {
-		group, _ := r.Spec.(model.TargetGroup)
-		res, _ := d.Have.Get(stack.Key{Kind: model.KindTargets, Name: r.Key.Name})
-		targets, _ := res.Spec.(model.Targets)
+	for r, group := range stack.Each[model.TargetGroup](d.Have, model.KindTargetGroup) {
+		targets, _ := stack.SpecOf[model.Targets](d.Have, stack.Key{Kind: model.KindTargets, Name: r.Key.Name})
 		list := []string{}
 		for _, t := range targets.Targets {
 			if a, err := netip.ParseAddr(t.ID); err == nil {
@@ -132,8 +130,8 @@ func (s *sharing) expectProtocol(want string) {
 	s.Helper()
 	s.groups()
 	var got []string
-	for _, r := range s.draft().Have.Of(model.KindTargetGroup) {
-		if group, _ := r.Spec.(model.TargetGroup); strings.Contains(r.Key.Name, "green") {
+	for r, group := range stack.Each[model.TargetGroup](s.draft().Have, model.KindTargetGroup) {
+		if strings.Contains(r.Key.Name, "green") {
 			got = append(got, group.Protocol)
 		}
 	}
@@ -165,8 +163,7 @@ func TestOthersArePods(t *testing.T) {
 		s.settle(plan.OpenGates)
 		green := s.officialName("green", "ip", 9090)
 		s.expectTargets("made", green, "pod 100:9090", "pod 101:9090", "pod 102:9090")
-		for _, r := range s.draft().Have.Of(model.KindTargetGroup) {
-			group, _ := r.Spec.(model.TargetGroup)
+		for _, group := range stack.Each[model.TargetGroup](s.draft().Have, model.KindTargetGroup) {
 			if want := s.svc.Namespace + "/green:8000"; group.Name == green && group.Tags["service.k8s.aws/resource"] != want {
 				t.Errorf("tags are %v, want the resource %s", group.Tags, want)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/berth-lb/berth/nodeports"
 	"github.com/berth-lb/berth/providers/oci/model"
 	"github.com/berth-lb/berth/service/reconcile"
+	"github.com/berth-lb/berth/stack"
 	"github.com/berth-lb/berth/test/props"
 )
 
@@ -101,8 +102,8 @@ func TestEverybodyOfBothFamilies(t *testing.T) {
 			t.Fatal(err, d.Problems)
 		}
 		var got []string
-		for _, res := range d.Want.Of(model.KindEntry) {
-			if e, ok := res.Spec.(model.Entry); ok && e.Direction == model.Ingress {
+		for _, e := range stack.Each[model.Entry](d.Want, model.KindEntry) {
+			if e.Direction == model.Ingress {
 				got = append(got, e.Peer)
 			}
 		}

@@ -231,14 +231,13 @@ func (b *builder) keepLive(want *Balancer, found Balancer) {
 
 // sharedGroups keeps groups that have servers of the user, without those of the Service.
 func (b *builder) sharedGroups() {
-	for _, r := range b.have.Of(KindGroup) {
-		spec, _ := r.Spec.(VServerGroup)
+	for r, spec := range stack.Each[VServerGroup](b.have, KindGroup) {
 		if spec.Shared && r.In == balancerKey() {
 			b.keepShared(r)
 		}
 	}
-	for _, r := range b.have.Of(KindServerGroup) {
-		if spec, _ := r.Spec.(ServerGroup); spec.Shared {
+	for r, spec := range stack.Each[ServerGroup](b.have, KindServerGroup) {
+		if spec.Shared {
 			b.keepShared(r)
 		}
 	}

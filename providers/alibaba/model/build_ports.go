@@ -43,8 +43,7 @@ func (b *builder) listener(p nodeports.ServicePort, want Listener, used map[stri
 	key := ListenerKey(want.Protocol, p.Port)
 	want.Port, want.Description, want.Running = p.Port, ListenerDescription(p.Port, b.in.Owner, b.in.Config.ClusterID), true
 	want.Settings = map[string]string{}
-	found, _ := b.have.Get(key)
-	existing, live := found.Spec.(Listener)
+	existing, live := stack.SpecOf[Listener](b.have, key)
 	same := live && existing.Protocol == want.Protocol && existing.Forward.IsZero() == want.Forward.IsZero()
 	if !same && want.Forward.IsZero() {
 		want.Settings = standardSettings(want.Protocol)
@@ -85,8 +84,7 @@ func standardSettings(protocol string) map[string]string {
 // checkListener refuses combinations that the cloud refuses.
 func (b *builder) checkListener(p nodeports.ServicePort, l Listener) {
 	v := b.in.Values
-	found, _ := b.have.Get(ListenerKey(l.Protocol, p.Port))
-	existing, _ := found.Spec.(Listener)
+	existing, _ := stack.SpecOf[Listener](b.have, ListenerKey(l.Protocol, p.Port))
 	has := func(param string) bool { return l.Settings[param] != "" || existing.Settings[param] != "" }
 	switch {
 	case l.Protocol == https && !has("ServerCertificateId"):
@@ -124,8 +122,8 @@ func (b *builder) checkSticky(l Listener, has func(param string) bool) {
 
 // reportTaken names the listener of others that has the port.
 func (b *builder) reportTaken(p nodeports.ServicePort, key stack.Key) {
-	for _, r := range b.have.Of(KindListener) {
-		if l, _ := r.Spec.(Listener); r.Proof == stack.None && ListenerKey(l.Protocol, l.Port) == key {
+	for r, l := range stack.Each[Listener](b.have, KindListener) {
+		if r.Proof == stack.None && ListenerKey(l.Protocol, l.Port) == key {
 			_, lb, _ := b.found()
 			b.warnTaken(p, l.Protocol, l.Description, lb.ID)
 		}

@@ -211,7 +211,6 @@ func (b *builder) listOf(id string) (List, bool) {
 	if list, ok := b.facts.Lists[id]; ok {
 		return list, true
 	}
-	found, _ := b.have.Get(ListKey(id))
-	list, ok := found.Spec.(List)
+	list, ok := stack.SpecOf[List](b.have, ListKey(id))
 	return list, ok
 }

@@ -143,8 +143,7 @@ func admittedClients(s *stack.Stack, l Listener, all []netip.Prefix, family traf
 	}
 	var listed []netip.Prefix
 	for _, id := range SplitIDs(l.Settings[paramLists]) {
-		r, _ := s.Get(ListKey(id))
-		list, _ := r.Spec.(List)
+		list, _ := stack.SpecOf[List](s, ListKey(id))
 		for _, entry := range list.Entries {
 			if p, err := netip.ParsePrefix(entry); err == nil {
 				listed = append(listed, p.Masked())

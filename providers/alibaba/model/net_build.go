@@ -141,8 +141,7 @@ func (b *builder) securityGroup() bool {
 		texts = append(texts, p.Masked().String())
 	}
 	slices.Sort(texts)
-	found, _ := b.have.Get(securityGroupKey())
-	existing, _ := found.Spec.(SecurityGroup)
+	existing, _ := stack.SpecOf[SecurityGroup](b.have, securityGroupKey())
 	b.out.Put(stack.Resource{Key: securityGroupKey(), Spec: SecurityGroup{
 		Name: SecurityGroupName(b.in.Owner), Description: SecurityGroupDescription(b.in.Owner, b.in.Config.ClusterID),
 		Group: groupKey.Or(b.in.Values, cmp.Or(existing.Group, b.in.Config.ResourceGroup)), Ranges: slices.Compact(texts),

@@ -168,8 +168,7 @@ func (b *builder) netListener(p nodeports.ServicePort, group stack.Key, used map
 	}
 	want.Description = NetName(portsText(want.Port, want.End), protocol, b.in.Owner, b.in.Config.ClusterID)
 	key := NetListenerKey(protocol, want.Port, want.End)
-	found, _ := b.have.Get(key)
-	existing, _ := found.Spec.(NetListener)
+	existing, _ := stack.SpecOf[NetListener](b.have, key)
 	for _, s := range netListenerSettings() {
 		value, _, given := s.read(b.in.Values)
 		needs := s.param != "AlpnPolicy" || alpnKey.Get(b.in.Values) == on
@@ -207,8 +206,8 @@ func (b *builder) certificates(want *NetListener, existing NetListener, p nodepo
 
 // reportNetTaken names the listener of others that has the port.
 func (b *builder) reportNetTaken(p nodeports.ServicePort, key stack.Key) {
-	for _, r := range b.have.Of(KindNetListener) {
-		if l, _ := r.Spec.(NetListener); r.Proof == stack.None && NetListenerKey(l.Protocol, l.Port, l.End) == key {
+	for r, l := range stack.Each[NetListener](b.have, KindNetListener) {
+		if r.Proof == stack.None && NetListenerKey(l.Protocol, l.Port, l.End) == key {
 			_, lb, _ := b.foundNet()
 			b.warnTaken(p, l.Protocol, l.Description, lb.ID)
 		}

@@ -248,8 +248,7 @@ func (f *finder) putNet(n *netLists) {
 
 // putRanges adds the permitted ranges to the security groups that were found.
 func (f *finder) putRanges(n *netLists) {
-	for _, r := range f.out.Of(model.KindSecurityGroup) {
-		spec, _ := r.Spec.(model.SecurityGroup)
+	for r, spec := range stack.Each[model.SecurityGroup](f.out, model.KindSecurityGroup) {
 		for _, rule := range n.rules[r.ID] {
 			if text := rule.Range + rule.Range6; rule.Policy == "Accept" && text != "" && rule.Description == spec.Description {
 				spec.Ranges = append(spec.Ranges, text)

@@ -25,8 +25,7 @@ func beforeDelete(_ identity, svc *corev1.Service, have *stack.Stack) []stack.Re
 		return nil
 	}
 	var out []stack.Resource
-	for _, r := range have.Of(KindNetworkAttr) {
-		found, _ := r.Spec.(Attributes)
+	for r, found := range stack.Each[Attributes](have, KindNetworkAttr) {
 		lb, _ := have.Get(r.In)
 		if found.Values[attrProtection] == "true" && lb.Proof != stack.None && isAlone(svc, lb) {
 			r.Spec = Attributes{Values: Tags{attrProtection: "false"}}

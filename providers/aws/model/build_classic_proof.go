@@ -51,8 +51,7 @@ func (b *builder) keepClients() {
 	if !own {
 		return
 	}
-	for _, r := range b.out.Of(KindClassicPort) {
-		l, _ := r.Spec.(ClassicPort)
+	for _, l := range stack.Each[ClassicPort](b.out, KindClassicPort) {
 		for _, rule := range have.Rules {
 			if l.Waits && rule.Protocol == "tcp" && rule.FromPort == l.Port && !slices.ContainsFunc(want.Rules, func(w Permission) bool { return w.Compare(rule) == 0 }) {
 				want.Rules = append(want.Rules, rule)

@@ -214,8 +214,7 @@ func (f *controlled) yieldsGroups() {
 
 // yieldsAttributes compares only the attributes that were read.
 func (f *controlled) yieldsAttributes() {
-	have, ok := f.have.Get(stack.Key{Kind: KindNetworkAttr, Name: f.balancer.Name})
-	found, _ := have.Spec.(Attributes)
+	found, ok := stack.SpecOf[Attributes](f.have, stack.Key{Kind: KindNetworkAttr, Name: f.balancer.Name})
 	if !ok {
 		return
 	}

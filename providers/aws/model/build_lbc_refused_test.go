@@ -72,8 +72,7 @@ func TestIPv6NeedsDualStack(t *testing.T) {
 }
 
 func onlyNetwork(s *stack.Stack) Network {
-	r, _ := s.Get(networkKey())
-	spec, _ := r.Spec.(Network)
+	spec, _ := stack.SpecOf[Network](s, networkKey())
 	return spec
 }
 

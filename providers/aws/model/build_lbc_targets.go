@@ -148,8 +148,7 @@ func (f *controlled) group(p lbcPort) TargetGroup {
 // and keeps it.
 func (f *controlled) nameBeside(p lbcPort, group TargetGroup) string {
 	second := shortNames(f.ownerOf(p)) + shortHash(group.Name, otherFamily(group.Family), "/", group.Family)
-	for _, r := range f.have.Of(KindTargetGroup) {
-		there, _ := r.Spec.(TargetGroup)
+	for r, there := range stack.Each[TargetGroup](f.have, KindTargetGroup) {
 		same := there.Family == group.Family
 		if r.Proof != stack.None && (there.Name == group.Name && !same || there.Name == second && same) {
 			return second

@@ -206,8 +206,7 @@ func TestScheme(t *testing.T) {
 		}
 		svc, nodes, facts := largeService(1, 1, values)
 		want, problems := buildLarge(t, svc, nodes, facts, nil)
-		lb, _ := want.Get(networkKey())
-		spec, _ := lb.Spec.(Network)
+		spec, _ := stack.SpecOf[Network](want, networkKey())
 		if problems.Errors() != tc.refused || !tc.refused && spec.Scheme != tc.want {
 			t.Errorf("scheme %q, internal %q: got %q, %v", tc.scheme, tc.internal, spec.Scheme, problems.Strings())
 		}

@@ -21,8 +21,7 @@ func (b *builder) markOpening() {
 		return stays && l.Proof != stack.None
 	})
 	doors := doorsTo(closing, b.have, b.lb)
-	for _, r := range b.out.Of(KindNodeRule) {
-		spec, _ := r.Spec.(NodeRule)
+	for r, spec := range stack.Each[NodeRule](b.out, KindNodeRule) {
 		if _, exists := b.found(r.Key); exists || !doors.widenedBy(spec, b.lb) {
 			continue
 		}
@@ -39,8 +38,7 @@ func markShutting(want, have *stack.Stack) *stack.Stack {
 	lb := LoadBalancerName(have.Owner.UID)
 	doors := doorsTo(onlyIn(want, have, func(stack.Resource) bool { return true }), want, lb)
 	var marked []stack.Resource
-	for _, r := range have.Of(KindNodeRule) {
-		spec, _ := r.Spec.(NodeRule)
+	for r, spec := range stack.Each[NodeRule](have, KindNodeRule) {
 		_, stays := want.Get(r.Key)
 		if shuts := !stays && doors.widenedBy(spec, lb); shuts != spec.Shuts {
 			spec.Shuts = shuts
@@ -66,8 +64,7 @@ func onlyIn(of, other *stack.Stack, selected func(stack.Resource) bool) []Target
 			continue
 		}
 		l, _ := r.Spec.(Listener)
-		target, _ := of.Get(l.TargetGroup.To)
-		if group, is := target.Spec.(TargetGroup); is {
+		if group, is := stack.SpecOf[TargetGroup](of, l.TargetGroup.To); is {
 			out = append(out, group)
 		}
 	}
@@ -92,8 +89,7 @@ func doorsTo(groups []TargetGroup, rules *stack.Stack, lb string) doors {
 	if len(out) == 0 {
 		return nil
 	}
-	for _, r := range rules.Of(KindNodeRule) {
-		rule, _ := r.Spec.(NodeRule)
+	for _, rule := range stack.Each[NodeRule](rules, KindNodeRule) {
 		for i := range out {
 			if rule.admitsClientsAt(out[i], lb) {
 				out[i].clients = append(out[i].clients, clientsOf(rule.CIDR)...)

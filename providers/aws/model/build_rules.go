@@ -131,8 +131,7 @@ func (b *builder) countRules() {
 			there[Normal(f.Permission)] = true
 		}
 		added := 0
-		for _, r := range b.out.Of(KindNodeRule) {
-			rule, _ := r.Spec.(NodeRule)
+		for r, rule := range stack.Each[NodeRule](b.out, KindNodeRule) {
 			if _, found := b.have.Get(r.Key); rule.Group == g.ID && !found && !there[Normal(rule.Permission)] {
 				added++
 			}

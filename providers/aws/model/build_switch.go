@@ -137,8 +137,7 @@ func (b *builder) keep(name string, old stack.Resource) {
 // is deleted in the plan that switches the listener, unless it is kept.
 func (b *builder) followOld(name string, old stack.Resource) {
 	targets, _ := b.found(stack.Key{Kind: KindTargets, Name: old.Key.Name})
-	next, _ := b.out.Get(stack.Key{Kind: KindTargets, Name: name})
-	spec, _ := next.Spec.(Targets)
+	spec, _ := stack.SpecOf[Targets](b.out, stack.Key{Kind: KindTargets, Name: name})
 	spec.Targets = targetsOn(b.in, b.facts, b.have, targets, b.machines(name, spec.Targets))
 	b.put(KindTargets, LeavingMark+name, stack.Key{Kind: KindTargetGroup, Name: LeavingMark + name}, spec)
 }
@@ -184,8 +183,7 @@ func (b *builder) markMoves() {
 
 // wantsGroup reports whether a found target group is a wanted one, which has its name.
 func (b *builder) wantsGroup(key stack.Key) bool {
-	found, _ := b.have.Get(key)
-	group, _ := found.Spec.(TargetGroup)
+	group, _ := stack.SpecOf[TargetGroup](b.have, key)
 	return slices.ContainsFunc(b.out.Of(KindTargetGroup), func(r stack.Resource) bool {
 		wanted, _ := r.Spec.(TargetGroup)
 		return wanted.Name == group.Name
@@ -204,8 +202,7 @@ func (b *builder) serving(group stack.Key) bool {
 // machines returns the instances that a target group gets which a port is about to leave: those
 // of the wanted group, unless that one has pods.
 func (b *builder) machines(name string, next []Target) (ids []string) {
-	res, _ := b.out.Get(stack.Key{Kind: KindTargetGroup, Name: name})
-	if group, _ := res.Spec.(TargetGroup); group.TargetType == targetIP {
+	if group, _ := stack.SpecOf[TargetGroup](b.out, stack.Key{Kind: KindTargetGroup, Name: name}); group.TargetType == targetIP {
 		return runningNodes(b.in, b.facts)
 	}
 	for _, t := range next {
@@ -233,8 +230,7 @@ func (b *builder) keepRules() {
 	if len(ports) == 0 {
 		return
 	}
-	for _, r := range b.have.Of(KindNodeRule) {
-		rule, _ := r.Spec.(NodeRule)
+	for r, rule := range stack.Each[NodeRule](b.have, KindNodeRule) {
 		_, shared := b.out.Get(rule.Source.To) // the group that the load balancer still sends from
 		if r.Proof != stack.None && (rule.Source.IsZero() || shared && rule.Source.To.Kind == KindSharedGroup) && slices.ContainsFunc(ports, func(port int32) bool { return admitsPort(r, port) }) {
 			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: r.Ownership, Spec: rule})
@@ -256,13 +252,13 @@ func forecastSteps(in input, facts *Facts, have *stack.Stack) []string {
 		return nil
 	}
 	var out []string
-	for _, r := range want.Of(KindListener) {
-		if l, _ := r.Spec.(Listener); l.Leaving != "" {
+	for r, l := range stack.Each[Listener](want, KindListener) {
+		if l.Leaving != "" {
 			out = append(out, fmt.Sprintf("once a target of target-group/%s is healthy, %s sends to it alone, without an interruption; %v later the old target group is deleted", r.Key.Name, r.Key, groupLinger))
 		}
 	}
-	for _, r := range want.Of(KindClassicPort) {
-		if l, _ := r.Spec.(ClassicPort); l.Waits {
+	for r, l := range stack.Each[ClassicPort](want, KindClassicPort) {
+		if l.Waits {
 			out = append(out, fmt.Sprintf("once AWS has accepted the certificate on another port, %s is deleted, and the listener that the Service requests on its port is created, with a brief interruption", r.Key))
 		}
 	}

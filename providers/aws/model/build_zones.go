@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/berth-lb/berth/annotations"
+	"github.com/berth-lb/berth/stack"
 )
 
 // reportZones warns about targets in zones in which the load balancer has no subnet: AWS
@@ -20,8 +21,7 @@ func (b *builder) reportZones(mappings []Mapping) {
 		return // a subnet that AWS does not list
 	}
 	idle, zones := map[string]bool{}, []string(nil)
-	for _, r := range b.out.Of(KindTargets) {
-		targets, _ := r.Spec.(Targets)
+	for _, targets := range stack.Each[Targets](b.out, KindTargets) {
 		for _, t := range targets.Targets {
 			if zone := b.targetZone(t); zone != "" && !enabled[zone] && !idle[t.ID] {
 				idle[t.ID] = true

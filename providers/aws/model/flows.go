@@ -108,8 +108,7 @@ func securityGroupName(s *stack.Stack, ref stack.Ref) string {
 
 // targetsIn are the targets of a target group of a stack, as backends.
 func targetsIn(s *stack.Stack, group string) (out []traffic.Backend) {
-	r, _ := s.Get(stack.Key{Kind: KindTargets, Name: group})
-	spec, _ := r.Spec.(Targets)
+	spec, _ := stack.SpecOf[Targets](s, stack.Key{Kind: KindTargets, Name: group})
 	for _, t := range spec.Targets {
 		out = append(out, traffic.Backend{Name: t.ID, Port: uint16(t.Port)})
 	}

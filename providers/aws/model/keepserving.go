@@ -42,8 +42,7 @@ func runningNodes(in input, facts *Facts) []string {
 // targetsOn are today's targets of an existing target group: the instances on each port
 // that its targets have, or the pods of its port.
 func targetsOn(in input, facts *Facts, have *stack.Stack, targets stack.Resource, ids []string) []Target {
-	found, _ := have.Get(targets.In)
-	group, ok := found.Spec.(TargetGroup)
+	group, ok := stack.SpecOf[TargetGroup](have, targets.In)
 	old, _ := targets.Spec.(Targets)
 	if !ok {
 		return nil

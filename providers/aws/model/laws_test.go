@@ -163,8 +163,7 @@ func withoutAsides(r stack.Resource) stack.Resource {
 func readAsAWS(_ *laws.World, view *stack.Stack) *stack.Stack {
 	names := map[string]string{}
 	taken := map[string]bool{}
-	for _, r := range view.Of(KindListener) {
-		l, _ := r.Spec.(Listener)
+	for r, l := range stack.Each[Listener](view, KindListener) {
 		names[l.TargetGroup.To.Name] = r.Key.Name
 		for _, w := range l.Shares {
 			for _, g := range view.Of(KindTargetGroup) {
@@ -210,8 +209,7 @@ func proofIn(view *stack.Stack, rule NodeRule) stack.Proof {
 		return stack.Leftover
 	case rule.Description == RuleMTU:
 		others := false
-		for _, r := range view.Of(KindNodeRule) {
-			other, _ := r.Spec.(NodeRule)
+		for _, other := range stack.Each[NodeRule](view, KindNodeRule) {
 			if other.CIDR == rule.CIDR && ours(other.Description) {
 				return stack.Description
 			}

@@ -21,8 +21,7 @@ func matchFound(want, have *stack.Stack) *stack.Stack {
 	}
 	have = markShutting(want, joinShared(want, have))
 	names := map[string]string{} // new key name by old one
-	for _, w := range want.Of(KindTargetGroup) {
-		wanted, _ := w.Spec.(TargetGroup)
+	for w, wanted := range stack.Each[TargetGroup](want, KindTargetGroup) {
 		holder, taken := have.Get(w.Key)
 		if held, _ := holder.Spec.(TargetGroup); taken && held.Name == wanted.Name {
 			continue
@@ -51,8 +50,7 @@ func nameLeaving(want, have *stack.Stack, names map[string]string) {
 		port, leaves := strings.CutPrefix(w.Key.Name, LeavingMark)
 		_, kept := want.Get(w.In)
 		_, named := have.Get(w.In)
-		res, _ := have.Get(stack.Key{Kind: KindListener, Name: port})
-		if l, ok := res.Spec.(Listener); ok && leaves && !kept && !named && l.TargetGroup.To != (stack.Key{}) {
+		if l, ok := stack.SpecOf[Listener](have, stack.Key{Kind: KindListener, Name: port}); ok && leaves && !kept && !named && l.TargetGroup.To != (stack.Key{}) {
 			names[l.TargetGroup.To.Name] = w.Key.Name
 		}
 	}
@@ -60,8 +58,8 @@ func nameLeaving(want, have *stack.Stack, names map[string]string) {
 
 // targetGroupNamed finds the key name of the found target group of a name.
 func targetGroupNamed(have *stack.Stack, name string) (string, bool) {
-	for _, r := range have.Of(KindTargetGroup) {
-		if spec, _ := r.Spec.(TargetGroup); spec.Name == name && r.Proof != stack.None {
+	for r, spec := range stack.Each[TargetGroup](have, KindTargetGroup) {
+		if spec.Name == name && r.Proof != stack.None {
 			return r.Key.Name, true
 		}
 	}

@@ -27,8 +27,7 @@ func capacityPart() part {
 		},
 		yield: func(f *controlled) {
 			units, from, said := capacityKey.Lookup(f.in.Values)
-			have, ok := f.have.Get(stack.Key{Kind: KindCapacity, Name: f.balancer.Name})
-			found, _ := have.Spec.(Capacity)
+			found, ok := stack.SpecOf[Capacity](f.have, stack.Key{Kind: KindCapacity, Name: f.balancer.Name})
 			f.yields(from, said && ok && found.Units != int32(units), fmt.Sprintf("CapacityUnits=%d", found.Units))
 		},
 	}

@@ -15,8 +15,8 @@ const gatePrefix = "target-health.elbv2.k8s.aws/"
 // podGates lists the conditions of pods in the target groups that have pods as targets.
 func podGates(have *stack.Stack) []providers.PodGate {
 	var out []providers.PodGate
-	for _, r := range have.Of(KindTargetGroup) {
-		if spec, ok := r.Spec.(TargetGroup); ok && spec.TargetType == targetIP && r.ID != "" && r.Proof != stack.None {
+	for r, spec := range stack.Each[TargetGroup](have, KindTargetGroup) {
+		if spec.TargetType == targetIP && r.ID != "" && r.Proof != stack.None {
 			out = append(out, providers.PodGate{Type: gatePrefix + spec.Name, Of: r.Key, Service: otherNamed(r.Key.Name)})
 		}
 	}

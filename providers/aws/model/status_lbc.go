@@ -45,8 +45,7 @@ func controlledResult(in input, have *stack.Stack, result status.Result) status.
 // listener was read, the ports that the Service carries stay.
 func listensOn(in input, have *stack.Stack, lb stack.Key, port int32) bool {
 	read := false
-	for _, r := range have.Of(KindListener) {
-		l, _ := r.Spec.(Listener)
+	for r, l := range stack.Each[Listener](have, KindListener) {
 		read = read || r.In == lb
 		if r.In == lb && r.Proof != stack.None && l.Port == port {
 			return true

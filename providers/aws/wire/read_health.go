@@ -23,8 +23,8 @@ const inService = "InService"
 // Classic Load Balancer.
 func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.MemberHealth, error) {
 	var out []providers.MemberHealth
-	for _, r := range have.Of(model.KindClassic) {
-		if spec, ok := r.Spec.(model.Classic); ok && r.Proof != stack.None {
+	for r, spec := range stack.Each[model.Classic](have, model.KindClassic) {
+		if r.Proof != stack.None {
 			found, err := s.instanceHealth(ctx, r.Key, spec.Name)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Key, err)

@@ -49,8 +49,7 @@ func (b *builder) letInNetwork(family, protocol string, ports []string, destinat
 // enteredAt reports whether an address has an entry that denies, and one that lets in the
 // virtual network.
 func (b *builder) enteredAt(destination string) (denied, bridged bool) {
-	for _, r := range b.have.Of(KindAccess) {
-		a, _ := r.Spec.(Access)
+	for r, a := range stack.Each[Access](b.have, KindAccess) {
 		if a.Destination == destination && r.Proof != stack.None {
 			denied = denied || a.Deny
 			bridged = bridged || !a.Deny && slices.Equal(a.Sources, []string{sourceNetwork})

@@ -207,9 +207,8 @@ func (b *builder) leaveFirst() bool {
 	if b.have == nil {
 		return false
 	}
-	for _, r := range b.have.Of(KindEntries) {
-		e, ok := r.Spec.(Entries)
-		if !ok || r.Key == EntriesKey(b.lb) || r.Proof == stack.None {
+	for r, e := range stack.Each[Entries](b.have, KindEntries) {
+		if r.Key == EntriesKey(b.lb) || r.Proof == stack.None {
 			continue
 		}
 		for _, had := range e.Frontends {

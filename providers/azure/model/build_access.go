@@ -232,8 +232,7 @@ func (b *builder) keepAccess(family corev1.IPFamily) {
 		return
 	}
 	before := b.addressesBefore(family)
-	for _, r := range b.have.Of(KindAccess) {
-		entry, _ := r.Spec.(Access)
+	for r, entry := range stack.Each[Access](b.have, KindAccess) {
 		if entry.Family == string(family) && r.Proof != stack.None && slices.Contains(before, entry.Destination) {
 			b.out.Put(stack.Resource{Key: r.Key, In: r.In, Ownership: stack.Shared, Spec: entry})
 		}
@@ -281,8 +280,7 @@ func (b *builder) addressOf(family corev1.IPFamily) string {
 
 func (b *builder) addressesBefore(family corev1.IPFamily) []string {
 	var out []string
-	for _, r := range b.have.Of(KindEntries) {
-		e, _ := r.Spec.(Entries)
+	for r, e := range stack.Each[Entries](b.have, KindEntries) {
 		for _, f := range e.Frontends {
 			if f.Version == string(family) && f.Address != "" && r.Proof != stack.None {
 				out = append(out, f.Address)

@@ -26,8 +26,7 @@ func forecastRules(in input, facts *Facts, have *stack.Stack) []string {
 		return nil
 	}
 	var entries []Access
-	for _, r := range want.Of(KindAccess) {
-		a, _ := r.Spec.(Access)
+	for _, a := range stack.Each[Access](want, KindAccess) {
 		if a.Destination == unknownAddress(corev1.IPFamily(a.Family)) {
 			entries = append(entries, a)
 		}

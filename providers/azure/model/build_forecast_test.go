@@ -26,8 +26,7 @@ func TestForecast(t *testing.T) {
 			}
 			last, _, _ := buildStack(tn.in, a.read(), a.have(tn.in.Owner))
 			now := map[string]bool{}
-			for _, r := range last.Of(KindAccess) {
-				spec, _ := r.Spec.(Access)
+			for r, spec := range stack.Each[Access](last, KindAccess) {
 				if _, known := first.Get(r.Key); !known {
 					now["once "+unknownAddress(corev1.IPFamily(spec.Family))+" is known, "+spec.inWords()] = true
 				}

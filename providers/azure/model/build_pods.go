@@ -165,8 +165,7 @@ func podStatus(in input, have *stack.Stack) (netip.Addr, bool) {
 			return netip.Addr{}, false
 		}
 	}
-	r, _ := have.Get(containerIPKey(uid))
-	ip, _ := r.Spec.(ContainerIP)
+	ip, _ := stack.SpecOf[ContainerIP](have, containerIPKey(uid))
 	a, err := netip.ParseAddr(ip.Address)
 	return a, err == nil
 }

@@ -27,8 +27,8 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 			out.Put(r)
 		}
 	}
-	for _, r := range have.Of(KindEntries) {
-		if e, ok := r.Spec.(Entries); ok && r.Proof != stack.None && in.Backends.Nodes.Len() > 0 {
+	for r, e := range stack.Each[Entries](have, KindEntries) {
+		if r.Proof != stack.None && in.Backends.Nodes.Len() > 0 {
 			followPools(in, facts, have, e, out)
 		}
 	}

@@ -41,8 +41,7 @@ func (b *builder) chosen() string {
 		b.fail(configurationsKey.Name, strings.Join(configurationsKey.Get(b.in.Values), ","), "leaves no load balancer that the Service may be on", strings.Join(legal, ", "))
 		return b.full(b.cluster)
 	}
-	for _, r := range b.have.Of(KindEntries) {
-		e, _ := r.Spec.(Entries)
+	for _, e := range stack.Each[Entries](b.have, KindEntries) {
 		name := strings.TrimSuffix(e.Balancer, suffixInternal)
 		if KindOf(e.Balancer) == b.in.Kind && ContainsFold(may, name) {
 			return e.Balancer

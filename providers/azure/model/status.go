@@ -45,9 +45,8 @@ func statusOf(in input, have *stack.Stack) status.Result {
 func frontendAddresses(in input, have *stack.Stack) (wanted, other []string) {
 	admits := reportAdmission(in, have)
 	for _, family := range in.Backends.Families {
-		for _, r := range have.Of(KindEntries) {
-			e, ok := r.Spec.(Entries)
-			if !ok || r.Proof == stack.None || r.State == stack.Failed {
+		for r, e := range stack.Each[Entries](have, KindEntries) {
+			if r.Proof == stack.None || r.State == stack.Failed {
 				continue
 			}
 			list := &other

@@ -21,9 +21,8 @@ const stateUp = "Up"
 // Source: Azure REST API reference, Load Balancer Load Balancing Rules - Health.
 func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.MemberHealth, error) {
 	var out []providers.MemberHealth
-	for _, r := range have.Of(model.KindEntries) {
-		spec, ok := r.Spec.(model.Entries)
-		if !ok || r.Proof == stack.None {
+	for r, spec := range stack.Each[model.Entries](have, model.KindEntries) {
+		if r.Proof == stack.None {
 			continue
 		}
 		found, errs := make([][]providers.MemberHealth, len(spec.Rules)), make([]error, len(spec.Rules))

@@ -295,7 +295,6 @@ func (w *sweep) unnamed(have *stack.Stack, r stack.Resource) bool {
 		return false
 	}
 	key.Kind = model.KindPublicIP
-	ip, _ := have.Get(key)
-	spec, ok := ip.Spec.(model.PublicIP)
+	spec, ok := stack.SpecOf[model.PublicIP](have, key)
 	return !ok || !w.ofThis(spec.Tags)
 }

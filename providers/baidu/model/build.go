@@ -286,8 +286,7 @@ func (b *builder) claim() {
 
 // isMarked reports whether the policy of a listener has the mark of the Service.
 func (b *builder) isMarked(listener stack.Key) bool {
-	r, _ := b.have.Get(PolicyKey(listener))
-	spec, ok := r.Spec.(Policy)
+	spec, ok := stack.SpecOf[Policy](b.have, PolicyKey(listener))
 	return ok && spec.Mark == b.mark()
 }
 

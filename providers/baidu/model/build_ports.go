@@ -21,8 +21,7 @@ func (b *builder) ports() {
 		b.listener(p)
 	}
 	if b.normal {
-		found, _ := b.have.Get(BackendsKey())
-		spec, _ := found.Spec.(Backends)
+		spec, _ := stack.SpecOf[Backends](b.have, BackendsKey())
 		b.out.Put(stack.Resource{Key: BackendsKey(), In: b.lb, Spec: Backends{Members: b.nodes(spec.Members)}})
 	}
 	b.reportUnused()
@@ -65,8 +64,8 @@ func (b *builder) isFound(key stack.Key) bool {
 
 // foundAt returns the found listener at a place of the load balancer.
 func (b *builder) foundAt(key stack.Key, slot string) (Listener, bool) {
-	for _, r := range b.have.Of(KindListener) {
-		if spec, ok := r.Spec.(Listener); ok && r.In == b.lb && (r.Key == key || b.normal && r.Slot == slot) {
+	for r, spec := range stack.Each[Listener](b.have, KindListener) {
+		if r.In == b.lb && (r.Key == key || b.normal && r.Slot == slot) {
 			return spec, true
 		}
 	}

@@ -49,8 +49,8 @@ func listenerFlow(s *stack.Stack, r, lb stack.Resource, balancer Balancer, liste
 
 // backendsOf returns the backends of a normal load balancer at a port.
 func backendsOf(s *stack.Stack, lb stack.Key, port int32) (out []traffic.Backend, through []stack.Key) {
-	for _, r := range s.Of(KindBackends) {
-		if spec, ok := r.Spec.(Backends); ok && r.In == lb {
+	for r, spec := range stack.Each[Backends](s, KindBackends) {
+		if r.In == lb {
 			out, through = append(out, backendsAt(spec.Members, port)...), append(through, r.Key)
 		}
 	}
@@ -67,8 +67,8 @@ func groupOf(s *stack.Stack, listener stack.Key) (out []traffic.Backend, through
 		if !ok || p.In != listener || !known || !is {
 			continue
 		}
-		for _, t := range s.Of(KindTarget) {
-			if target, _ := t.Spec.(Target); t.In == group.Key && target.Protocol == policy.Protocol && target.Port == policy.Backend {
+		for t, target := range stack.Each[Target](s, KindTarget) {
+			if t.In == group.Key && target.Protocol == policy.Protocol && target.Port == policy.Backend {
 				out = append(out, backendsAt(spec.Members, policy.Backend)...)
 				through = append(through, p.Key, group.Key, t.Key)
 			}

@@ -9,8 +9,7 @@ import (
 
 // Addresses returns the public address of the load balancer, or that in the VPC if it is internal.
 func Addresses(_ Input, have *stack.Stack) status.Result {
-	for _, lb := range have.Of(KindBalancer) {
-		spec, _ := lb.Spec.(Balancer)
+	for lb, spec := range stack.Each[Balancer](have, KindBalancer) {
 		if lb.Proof == stack.None && lb.Ownership != stack.External {
 			continue
 		}

@@ -194,8 +194,7 @@ func (b *builder) liveIP(version string) string {
 			return rule.IP
 		}
 	}
-	for _, r := range b.have.Of(KindAddress) {
-		a, _ := r.Spec.(Address)
+	for r, a := range stack.Each[Address](b.have, KindAddress) {
 		fits := a.IPVersion == version && a.Type == b.scheme && b.sameSubnet(a.Subnet, version) && b.sameTier(a.Tier, version)
 		if r.Proof != stack.None && fits && b.sameCollection(a.IPCollection, version) {
 			return a.IP

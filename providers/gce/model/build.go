@@ -195,8 +195,8 @@ func (b *builder) subnetNames() string {
 func (b *builder) wantedTier() string {
 	tier, _, told := tierKey.Lookup(b.in.Values)
 	if !told {
-		for _, r := range b.have.Of(KindExternalRule) {
-			if rule, _ := r.Spec.(Rule); r.Proof != stack.None && rule.Tier != "" && rule.IPVersion == VersionIPv4 {
+		for r, rule := range stack.Each[Rule](b.have, KindExternalRule) {
+			if r.Proof != stack.None && rule.Tier != "" && rule.IPVersion == VersionIPv4 {
 				return rule.Tier
 			}
 		}

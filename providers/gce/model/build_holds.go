@@ -78,8 +78,8 @@ func (b *builder) hold(name string, old Rule) {
 		return
 	}
 	key := stack.Key{Kind: KindAddress, Name: name}
-	for _, a := range b.have.Of(KindAddress) {
-		if spec, _ := a.Spec.(Address); a.Proof != stack.None && spec.IP == old.IP {
+	for a, spec := range stack.Each[Address](b.have, KindAddress) {
+		if a.Proof != stack.None && spec.IP == old.IP {
 			key = a.Key
 		}
 	}
@@ -108,8 +108,7 @@ func (b *builder) oldRule(r stack.Resource) (Rule, bool) {
 // exist, as after a restart between the deletion of the old rule and the creation of the new one.
 func (b *builder) keepHeld(r stack.Resource, choice ipChoice) {
 	rule, _ := r.Spec.(Rule)
-	for _, a := range b.have.Of(KindAddress) {
-		spec, _ := a.Spec.(Address)
+	for a, spec := range stack.Each[Address](b.have, KindAddress) {
 		if a.Proof != stack.None && spec.IPVersion == rule.IPVersion && spec.IP != choice.ip {
 			b.put(a.Key, spec)
 		}
@@ -138,8 +137,7 @@ func (b *builder) made(r stack.Resource) bool {
 // already, else that of the rule. External IPv4 addresses are always called
 // a<uid>, whatever their rules are.
 func (b *builder) holdKey(version, ip string, rule stack.Resource) stack.Key {
-	for _, r := range b.have.Of(KindAddress) {
-		a, _ := r.Spec.(Address)
+	for r, a := range stack.Each[Address](b.have, KindAddress) {
 		if r.Proof != stack.None && a.Type == b.scheme && a.IPVersion == version && (ip == "" || a.IP == ip) {
 			return r.Key
 		}

@@ -11,8 +11,7 @@ import (
 // and is deleted with it.
 func (b *builder) followOld() {
 	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		for _, r := range b.have.Of(kind) {
-			rule, _ := r.Spec.(Rule)
+		for r, rule := range stack.Each[Rule](b.have, kind) {
 			if r.Proof == stack.None || rule.Scheme == b.scheme {
 				continue
 			}

@@ -101,8 +101,8 @@ func TestStatusOfReplacedFamily(t *testing.T) {
 	}
 	have := asFound(want, c.Have(t))
 	in.Service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "203.0.113.7"}, {IP: "2001:db8::7"}}
-	for _, r := range have.Of(KindExternalRule) {
-		if rule, _ := r.Spec.(Rule); rule.IPVersion == VersionIPv4 {
+	for r, rule := range stack.Each[Rule](have, KindExternalRule) {
+		if rule.IPVersion == VersionIPv4 {
 			have.Drop(r.Key)
 		}
 	}

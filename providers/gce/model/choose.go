@@ -145,8 +145,7 @@ func kindFound(chosen string, have *stack.Stack) string {
 func partFound(chosen string, have *stack.Stack) string {
 	is := func(k stack.Key) bool { r, ok := have.Get(k); return ok && r.Proof != stack.None }
 	scheme := func(key string) string {
-		r, _ := have.Get(stack.Key{Kind: KindBackend, Name: key})
-		b, _ := r.Spec.(Backend)
+		b, _ := stack.SpecOf[Backend](have, stack.Key{Kind: KindBackend, Name: key})
 		return b.Scheme
 	}
 	switch {

@@ -225,8 +225,7 @@ func (c course) converge(t *testing.T, cut int) *stack.Stack {
 func ipsOf(have *stack.Stack) []string {
 	var out []string
 	for _, kind := range []stack.Kind{KindExternalRule, KindInternalRule} {
-		for _, r := range have.Of(kind) {
-			rule, _ := r.Spec.(Rule)
+		for _, rule := range stack.Each[Rule](have, kind) {
 			out = append(out, rule.IP)
 		}
 	}

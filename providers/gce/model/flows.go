@@ -111,8 +111,7 @@ func (f Firewall) addresses(s *stack.Stack) []string {
 		return []string{""}
 	}
 	if f.Destination.ID == "" {
-		target, _ := s.Get(f.Destination.To)
-		rule, _ := target.Spec.(Rule)
+		rule, _ := stack.SpecOf[Rule](s, f.Destination.To)
 		return []string{ruleAddress(f.Destination.To, rule)}
 	}
 	var out []string

@@ -65,8 +65,7 @@ func TestFlows(t *testing.T) {
 		},
 		"an address to come": {
 			func(s, _ *stack.Stack) {
-				r, _ := s.Get(rule)
-				spec, _ := r.Spec.(Rule)
+				spec, _ := stack.SpecOf[Rule](s, rule)
 				spec.IP, spec.Target, spec.Backend = "", stack.Ref{}, stack.RefTo(backend)
 				s.Put(stack.Resource{Key: rule, Spec: spec})
 				f := admits("", "10.0.0.0/8", "80")

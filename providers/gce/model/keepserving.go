@@ -43,8 +43,8 @@ func keepServing(in input, facts *Facts, have *stack.Stack) *stack.Stack {
 // keeps links to groups that are not ours.
 func (b *builder) followGroups() []stack.Ref {
 	var old Backend
-	for _, r := range b.have.Of(KindBackend) {
-		if spec, _ := r.Spec.(Backend); r.Proof != stack.None && spec.Scheme == b.scheme {
+	for r, spec := range stack.Each[Backend](b.have, KindBackend) {
+		if r.Proof != stack.None && spec.Scheme == b.scheme {
 			old = spec
 		}
 	}

@@ -14,8 +14,7 @@ import (
 func TestMoreNodesThanAGroupTakes(t *testing.T) {
 	b := builderOf(1003)
 	refs := b.groups()
-	group, _ := b.out.Get(refs[0].To)
-	spec, _ := group.Spec.(Group)
+	spec, _ := stack.SpecOf[Group](b.out, refs[0].To)
 	if len(refs) != 1 || len(spec.Instances) != maxGroupMembers {
 		t.Errorf("%d groups with %d members", len(refs), len(spec.Instances))
 	}

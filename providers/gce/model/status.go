@@ -76,8 +76,7 @@ func familyOrder(ip string) int {
 func ingressOf(in input, have *stack.Stack, kind stack.Kind) []corev1.LoadBalancerIngress {
 	var out []corev1.LoadBalancerIngress
 	for _, version := range []string{VersionIPv4, VersionIPv6} {
-		for _, r := range have.Of(kind) {
-			rule, _ := r.Spec.(Rule)
+		for r, rule := range stack.Each[Rule](have, kind) {
 			if r.Proof == stack.None || r.State == stack.Failed || rule.IPVersion != version || rule.IP == "" || !isAdmitted(in, have, rule) {
 				continue
 			}
@@ -164,8 +163,8 @@ func outputAnnotations(in input, have *stack.Stack) map[string]string {
 		spec, _ := p.Spec.(Pool)
 		out[outLegacyPool] = spec.Name
 	}
-	for _, r := range have.Of(KindBackend) {
-		if spec, _ := r.Spec.(Backend); in.Kind == InternalIG && isReferenced(have, r.Key) {
+	for r, spec := range stack.Each[Backend](have, KindBackend) {
+		if in.Kind == InternalIG && isReferenced(have, r.Key) {
 			out[outLegacyBackend] = spec.Name
 		}
 	}
@@ -213,8 +212,7 @@ func tellChecks(backend Backend, have *stack.Stack, out map[string]string) {
 			continue
 		}
 		out[outCheck] = check.Name
-		for _, f := range have.Of(KindCheckFirewall) {
-			spec, _ := f.Spec.(Firewall)
+		for f, spec := range stack.Each[Firewall](have, KindCheckFirewall) {
 			shared := strings.HasPrefix(f.Key.Name, check.Name)
 			own := ref.To.Name == keyV2 && (f.Key.Name == keyV2 || f.Key.Name == keyV2IPv6 || f.Key.Name == keyV2Whole)
 			switch {
@@ -272,8 +270,7 @@ func negStatus(have *stack.Stack) string {
 		Groups map[string]string `json:"network_endpoint_groups"`
 		Zones  []string          `json:"zones"`
 	}
-	for _, r := range have.Of(KindNEG) {
-		spec, _ := r.Spec.(NEG)
+	for r, spec := range stack.Each[NEG](have, KindNEG) {
 		if r.Proof == stack.None || strings.Contains(r.Key.Name, "/") {
 			continue
 		}

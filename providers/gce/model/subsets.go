@@ -168,8 +168,8 @@ func (b *builder) negAt(p place) (stack.Key, NEG) {
 // endpoints are the instances that are endpoints now.
 func (b *builder) endpoints() map[string]bool {
 	out := map[string]bool{}
-	for _, r := range b.have.Of(KindNEG) {
-		if spec, ok := r.Spec.(NEG); ok && r.Proof != stack.None {
+	for r, spec := range stack.Each[NEG](b.have, KindNEG) {
+		if r.Proof != stack.None {
 			for _, e := range spec.Endpoints {
 				out[e.Instance] = true
 			}

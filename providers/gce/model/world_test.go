@@ -112,8 +112,7 @@ func asFound(want, before *stack.Stack) *stack.Stack {
 			r.Spec = spec
 		case Firewall:
 			if to := spec.Destination.To; to != (stack.Key{}) {
-				rule, _ := want.Get(to)
-				target, _ := rule.Spec.(Rule)
+				target, _ := stack.SpecOf[Rule](want, to)
 				r.Spec = spec.At(given(target.IPVersion, target.Scheme, target.IP))
 			}
 		}

@@ -243,8 +243,8 @@ func TestEndpointsAreRemembered(t *testing.T) {
 			t.Errorf("%d calls for endpoints that we have attached", n)
 		}
 		var group stack.Resource
-		for _, g := range first.Of(model.KindNEG) {
-			if spec, _ := g.Spec.(model.NEG); len(spec.Endpoints) > 0 {
+		for g, spec := range stack.Each[model.NEG](first, model.KindNEG) {
+			if len(spec.Endpoints) > 0 {
 				group = g
 			}
 		}

@@ -24,8 +24,7 @@ func TestInternalIPv6IsHeld(t *testing.T) {
 			s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 		})
 		ips := func(have *stack.Stack) (out []string) {
-			for _, r := range have.Of(model.KindInternalRule) {
-				rule, _ := r.Spec.(model.Rule)
+			for _, rule := range stack.Each[model.Rule](have, model.KindInternalRule) {
 				out = append(out, rule.IP)
 			}
 			slices.Sort(out)

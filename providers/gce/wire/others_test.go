@@ -50,8 +50,7 @@ func TestGroupsOfOthers(t *testing.T) {
 		before := r.groupNames()
 		have := r.arrive(svc)
 		var got []string
-		for _, b := range have.Of(model.KindBackend) {
-			spec, _ := b.Spec.(model.Backend)
+		for _, spec := range stack.Each[model.Backend](have, model.KindBackend) {
 			for _, ref := range spec.Groups {
 				got = append(got, ref.ID)
 			}

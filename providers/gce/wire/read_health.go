@@ -32,13 +32,13 @@ type judged struct {
 // for each group of a backend service.
 func (s *Session) Health(ctx context.Context, have *stack.Stack) ([]providers.MemberHealth, error) {
 	var questions []judged
-	for _, r := range have.Of(model.KindPool) {
-		if spec, ok := r.Spec.(model.Pool); ok && r.ID != "" && r.Proof != stack.None {
+	for r, spec := range stack.Each[model.Pool](have, model.KindPool) {
+		if r.ID != "" && r.Proof != stack.None {
 			questions = append(questions, s.askPool(r, spec)...)
 		}
 	}
-	for _, r := range have.Of(model.KindBackend) {
-		if spec, ok := r.Spec.(model.Backend); ok && r.ID != "" && r.Proof != stack.None {
+	for r, spec := range stack.Each[model.Backend](have, model.KindBackend) {
+		if r.ID != "" && r.Proof != stack.None {
 			questions = append(questions, s.askBackend(r, spec, have)...)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berth-lb/berth/nodeports"
+	"github.com/berth-lb/berth/stack"
 )
 
 // nodes returns the targets of the nodes that are members.
@@ -48,8 +49,7 @@ func selectsNodes(in Input) bool {
 // membersFound returns the targets of the existing members.
 func (b *builder) membersFound() []string {
 	var out []string
-	for _, r := range b.have.Of(KindPool) {
-		spec, _ := r.Spec.(Pool)
+	for _, spec := range stack.Each[Pool](b.have, KindPool) {
 		for _, m := range spec.Members {
 			out = append(out, m.target())
 		}

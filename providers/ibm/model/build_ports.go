@@ -17,8 +17,7 @@ func (b *builder) ports() {
 			return
 		}
 		pool := PoolKey(string(p.Protocol), p.Port)
-		found, _ := b.have.Get(pool)
-		existing, _ := found.Spec.(Pool)
+		existing, _ := stack.SpecOf[Pool](b.have, pool)
 		front := rangeOf(b.in, p.Port)
 		want := Pool{
 			Name: poolName(string(p.Protocol), front, p.NodePort), Protocol: strings.ToLower(string(p.Protocol)), Algorithm: "round_robin", Proxy: "disabled",

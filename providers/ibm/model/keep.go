@@ -11,8 +11,7 @@ import (
 // KeepServing returns the existing stack with today's nodes as members.
 func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 	out := &stack.Stack{Owner: have.Owner}
-	lb, _ := have.Get(balancerKey())
-	balancer, _ := lb.Spec.(Balancer)
+	balancer, _ := stack.SpecOf[Balancer](have, balancerKey())
 	for _, r := range have.Resources {
 		if r.Proof == stack.None {
 			continue

@@ -235,8 +235,7 @@ func refuseStep(w *laws.World, s plan.Step) error {
 		return nil
 	}
 	if set, is := s.Target.Spec.(BackendSet); is && s.ID.Action == plan.Create {
-		lb, _ := view.Get(s.Target.In)
-		if b, ok := lb.Spec.(Balancer); ok && set.Version == V6 && b.Version == V4 {
+		if b, ok := stack.SpecOf[Balancer](view, s.Target.In); ok && set.Version == V6 && b.Version == V4 {
 			return fault.New(fault.Invalid, "%s has no address of IPv6", s.Target.In)
 		}
 	}

@@ -186,8 +186,7 @@ func compactJSON(raw json.RawMessage) string {
 func (f *finder) ownGroup(marked []groupDoc) {
 	kit.SortMarked(marked, func(g groupDoc) kit.Marked {
 		return kit.Marked{ID: g.ID, Created: g.Created, Recorded: slices.ContainsFunc(model.Products(), func(p model.Product) bool {
-			r, _ := f.out.Get(stack.Key{Kind: p.Balancer})
-			lb, _ := r.Spec.(model.Balancer)
+			lb, _ := stack.SpecOf[model.Balancer](f.out, stack.Key{Kind: p.Balancer})
 			return slices.Contains(lb.Groups, g.ID)
 		})}
 	})
@@ -272,8 +271,7 @@ func (f *finder) homes(ctx context.Context) {
 		return
 	}
 	for _, p := range model.Products() {
-		for _, r := range f.out.Of(p.Balancer) {
-			spec, _ := r.Spec.(model.Balancer)
+		for _, spec := range stack.Each[model.Balancer](f.out, p.Balancer) {
 			for _, id := range spec.Subnets {
 				sub, err := f.session.subnet(ctx, id)
 				switch {
@@ -296,8 +294,7 @@ func (f *finder) spots() (subnets []string, addresses []netip.Addr) {
 				subnets = append(subnets, spec.Subnets...)
 			}
 		}
-		for _, r := range f.out.Of(p.Set) {
-			spec, _ := r.Spec.(model.BackendSet)
+		for _, spec := range stack.Each[model.BackendSet](f.out, p.Set) {
 			for _, b := range spec.Backends {
 				if a, err := netip.ParseAddr(b.Address); err == nil {
 					addresses = append(addresses, a)

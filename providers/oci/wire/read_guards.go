@@ -61,8 +61,7 @@ func (f *finder) ports() (listening, behind map[int32]bool) {
 				listening[spec.Port] = true
 			}
 		}
-		for _, r := range f.out.Of(p.Set) {
-			spec, _ := r.Spec.(model.BackendSet)
+		for _, spec := range stack.Each[model.BackendSet](f.out, p.Set) {
 			behind[spec.Health.Port], behind[nodeports.KubeProxyPort] = true, true
 			for _, b := range spec.Backends {
 				behind[b.Port] = true

@@ -16,8 +16,7 @@ func (b *builder) markRules(want GroupRules) GroupRules {
 	if !want.Clients || b.have == nil {
 		return want
 	}
-	r, _ := b.have.Get(rulesKey())
-	if found, exists := r.Spec.(GroupRules); exists {
+	if found, exists := stack.SpecOf[GroupRules](b.have, rulesKey()); exists {
 		want.Opens = selectWidening(want.Rules, found.Rules, doorsOnlyIn(b.have, b.out))
 		want.Shuts = selectWidening(found.Rules, want.Rules, doorsOnlyIn(b.out, b.have))
 	}
@@ -77,8 +76,8 @@ func membersBehind(s *stack.Stack, l Listener) []Member {
 		if l.Pool.To != p.Key && (l.Pool.ID == "" || l.Pool.ID != p.ID) {
 			continue
 		}
-		for _, m := range s.Of(KindMembers) {
-			if spec, ok := m.Spec.(Members); ok && m.In == p.Key {
+		for m, spec := range stack.Each[Members](s, KindMembers) {
+			if m.In == p.Key {
 				out = append(out, spec.Members...)
 			}
 		}

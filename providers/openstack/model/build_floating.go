@@ -98,8 +98,7 @@ func (b *builder) floatingSubnets(place floating) []string {
 // fixedFloating reports where a live floating IP is not from the network or the subnets that
 // the Service names. Neutron cannot change them.
 func (b *builder) fixedFloating(want FloatingIP, place floating) {
-	r, _ := b.have.Get(stack.Key{Kind: KindFloatingIP})
-	live, exists := r.Spec.(FloatingIP)
+	live, exists := stack.SpecOf[FloatingIP](b.have, stack.Key{Kind: KindFloatingIP})
 	if !exists || live.Address == "" {
 		return
 	}

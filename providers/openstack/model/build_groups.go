@@ -63,8 +63,7 @@ func (b *builder) senders() []netip.Prefix {
 		}
 		out = append(out, found...)
 	}
-	for _, r := range b.out.Of(KindMembers) {
-		spec, _ := r.Spec.(Members)
+	for _, spec := range stack.Each[Members](b.out, KindMembers) {
 		for _, m := range spec.Members {
 			add(m.Subnet, spec.Ranges)
 		}
@@ -127,8 +126,7 @@ func (r GroupRule) Compare(o GroupRule) int {
 // without port security takes no groups.
 func (b *builder) nodePorts() []string {
 	subnets := map[string]string{} // of members, by address
-	for _, r := range b.out.Of(KindMembers) {
-		spec, _ := r.Spec.(Members)
+	for _, spec := range stack.Each[Members](b.out, KindMembers) {
 		for _, m := range spec.Members {
 			subnets[m.Address] = m.Subnet
 		}

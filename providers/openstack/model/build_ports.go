@@ -45,8 +45,7 @@ func (b *builder) elsewhere() {
 	if _, _, said := memberSubnetKey.Lookup(b.in.Values); !said || b.have == nil {
 		return
 	}
-	for _, r := range b.have.Of(KindMembers) {
-		spec, _ := r.Spec.(Members)
+	for _, spec := range stack.Each[Members](b.have, KindMembers) {
 		if slices.ContainsFunc(spec.Members, func(m Member) bool { return m.Subnet != "" && m.Subnet != memberSubnetKey.Get(b.in.Values) }) {
 			b.notApplied(memberSubnetKey.Warning(b.in.Values, "is not applied to existing members, whose subnet Octavia cannot change; it is for nodes that are added later", ""))
 			return
@@ -133,8 +132,7 @@ func (b *builder) members(p nodeports.ServicePort, key string) Members {
 	if p.NodePort == 0 {
 		return Members{}
 	}
-	r, _ := b.have.Get(stack.Key{Kind: KindMembers, Name: key})
-	found, _ := r.Spec.(Members)
+	found, _ := stack.SpecOf[Members](b.have, stack.Key{Kind: KindMembers, Name: key})
 	var out []Member
 	for node := range b.in.Backends.Nodes.All() {
 		address, ok := node.Address(ipFamily(b.in))

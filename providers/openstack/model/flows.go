@@ -52,8 +52,8 @@ func listenerFlow(s *stack.Stack, r stack.Resource, balancer Balancer) traffic.F
 			continue
 		}
 		f.Through = append(f.Through, p.Key)
-		for _, m := range s.Of(KindMembers) {
-			if spec, ok := m.Spec.(Members); ok && m.In == p.Key {
+		for m, spec := range stack.Each[Members](s, KindMembers) {
+			if m.In == p.Key {
 				f.Through = append(f.Through, m.Key)
 				for _, member := range spec.Members {
 					f.To = append(f.To, traffic.Backend{Name: member.Address, Port: uint16(member.Port)})

@@ -144,8 +144,7 @@ func (s *Session) memberRanges(ctx context.Context, have *stack.Stack) error {
 	if !s.config.ManageGroups {
 		return nil
 	}
-	lb, _ := have.Get(stack.Key{Kind: model.KindBalancer})
-	balancer, _ := lb.Spec.(model.Balancer)
+	balancer, _ := stack.SpecOf[model.Balancer](have, stack.Key{Kind: model.KindBalancer})
 	for i, r := range have.Resources {
 		spec, is := r.Spec.(model.Members)
 		if !is {

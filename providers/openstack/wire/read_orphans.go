@@ -89,8 +89,7 @@ const defaultCluster = "kubernetes"
 // no members and its name is unique to the cluster.
 func (s *Session) ours(ctx context.Context, have *stack.Stack, live providers.Live) (bool, error) {
 	none := true
-	for _, r := range have.Of(model.KindMembers) {
-		spec, _ := r.Spec.(model.Members)
+	for _, spec := range stack.Each[model.Members](have, model.KindMembers) {
 		for _, m := range spec.Members {
 			none = false
 			if slices.ContainsFunc(live.Nodes, func(n nodeports.Node) bool {
@@ -101,8 +100,7 @@ func (s *Session) ours(ctx context.Context, have *stack.Stack, live providers.Li
 		}
 	}
 	var ids []string
-	for _, r := range have.Of(model.KindGroupPorts) {
-		spec, _ := r.Spec.(model.GroupPorts)
+	for _, spec := range stack.Each[model.GroupPorts](have, model.KindGroupPorts) {
 		ids = append(ids, spec.Ports...)
 	}
 	ports, err := s.listPorts(ctx, "id", ids)

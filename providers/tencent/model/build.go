@@ -156,8 +156,7 @@ func tagsText(tags map[string]string) string {
 // Source: https://cloud.tencent.com/document/product/457/45491.
 func (b *builder) useExisting(id string, own stack.Resource, live bool) {
 	v := b.in.Values
-	r, ok := b.have.Get(ExistingKey(id))
-	spec, _ := r.Spec.(Balancer)
+	spec, ok := stack.SpecOf[Balancer](b.have, ExistingKey(id))
 	mark := MarkOf(spec.Tags, b.in.Config.ClusterID, b.in.Owner.UID)
 	for _, other := range b.have.Of(KindBalancer) {
 		if other.Ownership == stack.External && other.ID != id && !live {
@@ -350,8 +349,7 @@ func (b *builder) claim() {
 
 // reportTaken names the listeners of others that have ports of the Service.
 func (b *builder) reportTaken(matched *stack.Stack) {
-	for _, r := range matched.Of(KindListener) {
-		spec, _ := r.Spec.(Listener)
+	for r, spec := range stack.Each[Listener](matched, KindListener) {
 		for _, w := range b.out.Of(KindListener) {
 			if r.Proof == stack.None && r.In == w.In && r.Slot == w.Slot && !(spec.Early && spec.Name == ListenerName) {
 				owner := "not the Service's"

@@ -104,8 +104,7 @@ func (b *builder) foundAt(key stack.Key, slot string) (stack.Resource, bool) {
 // rule adds the rule of a domain, with its targets.
 func (b *builder) rule(p nodeports.ServicePort, listener, found stack.Key, protocol, domain string, host HostSpec, used map[string]bool) {
 	key, foundKey := RuleKey(listener, domain, "/"), RuleKey(found, domain, "/")
-	r, live := b.have.Get(foundKey)
-	existing, _ := r.Spec.(Rule)
+	existing, live := stack.SpecOf[Rule](b.have, foundKey)
 	want := Rule{Domain: domain, URL: "/", Settings: b.settings(protocol, existing.Settings, used), Members: b.members(p, protocol, existing.Members), Balancer: b.lb, Batch: b.in.Owner.UID}
 	if host.TLS != "" && protocol == https {
 		certificate, ok := b.certificate(host.TLS)

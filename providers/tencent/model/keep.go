@@ -33,8 +33,7 @@ func KeepServing(in Input, _ *Facts, have *stack.Stack) *stack.Stack {
 
 // followTargets returns today's nodes and pods in place of the found targets of a listener or of its rule.
 func followTargets(in Input, have *stack.Stack, listener stack.Resource, found []Member) []Member {
-	lb, _ := have.Get(listener.In)
-	balancer, _ := lb.Spec.(Balancer)
+	balancer, _ := stack.SpecOf[Balancer](have, listener.In)
 	crosses := isCrossing(in.Config, balancer)
 	isNode := func(m Member) bool { return m.Instance != "" }
 	if crosses {
@@ -180,8 +179,8 @@ func membersIn(s *stack.Stack, listener stack.Key) []Member {
 	r, _ := s.Get(listener)
 	spec, _ := r.Spec.(Listener)
 	out := spec.Members
-	for _, r := range s.Of(KindRule) {
-		if rule, _ := r.Spec.(Rule); r.In == listener {
+	for r, rule := range stack.Each[Rule](s, KindRule) {
+		if r.In == listener {
 			out = append(out, rule.Members...)
 		}
 	}

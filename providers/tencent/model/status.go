@@ -10,8 +10,7 @@ import (
 // Addresses returns the addresses of the load balancer, or its domain in regions where it has no
 // address of its own. The region is recorded before anything is created there.
 func Addresses(in Input, have *stack.Stack) status.Result {
-	for _, lb := range have.Of(KindBalancer) {
-		spec, _ := lb.Spec.(Balancer)
+	for lb, spec := range stack.Each[Balancer](have, KindBalancer) {
 		if lb.Proof == stack.None && lb.Ownership != stack.External {
 			continue
 		}

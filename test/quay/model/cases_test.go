@@ -81,8 +81,7 @@ func TestNotice(t *testing.T) {
 			t.Errorf("%s: refers to %v", name, refs)
 		}
 		want, problems, err := Build(in, struct{}{}, nil)
-		r, _ := want.Get(BalancerKey())
-		if b, _ := r.Spec.(Balancer); err != nil || b.Notice != tc.notice {
+		if b, _ := stack.SpecOf[Balancer](want, BalancerKey()); err != nil || b.Notice != tc.notice {
 			t.Errorf("%s: notice %q, error %v", name, b.Notice, err)
 		}
 		if text := strings.Join(problems.Strings(), "\n"); problems.Errors() != (tc.message != "") || !strings.Contains(text, tc.message) {

@@ -56,8 +56,7 @@ func flowOf(s *stack.Stack, r stack.Resource) (traffic.Flow, bool) {
 	if balancer.Internal {
 		f.From = traffic.Ranges("10.0.0.0/8")
 	}
-	machines, _ := s.Get(MachinesKey())
-	if m, ok := machines.Spec.(Machines); ok {
+	if m, ok := stack.SpecOf[Machines](s, MachinesKey()); ok {
 		for _, name := range m.Names {
 			f.To = append(f.To, traffic.Backend{Name: name, Port: uint16(listener.NodePort)})
 		}
