@@ -133,7 +133,7 @@ func (f *controlled) followLeader() {
 	for _, k := range []struct {
 		key *annotations.Key[string]
 		has string
-	}{{addressTypeKey, f.old.AddressType}, {sourceNATKey, cmp.Or(f.old.SourceNAT, "off")}, {privateLinkKey, f.old.PrivateLink}} {
+	}{{addressTypeKey, f.old.AddressType}, {sourceNATKey, f.old.SourceNAT}, {privateLinkKey, f.old.PrivateLink}} {
 		wanted, from, said := k.key.Lookup(v)
 		f.yields(from, said && wanted != k.has, k.has)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/berth-lb/berth/stack"
 )
 
-// What AWS gives to things that were just made, so that a setting which is
-// already as wanted costs no call.
+// Defaults of AWS: what a created resource has, so that a setting which is already as desired
+// costs no call, and what a resource has that AWS does not show.
 
 // defaultClassicAttributes. Source: Elastic Load Balancing API 2012-06-01, LoadBalancerAttributes.
 func defaultClassicAttributes(stack.Resource) stack.Spec {
@@ -15,6 +15,33 @@ func defaultClassicAttributes(stack.Resource) stack.Spec {
 		CrossZone: new(false), DrainingEnabled: new(false), DrainingTimeout: new(int32(300)),
 		IdleTimeout: new(int32(60)), LogEnabled: new(false),
 	}
+}
+
+// AttributesOfClassic returns the attributes that AWS has listed for a Classic Load Balancer, and
+// the defaults of those that it has left out: its API requires none in the answer.
+func AttributesOfClassic(listed ClassicAttributes) ClassicAttributes {
+	defaults, _ := defaultClassicAttributes(stack.Resource{}).(ClassicAttributes)
+	return listed.Over(defaults)
+}
+
+// AttributesOfNetwork does so for a Network Load Balancer.
+func AttributesOfNetwork(listed Tags) Attributes {
+	return completed(defaultNetworkAttributes, Attributes{Values: listed})
+}
+
+// AttributesOfTargets does so for a target group of a type of targets.
+func AttributesOfTargets(listed Tags, targetType string) Attributes {
+	return completed(defaultTargetAttributes, Attributes{Values: listed, Type: targetType})
+}
+
+// AttributesOfListener does so for a listener.
+func AttributesOfListener(listed Tags) Attributes {
+	return completed(defaultListenerAttributes, Attributes{Values: listed})
+}
+
+func completed(defaultsOf func(stack.Resource) stack.Spec, listed Attributes) Attributes {
+	defaults, _ := defaultsOf(stack.Resource{Spec: listed}).(Attributes)
+	return Attributes{Values: Over(defaults.Values, listed.Values)}
 }
 
 // Over fills what is not wanted with what was found.
@@ -53,6 +80,11 @@ func defaultTargetAttributes(r stack.Resource) stack.Spec {
 		return Attributes{Values: Tags{attrProxyV2: "false"}}
 	}
 	return Attributes{Values: Tags{attrPreserveIP: "true", attrProxyV2: "false"}}
+}
+
+// defaultListenerAttributes. Source: Elastic Load Balancing User Guide, listener attributes.
+func defaultListenerAttributes(stack.Resource) stack.Spec {
+	return Attributes{Values: Tags{"tcp.idle_timeout.seconds": "350"}}
 }
 
 // Attributes that annotations set.

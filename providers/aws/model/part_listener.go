@@ -25,14 +25,12 @@ func certificatesPart() part {
 	}
 }
 
-// listenerAttributesPart has the default of AWS.
-// Source: Elastic Load Balancing User Guide, listener attributes.
 func listenerAttributesPart() part {
 	return part{
 		kind: KindListenerAttr,
 		rule: diff.Rule{
 			Within: diff.Within{Inherent: true}, Ignore: []string{"Type"}, Subset: []string{"Values"},
-			Default: func(stack.Resource) stack.Spec { return Attributes{Values: Tags{"tcp.idle_timeout.seconds": "350"}} },
+			Default: defaultListenerAttributes,
 		},
 		asked: func(in input) bool { return len(listenerAttrKey.All(in.Values)) > 0 },
 	}

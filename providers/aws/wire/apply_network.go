@@ -37,9 +37,9 @@ func createNetwork(c *change, spec model.Network) plan.Outcome {
 	}
 	lb := out.LoadBalancers[0]
 	spec.DNSName = awssdk.ToString(lb.DNSName)
-	spec.AddressType, spec.SourceNAT = string(lb.IpAddressType), string(lb.EnablePrefixForIpv6SourceNat)
+	spec.AddressType, spec.SourceNAT = addressTypeOf(lb), sourceNATOf(lb)
 	if len(spec.Groups) > 0 {
-		spec.PrivateLink = "on" // as AWS makes it; a call of its own changes it
+		spec.PrivateLink = privateLinkDefault // a call of its own changes it
 	}
 	o := c.Created(arnOf(lb), stack.Name, spec)
 	o.After.State = stateOf(lb)

@@ -37,7 +37,7 @@ func readListenerAttributes(r *read, l elbv2types.Listener) (stack.Spec, error) 
 		return nil, err
 	}
 	values := attributesOf(out.Attributes, func(a elbv2types.ListenerAttribute) (key, value *string) { return a.Key, a.Value })
-	return model.Attributes{Values: values}, nil
+	return model.AttributesOfListener(values), nil
 }
 
 // readCertificates reads the certificates of a listener besides its default one, which the

@@ -91,7 +91,7 @@ func (r *read) partJobs(scope providers.Scope, planned map[partOf]bool) []kit.De
 func (r *read) balancerParts(lb stack.Resource) []stack.Resource {
 	var out []stack.Resource
 	if values, ok := r.attributes[lb.ID]; ok {
-		out = append(out, partIn(lb, model.KindNetworkAttr, model.Attributes{Values: values}))
+		out = append(out, partIn(lb, model.KindNetworkAttr, model.AttributesOfNetwork(values)))
 	}
 	return append(out, r.partsOf(lb)...)
 }

@@ -68,7 +68,9 @@ func (r *read) readClassicAttributes(name string) error {
 	if err != nil {
 		return err
 	}
-	r.Keep(func() { r.classicAttr[name] = classicAttributesOf(out.LoadBalancerAttributes) })
+	r.Keep(func() {
+		r.classicAttr[name] = model.AttributesOfClassic(classicAttributesOf(out.LoadBalancerAttributes))
+	})
 	return nil
 }
 

@@ -211,11 +211,27 @@ func (r *read) networkOf(v *view, lb elbv2types.LoadBalancer) model.Network {
 	out := model.Network{
 		Name: v.balancer, Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
 		Tags: r.tags[arnOf(lb)], DNSName: awssdk.ToString(lb.DNSName),
-		AddressType: string(lb.IpAddressType), SourceNAT: string(lb.EnablePrefixForIpv6SourceNat),
-		PrivateLink: awssdk.ToString(lb.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic),
+		AddressType: addressTypeOf(lb), SourceNAT: sourceNATOf(lb), PrivateLink: awssdk.ToString(lb.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic),
+	}
+	if len(out.Groups) > 0 {
+		out.PrivateLink = cmp.Or(out.PrivateLink, privateLinkDefault)
 	}
 	out.Mappings = mappingsOf(lb.AvailabilityZones)
 	return out
+}
+
+// privateLinkDefault is what AWS gives to a load balancer with security groups.
+const privateLinkDefault = "on"
+
+// addressTypeOf returns the default of AWS if the answer has no address type: none of its members
+// is required.
+func addressTypeOf(lb elbv2types.LoadBalancer) string {
+	return cmp.Or(string(lb.IpAddressType), model.AddressIPv4)
+}
+
+// sourceNATOf does so for the IPv6 prefixes to send from. Regions without them do not show it.
+func sourceNATOf(lb elbv2types.LoadBalancer) string {
+	return cmp.Or(string(lb.EnablePrefixForIpv6SourceNat), string(elbv2types.EnablePrefixForIpv6SourceNatEnumOff))
 }
 
 func mappingsOf(zones []elbv2types.AvailabilityZone) []model.Mapping {

@@ -244,7 +244,7 @@ func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
 			out = append(out, inGroup(group, model.KindTargets, model.Targets{Targets: found}))
 		}
 		if values, ok := r.attributes[arn]; ok {
-			out = append(out, inGroup(group, model.KindTargetAttr, model.Attributes{Values: values}))
+			out = append(out, inGroup(group, model.KindTargetAttr, model.AttributesOfTargets(values, string(t.TargetType))))
 		}
 	}
 	return out
