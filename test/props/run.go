@@ -31,6 +31,8 @@ func Run(t *testing.T, fresh New, cases []Case) {
 			runVirtual(t, "restarted", func(t *testing.T) { testRestarted(t, fresh, c) })
 			runVirtual(t, "unread", func(t *testing.T) { testUnread(t, fresh, c) })
 			runVirtual(t, "unreadable", func(t *testing.T) { refuseReads(t, fresh, c) })
+			runVirtual(t, "reversed", func(t *testing.T) { rewriteAnswers(t, fresh, c, sim.ReverseLists) })
+			runVirtual(t, "terse", func(t *testing.T) { rewriteAnswers(t, fresh, c, sim.OmitEmpty) })
 		})
 	}
 	t.Run("move", func(t *testing.T) { testMove(t, fresh, cases) })

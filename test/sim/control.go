@@ -34,6 +34,8 @@ type Control struct {
 	Rates []Bucket
 	// State makes the dump for /_sim/state; set it before serving.
 	State func() any
+	// Rewrite changes the bodies of answers; set it before serving. Nil: they stay.
+	Rewrite func(body []byte) []byte
 }
 
 // ServeHTTP answers the control API.

@@ -95,7 +95,7 @@ func TestAgent(t *testing.T) {
 	c := &sim.Control{}
 	r := httptest.NewRequest(http.MethodPost, "/things", nil)
 	r.Header.Set("User-Agent", "sdk/1 replica-2")
-	c.Handle(httptest.NewRecorder(), r, func() (*sim.Visit, func(int)) { return &sim.Visit{}, func(int) {} })
+	c.Handle(httptest.NewRecorder(), r, func() (*sim.Visit, sim.Answer) { return &sim.Visit{}, func(w http.ResponseWriter, _ int) {} })
 	if got := c.Journal.Entries(); len(got) != 1 || got[0].Agent != "sdk/1 replica-2" {
 		t.Errorf("journal %+v, want the agent of the request", got)
 	}

@@ -34,9 +34,12 @@ func Params(names iter.Seq[string], value func(name string) string) map[string]s
 	return out
 }
 
+// Answer writes the answer of a call, given its number in the journal.
+type Answer func(w http.ResponseWriter, seq int)
+
 // Handle answers the control API, and hands all other calls to the cloud: do runs one
-// and returns what writes its answer, given its number in the journal.
-func (c *Control) Handle(w http.ResponseWriter, r *http.Request, do func() (v *Visit, answer func(seq int))) {
+// and returns what writes its answer.
+func (c *Control) Handle(w http.ResponseWriter, r *http.Request, do func() (*Visit, Answer)) {
 	if strings.HasPrefix(r.URL.Path, ControlPath) {
 		c.ServeHTTP(w, r)
 		return
@@ -51,5 +54,11 @@ func (c *Control) Handle(w http.ResponseWriter, r *http.Request, do func() (v *V
 		HangUp(w)
 		return
 	}
-	answer(seq)
+	if c.Rewrite == nil {
+		answer(w, seq)
+		return
+	}
+	written := rewritten{ResponseWriter: w}
+	answer(&written, seq)
+	written.send(c.Rewrite)
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,14 +91,41 @@ func createAlike(all []*change, places []int, out []plan.Outcome) {
 			err = &fault.Fault{Meaning: fault.Ambiguous, Text: "the new listeners were not noted: " + err.Error(), Err: err}
 		}
 	}
+	var byPort map[int32]string
+	if err == nil {
+		byPort, err = s.portsOf(lead.Ctx, lead.Parent(), ports, made.IDs)
+	}
 	for n, i := range places {
 		if err != nil {
 			out[i] = kit.Failed(err)
 			continue
 		}
 		spec, _ := all[i].Step.Target.Spec.(model.Listener)
-		out[i] = all[i].Created(made.IDs[n], stack.Derived, spec)
+		out[i] = all[i].Created(byPort[ports[n]], stack.Derived, spec)
 	}
+}
+
+// portsOf returns the new listeners of ports. The API does not promise that their ids are in the order of the
+// ports. Targets of another port would get the traffic, so several listeners are read.
+// Source: API reference of Cloud Load Balancer, CreateListener, ListenerIds.
+func (s *Session) portsOf(ctx context.Context, balancer string, ports []int32, ids []string) (map[int32]string, error) {
+	if len(ports) == 1 {
+		return map[int32]string{ports[0]: ids[0]}, nil
+	}
+	found, err := s.readNew(ctx, balancer, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int32]string{}
+	for _, d := range found {
+		out[d.Port] = d.ID
+	}
+	for _, port := range ports {
+		if out[port] == "" {
+			return nil, fault.New(fault.Ambiguous, "the new listener of port %d is not listed", port)
+		}
+	}
+	return out, nil
 }
 
 // deleteListeners deletes listeners of one load balancer, with their rules and targets.
@@ -206,15 +234,51 @@ func createRules(all []*change) []plan.Outcome {
 	if err == nil && len(made.IDs) != len(all) {
 		err = fault.New(fault.Ambiguous, "%d rules were asked for, and the answer names %d", len(all), len(made.IDs))
 	}
+	var ids map[[2]string]string
+	if err == nil {
+		ids, err = placesOf(lead, made.IDs)
+	}
 	out := make([]plan.Outcome, len(all))
 	for i, c := range all {
 		if err != nil {
 			out[i] = kit.Failed(err)
 			continue
 		}
-		out[i] = c.Created(made.IDs[i], stack.Derived, c.Step.Target.Spec)
+		spec, _ := c.Step.Target.Spec.(model.Rule)
+		id := ids[[2]string{spec.Domain, spec.URL}]
+		if id == "" {
+			out[i] = plan.Failed(fault.New(fault.Ambiguous, "the new rule of %s%s is not listed", spec.Domain, spec.URL))
+			continue
+		}
+		out[i] = c.Created(id, stack.Derived, spec)
 	}
 	return registerNew(all, out)
+}
+
+// placesOf returns new rules of a listener by domain and path. Several are read, as new listeners are.
+func placesOf(c *change, ids []string) (map[[2]string]string, error) {
+	if spec, ok := c.Step.Target.Spec.(model.Rule); ok && len(ids) == 1 {
+		return map[[2]string]string{{spec.Domain, spec.URL}: ids[0]}, nil
+	}
+	found, err := c.Session.readNew(c.Ctx, balancerOf(c), []string{c.Parent()})
+	out := map[[2]string]string{}
+	for _, d := range found {
+		for _, r := range d.Rules {
+			out[[2]string{r.Domain, r.URL}] = r.ID
+		}
+	}
+	return out, err
+}
+
+// readNew reads listeners of a load balancer that a call has just changed.
+func (s *Session) readNew(ctx context.Context, balancer string, ids []string) ([]listenerDoc, error) {
+	var got struct {
+		Listeners []listenerDoc `json:"Listeners"`
+	}
+	if err := s.readOf(ctx, balancer, actListListeners, params{"ListenerIds": ids}, &got); err != nil {
+		return nil, &fault.Fault{Meaning: fault.Ambiguous, Text: "what was created was not read: " + err.Error(), Err: err}
+	}
+	return got.Listeners, nil
 }
 
 func updateRule(c *change, spec model.Rule) plan.Outcome {

@@ -108,7 +108,7 @@ func applyDefaults(opt *Options) {
 
 // ServeHTTP answers the control API under /_sim/ and the three services everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+	c.Handle(w, r, func() (*sim.Visit, sim.Answer) {
 		form, err := query.ReadForm(r)
 		service := c.pick(form, r)
 		v := c.visit(service, service.NewRequest(form, c.clock.Now()), form)
@@ -120,7 +120,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			v.run(r.Context(), form)
 		}
-		return v.note(form), func(int) { v.answer.Write(w) }
+		return v.note(form), func(w http.ResponseWriter, _ int) { v.answer.Write(w) }
 	})
 }
 

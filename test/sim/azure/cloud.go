@@ -112,7 +112,7 @@ func (c *Cloud) dump() any {
 
 // ServeHTTP answers the control API under /_sim/ and the cloud everywhere else.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+	c.Handle(w, r, func() (*sim.Visit, sim.Answer) {
 		req, bad := arm.ReadRequest(r)
 		req.Now = c.clock.Now()
 		v := &visit{cloud: c, request: req, raw: r}
@@ -125,7 +125,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			v.run(r.Context())
 		}
-		return v.note(), func(number int) {
+		return v.note(), func(w http.ResponseWriter, number int) {
 			v.headers(number)
 			v.answer.Send(w)
 		}

@@ -102,11 +102,11 @@ func apiPath(path string) (version, rest string, ok bool) {
 
 // ServeHTTP answers the control API under /_sim/, and the three services.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.Handle(w, r, func() (*sim.Visit, func(int)) {
+	c.Handle(w, r, func() (*sim.Visit, sim.Answer) {
 		v := &visit{cloud: c, http: r}
 		v.Time = c.clock.Now().UTC()
 		v.serve()
-		return v.note(), func(int) {
+		return v.note(), func(w http.ResponseWriter, _ int) {
 			if v.token != nil {
 				v.token.Write(w)
 				return

@@ -125,7 +125,7 @@ func (i inventory) copied() inventory {
 
 // ServeHTTP answers a call, unless a fault does.
 func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.Handle(w, r, func() (*sim.Visit, func(int)) {
+	h.Handle(w, r, func() (*sim.Visit, sim.Answer) {
 		path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 		v := &sim.Visit{Entry: sim.Entry{Time: time.Now(), Service: "quay", Write: r.Method != http.MethodGet}}
 		v.Operation = r.Method + " " + path[len(path)/3*2] // balancers, openings, works, machines or listeners
@@ -139,7 +139,7 @@ func (h *Harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.Code, v.Committed = p.Code, !refused
 		}
 		status := v.Status
-		return v, func(int) {
+		return v, func(w http.ResponseWriter, _ int) {
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(answer) // a disconnected client is no fault of ours
 		}

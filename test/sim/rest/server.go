@@ -69,7 +69,7 @@ func Open[S State[S], V Caller[S]](on clock.PassiveClock, live S, words Words, r
 
 // ServeHTTP answers the control API under /_sim/, and the APIs of the cloud.
 func (s *Server[S, V]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.Handle(w, r, func() (*sim.Visit, func(int)) {
+	s.Handle(w, r, func() (*sim.Visit, sim.Answer) {
 		c := s.begin(Visit[S]{HTTP: r, Answer: Answer{Header: http.Header{}}})
 		v := c.Shared()
 		v.Time = s.Clock.Now()
@@ -77,7 +77,7 @@ func (s *Server[S, V]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.Answer = c.Envelope(s.words.refusal(err))
 		}
 		v.note(s.words.Secret)
-		return &v.Visit, func(seq int) {
+		return &v.Visit, func(w http.ResponseWriter, seq int) {
 			w.Header().Set(s.words.Header, s.words.ID(r.Header.Get(s.words.Header), seq))
 			v.Answer.write(w)
 		}

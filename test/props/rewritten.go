@@ -1,0 +1,23 @@
+package props
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rewriteAnswers: a Service is served, found again and released by answers that say the same in another form:
+// with lists in another order, which clouds do not promise, or without empty members.
+func rewriteAnswers(t *testing.T, fresh New, c Case, rewrite func([]byte) []byte) {
+	s := fresh(t)
+	before := cloudState(t, s)
+	s.Control().Rewrite = rewrite
+	p := startProcess(t, s, s.Nodes(), c.Service)
+	p.converge(c.Service, false)
+	nothingToDo(t, s, s.Nodes(), c.Service)
+	p = startProcess(t, s, s.Nodes(), c.Service)
+	p.converge(c.Service, true)
+	if diff := cmp.Diff(before, cloudState(t, s)); diff != "" {
+		t.Errorf("deletion left something (-before +after):\n%s", diff)
+	}
+}
