@@ -70,10 +70,10 @@ func (e *element) child(name string) string {
 	return ""
 }
 
-// optional are members of answers with the values that AWS documents as their defaults. No
+// optionalMembers are members of answers with the values that AWS documents as their defaults. No
 // member is required in the API models of the SDKs.
 // Source: API references of Elastic Load Balancing, versions 2012-06-01 and 2015-12-01.
-func optional() map[string]string {
+func optionalMembers() map[string]string {
 	return map[string]string{
 		"EnablePrefixForIpv6SourceNat": "off", "IpAddressType": "ipv4", "TargetControlPort": "",
 		"EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic": "on",
@@ -81,7 +81,7 @@ func optional() map[string]string {
 	}
 }
 
-// attributeDefaults are attributes that AWS has not been told otherwise.
+// attributeDefaults are attributes with the values that AWS gives them.
 // Source: Elastic Load Balancing User Guide, attributes of load balancers, target groups and listeners.
 func attributeDefaults() map[string]string {
 	return map[string]string{
@@ -91,11 +91,11 @@ func attributeDefaults() map[string]string {
 	}
 }
 
-// tersely leaves out what has its default value, and lists without members.
-func tersely(e *element) {
+// omitDefaults leaves out what has its default value, and lists without members.
+func omitDefaults(e *element) {
 	e.in = slices.DeleteFunc(e.in, func(c *element) bool {
-		tersely(c)
-		if value, ok := optional()[c.name]; ok && (c.text == value || c.child("Enabled") == value) {
+		omitDefaults(c)
+		if value, ok := optionalMembers()[c.name]; ok && (c.text == value || c.child("Enabled") == value) {
 			return true
 		}
 		value, ok := attributeDefaults()[c.child("Key")]
@@ -103,10 +103,10 @@ func tersely(e *element) {
 	})
 }
 
-// backwards reverses the lists: AWS promises no order.
-func backwards(e *element) {
+// reverseLists reverses the lists: AWS promises no order.
+func reverseLists(e *element) {
 	for _, c := range e.in {
-		backwards(c)
+		reverseLists(c)
 	}
 	if len(e.in) > 0 && (e.in[0].name == "member" || e.in[0].name == "item") {
 		slices.Reverse(e.in)
@@ -144,7 +144,7 @@ func (c rewritten) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestUnpromised(t *testing.T) {
 	setCredentials(t)
 	cases := append(append(propsCases(), controllerCases()...), casesWithoutGroups()...)
-	for name, change := range map[string]func(*element){"terse": tersely, "backwards": backwards} {
+	for name, change := range map[string]func(*element){"terse": omitDefaults, "reversed": reverseLists} {
 		for _, c := range append(cases, tcpUDP()) {
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
 				virtual.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ func defaultClassicAttributes(stack.Resource) stack.Spec {
 }
 
 // AttributesOfClassic returns the attributes that AWS has listed for a Classic Load Balancer, and
-// the defaults of those that it has left out: its API requires none in the answer.
+// the defaults of the ones that are missing: its API requires none in the answer.
 func AttributesOfClassic(listed ClassicAttributes) ClassicAttributes {
 	defaults, _ := defaultClassicAttributes(stack.Resource{}).(ClassicAttributes)
 	return listed.Over(defaults)
@@ -26,20 +26,20 @@ func AttributesOfClassic(listed ClassicAttributes) ClassicAttributes {
 
 // AttributesOfNetwork does so for a Network Load Balancer.
 func AttributesOfNetwork(listed Tags) Attributes {
-	return completed(defaultNetworkAttributes, Attributes{Values: listed})
+	return fillDefaults(defaultNetworkAttributes, Attributes{Values: listed})
 }
 
 // AttributesOfTargets does so for a target group of a type of targets.
 func AttributesOfTargets(listed Tags, targetType string) Attributes {
-	return completed(defaultTargetAttributes, Attributes{Values: listed, Type: targetType})
+	return fillDefaults(defaultTargetAttributes, Attributes{Values: listed, Type: targetType})
 }
 
 // AttributesOfListener does so for a listener.
 func AttributesOfListener(listed Tags) Attributes {
-	return completed(defaultListenerAttributes, Attributes{Values: listed})
+	return fillDefaults(defaultListenerAttributes, Attributes{Values: listed})
 }
 
-func completed(defaultsOf func(stack.Resource) stack.Spec, listed Attributes) Attributes {
+func fillDefaults(defaultsOf func(stack.Resource) stack.Spec, listed Attributes) Attributes {
 	defaults, _ := defaultsOf(stack.Resource{Spec: listed}).(Attributes)
 	return Attributes{Values: Over(defaults.Values, listed.Values)}
 }
