@@ -31,8 +31,7 @@ type whoMay struct {
 func permittedClients(kind string, tags []string, spec, allowed []netip.Prefix, denyAll bool) whoMay {
 	all := slices.Concat(spec, allowed)
 	w := whoMay{tags: tags, ranges: traffic.Union(all), deny: denyAll && len(all) > 0}
-	everybody := slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Bits() == 0 })
-	w.open = kind == Public && len(tags) == 0 && len(all) == 0 && !everybody
+	w.open = kind == Public && len(tags) == 0 && len(all) == 0
 	return w
 }
 
