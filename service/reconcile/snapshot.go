@@ -34,6 +34,8 @@ type snapshot struct {
 	// can have. It is valid with isLateKnown.
 	late        time.Time
 	isLateKnown bool
+	// contested is when to read again what another controller may have deleted; zero: nothing.
+	contested time.Time
 	// manual are the actions that need more permissions.
 	manual manualActions
 	// unproven are the shared resources that were found without proof, with the load balancer,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/stack"
+	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -31,6 +32,22 @@ func (r *Reconciler) doubtsAddresses(d *Draft, have *stack.Stack, res *Result) b
 	return !slices.ContainsFunc(res.Serves, func(key stack.Key) bool {
 		serving, _ := have.Get(key)
 		return r.observed.IsOurs(d.Owner, serving)
+	})
+}
+
+// contestedWait is how long after a run its contested resources are read again. By then another
+// controller has written what it decided before the status had the address.
+const contestedWait = time.Minute
+
+// isContested reports whether a run has created resources that another controller may delete,
+// because the status of the Service does not have its address yet. A Service with a class is one beside another controller.
+func (r *Reconciler) isContested(d *Draft, res Result) bool {
+	svc := d.Job.Service
+	if svc.Spec.LoadBalancerClass == nil || reflect.DeepEqual(svc.Status.LoadBalancer.Ingress, res.Status.Ingress) {
+		return false
+	}
+	return slices.ContainsFunc(res.Report.Results, func(s engine.Result) bool {
+		return s.State == engine.Done && s.Step.ID.Action == plan.Create && r.cloud.Rules.Kinds[s.Step.ID.Key.Kind].Role.Is(diff.Contested)
 	})
 }
 

@@ -87,7 +87,8 @@ func otherRules() map[stack.Kind]diff.Rule {
 			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"},
 			Clash:  diff.Returned,
 			Batch:  securityBatch,
-			Role:   diff.Admits,
+			// Contested: cloud-provider-azure v1.34.1, pkg/provider/loadbalancer/accesscontrol.go (RetainSecurityGroup).
+			Role: diff.Admits | diff.Contested,
 			// A crash at any moment leaves the owner of the address, which is whose the entry is.
 			ProvenBy:  []stack.Kind{KindPublicIP},
 			WidenLast: followsRule,
