@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/aws/smithy-go"
@@ -39,10 +40,16 @@ func codeOf(err error) string {
 	return ""
 }
 
+// textOf returns AWS's message. The SDK describes a refusal in another form, such as a page of a
+// proxy, by where it is not XML.
 func textOf(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorMessage() != "" {
 		return api.ErrorMessage()
+	}
+	var call *smithy.OperationError
+	if status := httpStatus(err); status >= http.StatusBadRequest && api == nil && errors.As(err, &call) {
+		return fmt.Sprintf("%s was answered with HTTP status %d and no error of AWS: a proxy in between, or an endpoint that lacks the operation, can answer so", call.OperationName, status)
 	}
 	return err.Error()
 }

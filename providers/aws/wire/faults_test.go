@@ -2,16 +2,23 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack/plan"
+	"github.com/berth-lb/berth/test/sim/aws/simtest"
+	"github.com/berth-lb/berth/test/sim/virtual"
 )
 
 // sdkError returns an error as the SDK does.
@@ -61,6 +68,30 @@ func TestFaultOf(t *testing.T) {
 			}
 			if !errors.Is(err, tc.err) {
 				t.Error("the cause is not in the chain")
+			}
+		})
+	}
+}
+
+// TestAnswerOfAnother: a page of a proxy, or of an endpoint that lacks an operation, is reported by
+// operation and status. Where it is not XML helps no reader.
+func TestAnswerOfAnother(t *testing.T) {
+	for status, want := range map[int]fault.Meaning{403: fault.Denied, 404: fault.Internal, 502: fault.Unavailable} {
+		virtual.Run(t, strconv.Itoa(status), func(t *testing.T) {
+			url := virtual.Start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte("<!doctype html>\n<html lang=en>\n<title>Another</title>\n"))
+			}))
+			config := simtest.Config(url, "us-east-1")
+			config.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+			_, balancers := elbv2.NewFromConfig(config).DescribeLoadBalancers(t.Context(), &elbv2.DescribeLoadBalancersInput{})
+			_, subnets := ec2.NewFromConfig(config).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+			for operation, err := range map[string]error{"DescribeLoadBalancers": balancers, "DescribeSubnets": subnets} {
+				err := faultOf(err, kit.Reading)
+				text := fmt.Sprintf("%s was answered with HTTP status %d and no error of AWS: a proxy in between, or an endpoint that lacks the operation, can answer so", operation, status)
+				if got := fault.Of(err); got != want || err.Error() != text {
+					t.Errorf("got %v: %v, want %v: %s", got, err, want, text)
+				}
 			}
 		})
 	}
