@@ -59,9 +59,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 		snap.inUse, snap.Recheck = last.inUse, last.Recheck // there was no read since
 	}
 	snap.late, snap.isLateKnown = late, true
-	if snap.contested = last.contested; r.isContested(d, res) {
-		snap.contested = r.options.Now().Add(contestedWait)
-	}
+	snap.contested = r.contestedUntil(d, res, last.contested)
 	for _, at := range []time.Time{late, snap.contested, r.observed.DoubtedUntil(d.Have, d.read)} {
 		if d.read.Before(at) && r.isSooner(at, snap.Recheck) {
 			snap.Recheck = at

@@ -39,16 +39,21 @@ func (r *Reconciler) doubtsAddresses(d *Draft, have *stack.Stack, res *Result) b
 // controller has written what it decided before the status had the address.
 const contestedWait = time.Minute
 
-// isContested reports whether a run has created resources that another controller may delete,
-// because the status of the Service does not have its address yet. A Service with a class is one beside another controller.
-func (r *Reconciler) isContested(d *Draft, res Result) bool {
+// contestedUntil returns when to read again what another controller may have deleted: later if a run has created
+// contested resources before the status of the Service has their address. A Service with a class is
+// one beside another controller.
+func (r *Reconciler) contestedUntil(d *Draft, res Result, known time.Time) time.Time {
 	svc := d.Job.Service
 	if svc.Spec.LoadBalancerClass == nil || reflect.DeepEqual(svc.Status.LoadBalancer.Ingress, res.Status.Ingress) {
-		return false
+		return known
 	}
-	return slices.ContainsFunc(res.Report.Results, func(s engine.Result) bool {
+	created := func(s engine.Result) bool {
 		return s.State == engine.Done && s.Step.ID.Action == plan.Create && r.cloud.Rules.Kinds[s.Step.ID.Key.Kind].Role.Is(diff.Contested)
-	})
+	}
+	if !slices.ContainsFunc(res.Report.Results, created) {
+		return known
+	}
+	return r.options.Now().Add(contestedWait)
 }
 
 // recheckAt returns when to read again the shared resources that a Service uses, because a
