@@ -247,7 +247,7 @@ func createRules(all []*change) []plan.Outcome {
 		spec, _ := c.Step.Target.Spec.(model.Rule)
 		id := ids[[2]string{spec.Domain, spec.URL}]
 		if id == "" {
-			out[i] = plan.Failed(fault.New(fault.Ambiguous, "the new rule of %s%s is not listed", spec.Domain, spec.URL))
+			out[i] = kit.Failed(fault.New(fault.Ambiguous, "the new rule of %s%s is not listed", spec.Domain, spec.URL))
 			continue
 		}
 		out[i] = c.Created(id, stack.Derived, spec)
