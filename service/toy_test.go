@@ -159,9 +159,9 @@ func (c *toy) bound(t *testing.T) providers.Bound {
 		Traits: providers.Traits{
 			Name: "toy",
 			Rules: diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-				toyLB:    {Role: diff.EntryPoint, Batch: batchToy},
+				toyLB:    {Traffic: diff.Traffic{Role: diff.EntryPoint}, Batch: batchToy},
 				toyPlace: {},
-				toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Nodes": {}}},
+				toyIn:    {Within: diff.Within{Inherent: true, Cascade: true}, Fields: diff.Fields{Sets: map[string]diff.Set{"Nodes": {}}}},
 			}},
 		},
 		Annotations: set,

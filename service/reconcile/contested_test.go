@@ -7,7 +7,6 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/berth-lb/berth/service/reconcile"
-	"github.com/berth-lb/berth/stack/diff"
 )
 
 // TestContested: another controller deletes the new rules of a Service that has no address yet. They are read
@@ -24,7 +23,7 @@ func TestContested(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, cloud := newWorld(), toyCloud()
 			rule := cloud.Rules.Kinds[kindRule]
-			rule.Role |= diff.Contested
+			rule.Contested = true
 			cloud.Rules.Kinds[kindRule] = rule
 			p := startIn(cloud, w, testclock.NewFakeClock(time.Unix(1e9, 0)))
 			p.AllKnown()

@@ -28,10 +28,10 @@ func toyRules() diff.Rules {
 	}
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			kindLB:       {Immutable: []string{"Scheme"}, Role: diff.EntryPoint, Pending: diff.Settle, Failed: diff.Report, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
+			kindLB:       {Fields: diff.Fields{Immutable: []string{"Scheme"}}, Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}}, Pending: diff.Settle, Failed: diff.Report},
 			kindListener: {Within: diff.Within{Cascade: true}},
-			kindPool:     {Immutable: []string{"NodePort"}},
-			kindMembers:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Nodes": {}}},
+			kindPool:     {Fields: diff.Fields{Immutable: []string{"NodePort"}}},
+			kindMembers:  {Traffic: diff.Traffic{FollowsBackends: true}, Within: diff.Within{Inherent: true}, Fields: diff.Fields{Sets: map[string]diff.Set{"Nodes": {}}}},
 			kindRule:     {Batch: func(stack.Resource, plan.Action, string) string { return "nodes" }},
 		},
 		Edges: []diff.Edge{

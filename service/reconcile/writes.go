@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/berth-lb/berth/stack"
-	"github.com/berth-lb/berth/stack/diff"
 	"github.com/berth-lb/berth/stack/engine"
 	"github.com/berth-lb/berth/stack/plan"
 )
@@ -48,7 +47,7 @@ func (r *Reconciler) contestedUntil(d *Draft, res Result, known time.Time) time.
 		return known
 	}
 	created := func(s engine.Result) bool {
-		return s.State == engine.Done && s.Step.ID.Action == plan.Create && r.cloud.Rules.Kinds[s.Step.ID.Key.Kind].Role.Is(diff.Contested)
+		return s.State == engine.Done && s.Step.ID.Action == plan.Create && r.cloud.Rules.Kinds[s.Step.ID.Key.Kind].Contested
 	}
 	if !slices.ContainsFunc(res.Report.Results, created) {
 		return known

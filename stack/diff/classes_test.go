@@ -30,7 +30,7 @@ func TestSetClasses(t *testing.T) {
 		return ""
 	}
 	rules := diff.Rules{
-		Kinds: map[stack.Kind]diff.Rule{"guests": {Ignore: []string{"Late"}, Sets: map[string]diff.Set{"Names": {Class: class, Chunk: 2}}}},
+		Kinds: map[stack.Kind]diff.Rule{"guests": {Fields: diff.Fields{Ignore: []string{"Late"}, Sets: map[string]diff.Set{"Names": {Class: class, Chunk: 2}}}}},
 		Edges: []diff.Edge{{First: diff.Match{Kind: "guests", Part: "names-"}, Then: diff.Match{Kind: "guests", Part: "late+"}, Reason: "the class has an order of its own"}},
 	}
 	key := stack.Key{Kind: "guests"}

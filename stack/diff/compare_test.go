@@ -104,8 +104,8 @@ func TestReplacement(t *testing.T) {
 			want: desiredStack(ownedResource(newKey("a", ""), stack.Key{}, address{Name: "new"}), ownedResource(newKey("b", ""), stack.Key{}, listener{To: newRef("a", "")}), ownedResource(newKey("c", ""), stack.Key{}, listener{To: newRef("b", "")})),
 			have: observedStack(ownedResource(newKey("a", ""), stack.Key{}, address{Name: "old"}), ownedResource(newKey("b", ""), stack.Key{}, listener{To: newRef("a", "")}), ownedResource(newKey("c", ""), stack.Key{}, listener{To: newRef("b", "")})),
 			rules: func(r *diff.Rules) {
-				r.Kinds["a"] = diff.Rule{Immutable: []string{"Name"}}
-				r.Kinds["b"] = diff.Rule{Immutable: []string{"To"}}
+				r.Kinds["a"] = diff.Rule{Fields: diff.Fields{Immutable: []string{"Name"}}}
+				r.Kinds["b"] = diff.Rule{Fields: diff.Fields{Immutable: []string{"To"}}}
 			},
 			plan: []string{
 				"create a", "create b <- create a", "update c <- create b",

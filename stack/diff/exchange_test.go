@@ -18,7 +18,7 @@ func exchangeRules() diff.Rules {
 		return diff.Match{Action: a, Kind: "rule", Where: func(r stack.Resource) bool { return r.Key.Name == name }}
 	}
 	kinds := map[stack.Kind]diff.Rule{
-		"rule": {Restore: true}, "port": {Role: diff.Port, Restore: true}, "pool": {Role: diff.Members}, "part": {Within: diff.Within{Inherent: true}},
+		"rule": {Restore: true}, "port": {Traffic: diff.Traffic{Role: diff.Port}, Restore: true}, "pool": {Traffic: diff.Traffic{Role: diff.Members}}, "part": {Within: diff.Within{Inherent: true}},
 	}
 	return diff.Rules{Kinds: kinds, Edges: diff.Exchange("port", named(plan.Delete, "old"), named(plan.Create, "new"))}
 }

@@ -238,8 +238,8 @@ func splitChunks(in []any, size int) [][]any {
 }
 
 func (r Rule) defaultOf(want stack.Resource) stack.Spec {
-	if r.Default != nil {
-		return r.Default(want)
+	if r.Within.Default != nil {
+		return r.Within.Default(want)
 	}
 	return reflect.Zero(reflect.TypeOf(want.Spec)).Interface()
 }

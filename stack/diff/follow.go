@@ -114,7 +114,7 @@ func (c *comparison) undo() {
 			t.Prepares = true
 			again := plan.Step{
 				ID: c.id(t.ID.Key, plan.Create, ""), Target: t.Target, Reason: plan.Missing, Why: "what it admits clients to was not deleted",
-				Batch: rule.batch(t.Target, plan.Create, ""), Locks: t.Locks,
+				Batch: rule.batch(t.Target, plan.Create, ""), Waits: plan.Waits{Locks: t.Locks},
 			}
 			again.Target.ID = ""
 			s.Otherwise = append(s.Otherwise, again)

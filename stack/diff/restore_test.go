@@ -29,11 +29,11 @@ func TestRestorable(t *testing.T) {
 		return ownedResource(newKey("door", ""), stack.Key{}, wall{Ports: ports})
 	}
 	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{
-		"rule":  {Role: diff.EntryPoint | diff.Port, Immutable: []string{"Protocol", "To"}, Replace: diff.DeleteFirst, Restore: true},
-		"inner": {Role: diff.EntryPoint | diff.Port, Replace: diff.DeleteFirst, Restore: true},
+		"rule":  {Traffic: diff.Traffic{Role: diff.EntryPoint | diff.Port}, Fields: diff.Fields{Immutable: []string{"Protocol", "To"}}, Replace: diff.DeleteFirst, Restore: true},
+		"inner": {Traffic: diff.Traffic{Role: diff.EntryPoint | diff.Port}, Replace: diff.DeleteFirst, Restore: true},
 		"pool":  {}, "check": {}, "part": {Within: diff.Within{Cascade: true}}, "host": {Restore: true, Within: diff.Within{Cascade: true}},
-		"wall": {Role: diff.Admits, Sets: map[string]diff.Set{"Ports": {}}},
-		"door": {Role: diff.Completes},
+		"wall": {Traffic: diff.Traffic{Role: diff.Admits}, Fields: diff.Fields{Sets: map[string]diff.Set{"Ports": {}}}},
+		"door": {Traffic: diff.Traffic{Role: diff.Completes}},
 	}}
 	rules.Edges = []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "rule"}, Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"}, {First: diff.Match{Action: plan.Delete, Kind: "rule"}, Then: diff.Match{Action: plan.Create, Kind: "inner"}, Reason: "both have one name"}}
 	for name, tc := range map[string]struct {
@@ -113,7 +113,7 @@ func TestSeveralReplaced(t *testing.T) {
 	create := func(name string) diff.Match { return diff.Match{Action: plan.Create, Kind: "entry", Name: name} }
 	remove := func(name string) diff.Match { return diff.Match{Action: plan.Delete, Kind: "entry", Name: name} }
 	rules := diff.Rules{
-		Kinds: map[stack.Kind]diff.Rule{"entry": {Role: diff.EntryPoint, Restore: true}, "pool": {}, "door": {Role: diff.Completes}},
+		Kinds: map[stack.Kind]diff.Rule{"entry": {Traffic: diff.Traffic{Role: diff.EntryPoint}, Restore: true}, "pool": {}, "door": {Traffic: diff.Traffic{Role: diff.Completes}}},
 		Edges: []diff.Edge{
 			{First: remove("a"), Then: create(""), Reason: "they have one address"},
 			{First: remove(""), Then: diff.Match{Action: plan.Update, Kind: "pool"}, Reason: "it changes while nothing refers to it"},
@@ -174,12 +174,12 @@ func TestReplacedBeneath(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			replaced := func(kind stack.Kind, role diff.Role, field string) diff.Rule {
-				return diff.Rule{Role: role, Immutable: []string{field}, Replace: diff.DeleteFirst, Restore: kind != tc.lost}
+				return diff.Rule{Traffic: diff.Traffic{Role: role}, Fields: diff.Fields{Immutable: []string{field}}, Replace: diff.DeleteFirst, Restore: kind != tc.lost}
 			}
 			rules := diff.Rules{
 				Kinds: map[stack.Kind]diff.Rule{
 					"entry": replaced("entry", diff.EntryPoint, "Protocol"), "pool": replaced("pool", 0, "Path"), "probe": replaced("probe", 0, "Ports"),
-					"door": {Role: diff.Completes},
+					"door": {Traffic: diff.Traffic{Role: diff.Completes}},
 				},
 				Edges: []diff.Edge{{First: diff.Match{Action: plan.Create, Kind: "entry"}, Then: diff.Match{Kind: "door"}, Reason: "it admits clients to what exists"}},
 			}
@@ -221,7 +221,7 @@ func TestSeveralBeneath(t *testing.T) {
 	create := func(name string) diff.Match { return diff.Match{Action: plan.Create, Kind: "entry", Name: name} }
 	rules := diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
-			"entry": {Role: diff.EntryPoint, Restore: true}, "pool": {Immutable: []string{"Ports"}, Replace: diff.DeleteFirst, Restore: true}, "door": {Role: diff.Completes},
+			"entry": {Traffic: diff.Traffic{Role: diff.EntryPoint}, Restore: true}, "pool": {Fields: diff.Fields{Immutable: []string{"Ports"}}, Replace: diff.DeleteFirst, Restore: true}, "door": {Traffic: diff.Traffic{Role: diff.Completes}},
 		},
 		Edges: []diff.Edge{
 			{First: diff.Match{Action: plan.Delete, Kind: "entry", Name: "a"}, Then: create("x"), Reason: "they have one address"},

@@ -28,9 +28,6 @@ const (
 	// for it: a firewall that admits its clients only once it exists. Where one that a
 	// replacement needs is refused, the old entry point is restored.
 	Completes
-	// Contested resources may be deleted by another controller beside this program, until the
-	// status of their Service has its address. No order follows from that.
-	Contested
 )
 
 // Is reports whether the role includes another one.

@@ -36,11 +36,11 @@ type wall struct {
 // roleRules are a load balancer with listeners, members and a firewall.
 func roleRules(change ...func(map[stack.Kind]diff.Rule)) diff.Rules {
 	kinds := map[stack.Kind]diff.Rule{
-		"lb":       {Role: diff.EntryPoint},
-		"listener": {Role: diff.Port, Immutable: []string{"Protocol"}, Replace: diff.DeleteFirst},
-		"group":    {Role: diff.Members, Immutable: []string{"Port"}},
-		"targets":  {Role: diff.Members, FollowsBackends: true, Sets: map[string]diff.Set{"IDs": {}}, Within: diff.Within{Inherent: true}},
-		"wall":     {Role: diff.Admits, Parts: map[string]string{"Note": "note"}},
+		"lb":       {Traffic: diff.Traffic{Role: diff.EntryPoint}},
+		"listener": {Traffic: diff.Traffic{Role: diff.Port}, Fields: diff.Fields{Immutable: []string{"Protocol"}}, Replace: diff.DeleteFirst},
+		"group":    {Traffic: diff.Traffic{Role: diff.Members}, Fields: diff.Fields{Immutable: []string{"Port"}}},
+		"targets":  {Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true}, Fields: diff.Fields{Sets: map[string]diff.Set{"IDs": {}}}, Within: diff.Within{Inherent: true}},
+		"wall":     {Traffic: diff.Traffic{Role: diff.Admits}, Fields: diff.Fields{Parts: map[string]string{"Note": "note"}}},
 	}
 	for _, c := range change {
 		c(kinds)
@@ -154,7 +154,7 @@ func TestRoles(t *testing.T) {
 // TestSwitchNarrowsLast: a switch waits for its gate also where access is taken away after it.
 func TestSwitchNarrowsLast(t *testing.T) {
 	rules := roleRules(changeKind("wall", func(r *diff.Rule) { r.Sets = map[string]diff.Set{"Ports": {}} }))
-	rules.Kinds["old-lb"] = diff.Rule{Role: diff.EntryPoint}
+	rules.Kinds["old-lb"] = diff.Rule{Traffic: diff.Traffic{Role: diff.EntryPoint}}
 	old, base := ownedResource(newKey("old-lb", ""), stack.Key{}, lb{}), ownedResource(theLB, stack.Key{}, lb{})
 	admits := func(ports ...int) stack.Resource {
 		return ownedResource(newKey("wall", ""), stack.Key{}, wall{Ports: ports})

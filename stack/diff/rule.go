@@ -52,23 +52,54 @@ type Within struct {
 	// Inherent resources exist as soon as their parent does, with the spec that
 	// Default tells: they are never created or deleted, only updated.
 	Inherent bool
+	// Default returns the spec that a wanted Inherent resource has right after its parent's
+	// creation.
+	Default func(want stack.Resource) stack.Spec
 }
 
-// Rule is how resources of one kind are compared and written. Field names are
-// those of the kind's spec struct.
-type Rule struct {
+// Fields says how the fields of a kind are compared and written. Names are those of the
+// kind's spec struct.
+type Fields struct {
 	Immutable []string // a difference here replaces the resource
 	// Fixed fields can be changed neither in place nor by a replacement, because that
 	// would lose data: a difference is reported, and all other changes continue.
-	Fixed   []string
-	Sets    map[string]Set    // fields written member by member
-	Ignore  []string          // fields that matter at creation only and are never compared
-	Sticky  []string          // empty in want means: as found
-	Subset  []string          // maps of which only the wanted keys are ours; others stay as they are
-	Equal   map[string]Equal  // comparisons looser than ==, each with its reason beside it; of a field in Subset they alone decide
-	Parts   map[string]string // fields that a call of their own writes, by the name of that call
+	Fixed  []string
+	Sets   map[string]Set    // fields written member by member
+	Ignore []string          // fields that matter at creation only and are never compared
+	Sticky []string          // empty in want means: as found
+	Subset []string          // maps of which only the wanted keys are ours; others stay as they are
+	Equal  map[string]Equal  // comparisons looser than ==, each with its reason beside it; of a field in Subset they alone decide
+	Parts  map[string]string // fields that a call of their own writes, by the name of that call
+}
+
+// Traffic says what the resources of a kind do for clients.
+type Traffic struct {
+	// Role is the part of the kind. Orders follow from it; see [Rules.Orders].
+	Role Role
+	// WidenLast reports of a resource that admits traffic that it may admit traffic to other
+	// Services as well, such as a firewall for an address that they share: it is widened
+	// only after the ports that it is for exist. Nil: no resource of the kind does.
+	WidenLast func(stack.Resource) bool
+	// Contested resources may be deleted by another controller beside this program, until the
+	// status of their Service has its address.
+	Contested bool
+	// Single says that a stack wants one of the kind at most: one of another name that is
+	// found takes part in a switch as one of another kind does.
+	Single bool
+	// FollowsBackends marks kinds whose desired state depends on the nodes and pods behind
+	// the Service: after a change of these, only such kinds must be read.
+	FollowsBackends bool
+	Impact          map[string]plan.Impact // by field, or by "create", "delete", "replace"
+	// Idle reports whether an observed resource serves no client, so that its deletion
+	// affects no traffic; nil: none is idle.
+	Idle func(stack.Spec) bool
+}
+
+// Rule is how resources of one kind are compared and written.
+type Rule struct {
+	Fields
+	Traffic
 	Within  Within
-	Default func(want stack.Resource) stack.Spec // of an Inherent kind, right after its parent's creation
 	Replace Order
 	// Restore says of a kind whose replacement deletes first that the old resource can be
 	// created again from what was found, should the cloud refuse the new one.
@@ -81,25 +112,9 @@ type Rule struct {
 	// the firewall of a health check: a Service that wants the one counts as wanting the
 	// others.
 	Keeps func(stack.Key) []stack.Key
-	// Role is what the kind does for traffic. Orders follow from it; see [Rules.Orders].
-	Role Role
-	// WidenLast reports of a resource that admits traffic that it may admit traffic to other
-	// Services as well, such as a firewall for an address that they share: it is widened
-	// only after the ports that it is for exist. Nil: no resource of the kind does.
-	WidenLast func(stack.Resource) bool
 	// ProvenBy lists the kinds that are the evidence that a resource of this kind is ours.
 	// They are created before it and deleted after it.
 	ProvenBy []stack.Kind
-	// Single says that a stack wants one of the kind at most: one of another name that is
-	// found takes part in a switch as one of another kind does.
-	Single bool
-	// FollowsBackends marks kinds whose desired state depends on the nodes and pods behind
-	// the Service: after a change of these, only such kinds must be read.
-	FollowsBackends bool
-	Impact          map[string]plan.Impact // by field, or by "create", "delete", "replace"
-	// Idle reports whether an observed resource serves no client, so that its deletion
-	// affects no traffic; nil: none is idle.
-	Idle func(stack.Spec) bool
 	// Prepares says that creations of the kind only prepare the steps that need them.
 	Prepares bool
 	// Batch names the call that a step may share with others; nil or "": alone.

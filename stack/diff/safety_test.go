@@ -38,7 +38,7 @@ func TestCounted(t *testing.T) {
 		"what others use is not replaced": {
 			want: desiredStack(stack.Resource{Key: ruleFor("80").Key, In: theNodes, Ownership: stack.Shared, Spec: rule{Allow: "other"}}), have: observedStack(ruleFor("80")),
 			ledger: ledgerWith(map[string][]string{"b": {"80"}}),
-			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Immutable: []string{"Allow"}} },
+			rules:  func(r *diff.Rules) { r.Kinds["rule"] = diff.Rule{Fields: diff.Fields{Immutable: []string{"Allow"}}} },
 			plan:   []string{"held create rule/80: needs delete rule/80", "held delete rule/80: ledger"},
 		},
 		"another owner's rule that is as wanted is used": {

@@ -14,7 +14,7 @@ type settings struct{ Values map[string]string }
 
 // Keys that are not desired are neither changed nor shown as if they were.
 func TestSubsetLooksAtWantedKeysOnly(t *testing.T) {
-	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{"settings": {Subset: []string{"Values"}}}}
+	rules := diff.Rules{Kinds: map[stack.Kind]diff.Rule{"settings": {Fields: diff.Fields{Subset: []string{"Values"}}}}}
 	found := settings{map[string]string{"a": "1", "theirs": "x"}}
 	for name, tc := range map[string]struct {
 		want map[string]string

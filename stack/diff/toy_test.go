@@ -68,22 +68,22 @@ func toyRules() diff.Rules {
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
 			"lb": {
-				Immutable: []string{"Scheme"}, Ignore: []string{"Note"}, Sticky: []string{"DNS", "Zones"},
-				Sets: map[string]diff.Set{"Zones": {RemoveFirst: true}}, Parts: map[string]string{"Tags": "tags"},
-				Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief, "Tags": plan.Brief},
+				Fields: diff.Fields{
+					Immutable: []string{"Scheme"}, Ignore: []string{"Note"}, Sticky: []string{"DNS", "Zones"},
+					Sets: map[string]diff.Set{"Zones": {RemoveFirst: true}}, Parts: map[string]string{"Tags": "tags"},
+				},
+				Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief, "Tags": plan.Brief}},
 			},
-			"old-lb":   {Role: diff.EntryPoint},
-			"listener": {Within: diff.Within{Cascade: true}, Immutable: []string{"Protocol"}, Equal: map[string]diff.Equal{"Policy": foldCase}},
-			"group":    {Immutable: []string{"Port"}},
-			"targets":  {Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"IDs": {Chunk: 2}}},
-			"attrs": {Within: diff.Within{Inherent: true}, Default: func(stack.Resource) stack.Spec {
-				return attrs{Idle: 60}
-			}},
-			"pool":    {Within: diff.Within{Inline: true, Cascade: true}},
-			"check":   {Within: diff.Within{Inline: true, Cascade: true}},
-			"loose":   {Immutable: []string{"Name"}}, // a part that does not go with its parent
-			"rule":    {Batch: sameLB},
-			"address": {Immutable: []string{"Name"}, Replace: diff.DeleteFirst},
+			"old-lb":   {Traffic: diff.Traffic{Role: diff.EntryPoint}},
+			"listener": {Within: diff.Within{Cascade: true}, Fields: diff.Fields{Immutable: []string{"Protocol"}, Equal: map[string]diff.Equal{"Policy": foldCase}}},
+			"group":    {Fields: diff.Fields{Immutable: []string{"Port"}}},
+			"targets":  {Within: diff.Within{Inherent: true}, Fields: diff.Fields{Sets: map[string]diff.Set{"IDs": {Chunk: 2}}}},
+			"attrs":    {Within: diff.Within{Inherent: true, Default: func(stack.Resource) stack.Spec { return attrs{Idle: 60} }}},
+			"pool":     {Within: diff.Within{Inline: true, Cascade: true}},
+			"check":    {Within: diff.Within{Inline: true, Cascade: true}},
+			"loose":    {Fields: diff.Fields{Immutable: []string{"Name"}}}, // a part that does not go with its parent
+			"rule":     {Batch: sameLB},
+			"address":  {Fields: diff.Fields{Immutable: []string{"Name"}}, Replace: diff.DeleteFirst},
 		},
 		Edges: []diff.Edge{
 			{First: diff.Match{Action: plan.Create, Kind: "rule"}, Then: diff.Match{Action: plan.Delete, Kind: "rule"}, Reason: "grant before revoke"},

@@ -19,7 +19,7 @@ func planDeletion() (plan.Plan, *stack.Stack) {
 	update := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("old"), Action: plan.Update}, Target: old, Found: old.Spec}
 	update.Target.Spec = thing{Name: "today"}
 	update.Changes = []plan.Change{{Field: "Name", From: "yesterday", To: "today"}}
-	remove := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("old"), Action: plan.Delete}, Target: old, Needs: []plan.StepID{create.ID}, Remedies: plan.Remedies{Otherwise: []plan.Step{update}}}
+	remove := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("old"), Action: plan.Delete}, Target: old, Waits: plan.Waits{Needs: []plan.StepID{create.ID}}, Remedies: plan.Remedies{Otherwise: []plan.Step{update}}}
 	return planOf(create, remove), &stack.Stack{Owner: o, Resources: []stack.Resource{old}}
 }
 

@@ -129,7 +129,7 @@ func (r *run) stepAgain(a again) plan.Step {
 		return reversalOf(*a.old.update, a.why)
 	}
 	id := plan.StepID{Owner: a.of.ID.Owner, Key: a.old.resource.Key, Action: plan.Create}
-	return plan.Step{ID: id, Target: r.asBefore(a.old), Reason: plan.Missing, Why: a.why, Locks: a.old.locks, Batch: a.of.Batch}
+	return plan.Step{ID: id, Target: r.asBefore(a.old), Reason: plan.Missing, Why: a.why, Waits: plan.Waits{Locks: a.old.locks}, Batch: a.of.Batch}
 }
 
 // stateOfNeeds returns the state of the old resources that another one refers to or is In: Done

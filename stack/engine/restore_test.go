@@ -26,7 +26,7 @@ func planReplacement() (plan.Plan, *stack.Stack) {
 	pair := plan.Pair{Create: create.ID, Delete: remove.ID, Order: plan.DeleteFirst, Restore: true}
 	create.Reason, create.Pair, remove.Pair = plan.Replaced, pair, pair
 	create.Needs = []plan.StepID{remove.ID}
-	after := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("pool"), Action: plan.Delete}, Target: pool, Needs: []plan.StepID{create.ID}}
+	after := plan.Step{ID: plan.StepID{Owner: o, Key: testKey("pool"), Action: plan.Delete}, Target: pool, Waits: plan.Waits{Needs: []plan.StepID{create.ID}}}
 	return planOf(remove, create, after), &stack.Stack{Owner: o, Resources: []stack.Resource{old, pool}}
 }
 

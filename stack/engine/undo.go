@@ -91,7 +91,7 @@ func (r *run) revertUpdates() {
 // reversalOf returns the update that writes what another one has replaced. Members are added to a
 // set, or removed, by the step that the set has for all of them.
 func reversalOf(s plan.Step, why string) plan.Step {
-	out := plan.Step{ID: s.ID, Target: s.Target, Found: s.Target.Spec, Reason: plan.Changed, Why: why, Locks: s.Locks, Impact: s.Impact}
+	out := plan.Step{ID: s.ID, Target: s.Target, Found: s.Target.Spec, Reason: plan.Changed, Why: why, Waits: plan.Waits{Locks: s.Locks}, Impact: s.Impact}
 	out.Target.Spec = s.Found
 	for _, ch := range s.Changes {
 		ch.From, ch.To, ch.Added, ch.Removed = ch.To, ch.From, ch.Removed, ch.Added
@@ -190,7 +190,7 @@ func deletionOf(create, remove plan.Step, made stack.Resource) plan.Step {
 	id := create.ID
 	id.Action = plan.Delete
 	return plan.Step{
-		ID: id, Target: made, Found: made.Spec, Reason: plan.Unwanted, Why: "what completes it was refused", Locks: create.Locks, Impact: remove.Impact,
+		ID: id, Target: made, Found: made.Spec, Reason: plan.Unwanted, Why: "what completes it was refused", Waits: plan.Waits{Locks: create.Locks}, Impact: remove.Impact,
 	}
 }
 

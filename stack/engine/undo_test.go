@@ -168,7 +168,7 @@ func planBeneath() (plan.Plan, *stack.Stack) {
 		have.Put(found)
 		create = createStep(testOwner(1), name)
 		create.Target.Spec, create.Reason = thing{Name: made}, plan.Replaced
-		remove = plan.Step{ID: create.ID, Target: found, Reason: plan.Replaced, Needs: needs}
+		remove = plan.Step{ID: create.ID, Target: found, Reason: plan.Replaced, Waits: plan.Waits{Needs: needs}}
 		remove.ID.Action = plan.Delete
 		create.Pair = plan.Pair{Create: create.ID, Delete: remove.ID, Order: plan.DeleteFirst, Restore: true}
 		remove.Pair, create.Needs = create.Pair, []plan.StepID{remove.ID}
@@ -235,7 +235,7 @@ func TestUndoReverts(t *testing.T) {
 			have.Put(stack.Resource{Key: testKey("wall"), ID: "id-of-wall", Proof: stack.Name, Spec: thing{Name: "old wall"}})
 			wall := plan.Step{
 				ID: plan.StepID{Owner: testOwner(1), Key: testKey("wall"), Action: plan.Update}, Target: stack.Resource{Key: testKey("wall"), ID: "id-of-wall", Proof: stack.Name, Spec: thing{Name: "new wall"}},
-				Found: thing{Name: "old wall"}, Changes: []plan.Change{{Field: "Name", From: "old wall", To: "new wall"}}, Needs: []plan.StepID{pair.Create},
+				Found: thing{Name: "old wall"}, Changes: []plan.Change{{Field: "Name", From: "old wall", To: "new wall"}}, Waits: plan.Waits{Needs: []plan.StepID{pair.Create}},
 			}
 			wall.Undoes = []plan.Pair{pair}
 			door := &p.Steps[len(p.Steps)-1]

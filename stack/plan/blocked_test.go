@@ -40,7 +40,7 @@ func TestBlocked(t *testing.T) {
 func TestPreparationIsBlocked(t *testing.T) {
 	o := newOwner("x")
 	reserve, remove, create := stepID(o, plan.Create, newKey("address", ""), ""), stepID(o, plan.Delete, newKey("rule", "a"), ""), stepID(o, plan.Create, newKey("rule", "b"), "")
-	steps := []plan.Step{{ID: reserve, Prepares: true}, {ID: remove, Needs: []plan.StepID{reserve}}, {ID: create, Needs: []plan.StepID{reserve}}}
+	steps := []plan.Step{{ID: reserve, Prepares: true}, {ID: remove, Waits: plan.Waits{Needs: []plan.StepID{reserve}}}, {ID: create, Waits: plan.Waits{Needs: []plan.StepID{reserve}}}}
 	block := func(ids ...plan.StepID) plan.StepFilter {
 		return func(s plan.Step) plan.Verdict {
 			return plan.Verdict{Blocked: slices.Contains(ids, s.ID), By: plan.ByBlind, Why: "not seen"}
@@ -67,8 +67,8 @@ func TestReplacementIsBlocked(t *testing.T) {
 	admit, tidy := stepID(o, plan.Update, newKey("firewall", "a"), ""), stepID(o, plan.Delete, newKey("pool", "a"), "")
 	pair := plan.Pair{Create: create, Delete: remove, Order: plan.DeleteFirst, Restore: true}
 	steps := []plan.Step{
-		{ID: remove, Pair: pair}, {ID: create, Needs: []plan.StepID{remove}, Pair: pair},
-		{ID: admit, Needs: []plan.StepID{create}, Remedies: plan.Remedies{Undoes: []plan.Pair{pair}}}, {ID: tidy, Needs: []plan.StepID{create}},
+		{ID: remove, Pair: pair}, {ID: create, Waits: plan.Waits{Needs: []plan.StepID{remove}}, Pair: pair},
+		{ID: admit, Waits: plan.Waits{Needs: []plan.StepID{create}}, Remedies: plan.Remedies{Undoes: []plan.Pair{pair}}}, {ID: tidy, Waits: plan.Waits{Needs: []plan.StepID{create}}},
 	}
 	for _, tc := range []struct {
 		blocked plan.StepID

@@ -122,7 +122,7 @@ func createdPlan() plan.Plan {
 			}},
 		},
 		{
-			ID: createLB, Reason: plan.Missing, Needs: []plan.StepID{createGroup},
+			ID: createLB, Reason: plan.Missing, Waits: plan.Waits{Needs: []plan.StepID{createGroup}},
 			Target: stack.Resource{Key: classic, Spec: classicSpec{
 				Name: lbName, Subnets: []string{"subnet-0aa1", "subnet-0bb2", "subnet-0cc3"},
 				Groups: []stack.Ref{stack.RefTo(group)}, Tags: serviceTags("web"),
@@ -133,7 +133,7 @@ func createdPlan() plan.Plan {
 			},
 		},
 		{
-			ID: stepID(o, plan.Update, health, ""), Reason: plan.Changed, Needs: []plan.StepID{createLB},
+			ID: stepID(o, plan.Update, health, ""), Reason: plan.Changed, Waits: plan.Waits{Needs: []plan.StepID{createLB}},
 			Why:    "a new load balancer has the cloud's default",
 			Target: stack.Resource{Key: health, In: classic, Spec: healthSpec{Target: "TCP:31380", Interval: 10 * time.Second, Timeout: 5 * time.Second, Healthy: 2, Unhealthy: 6}},
 			Changes: []plan.Change{
@@ -143,7 +143,7 @@ func createdPlan() plan.Plan {
 			},
 		},
 		{
-			ID: stepID(o, plan.Create, nodeRule, ""), Reason: plan.Missing, Needs: []plan.StepID{createGroup}, Batch: "authorize/sg-0f3e9",
+			ID: stepID(o, plan.Create, nodeRule, ""), Reason: plan.Missing, Waits: plan.Waits{Needs: []plan.StepID{createGroup}}, Batch: "authorize/sg-0f3e9",
 			Target: stack.Resource{Key: nodeRule, Ownership: stack.Shared, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 31380, To: 31380, Source: stack.RefTo(group)}},
 		},
 	}}
@@ -208,18 +208,17 @@ func replacedPlan() plan.Plan {
 			},
 		},
 		{
-			ID: stepID(o, plan.Update, forward, ""), Reason: plan.Changed, Needs: []plan.StepID{createTarget},
+			ID: stepID(o, plan.Update, forward, ""), Reason: plan.Changed, Waits: plan.Waits{Needs: []plan.StepID{createTarget}},
 			Target: stack.Resource{Key: forward, ID: "443", Spec: forwardSpec{Port: 443, Target: stack.RefTo(target)}}, Impact: plan.Brief,
 			Changes: []plan.Change{{Field: "Target", From: stack.RefID(tgARN), To: stack.RefTo(target)}},
 		},
 		{
-			ID: deleteTarget, Reason: plan.Replaced, Pair: targets, Needs: []plan.StepID{stepID(o, plan.Update, forward, "")},
+			ID: deleteTarget, Reason: plan.Replaced, Pair: targets, Waits: plan.Waits{Needs: []plan.StepID{stepID(o, plan.Update, forward, "")}, Gate: plan.Gate{After: time.Minute, Since: "the new targets are healthy"}},
 			Target: stack.Resource{Key: target, ID: tgARN, Spec: newTarget},
-			Gate:   plan.Gate{After: time.Minute, Since: "the new targets are healthy"},
 		},
 		{ID: deleteHTTPS, Reason: plan.Replaced, Pair: listeners, Impact: plan.Interrupts, Target: stack.Resource{Key: https, ID: lbName + "/443", Spec: newListener}},
 		{
-			ID: createHTTPS, Reason: plan.Replaced, Pair: listeners, Needs: []plan.StepID{deleteHTTPS}, Impact: plan.Brief,
+			ID: createHTTPS, Reason: plan.Replaced, Pair: listeners, Waits: plan.Waits{Needs: []plan.StepID{deleteHTTPS}}, Impact: plan.Brief,
 			Target: stack.Resource{Key: https, Spec: newListener},
 			Changes: []plan.Change{
 				{Field: "InstanceProtocol", From: "SSL", To: "TCP", Forces: true},
@@ -241,7 +240,7 @@ func movedPlan() plan.Plan {
 			Target: stack.Resource{Key: nodeRule, ID: "sg-0f3e9/tcp/31380", Ownership: stack.Shared, Spec: ruleSpec{}},
 		},
 		{ID: deleteLB, Reason: plan.Unwanted, Impact: plan.Interrupts, Target: stack.Resource{Key: classic, ID: lbName, Spec: classicSpec{Name: lbName}}},
-		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
+		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Waits: plan.Waits{Needs: []plan.StepID{deleteLB}}, Target: stack.Resource{Key: group, ID: "sg-0aa77", Spec: groupSpec{}}},
 	}, Blocked: []plan.Blocked{{
 		Step: plan.Step{ID: stepID(o, plan.Delete, strange, ""), Reason: plan.Unwanted, Target: stack.Resource{Key: strange, ID: "sg-0bb88", Spec: groupSpec{}}},
 		By:   "proof", Why: "the group carries no tag of this cluster, so it may belong to another cluster",
@@ -256,8 +255,8 @@ func switchedPlan() plan.Plan {
 	gate := plan.Gate{After: time.Minute, Since: "the status shows the new load balancer"}
 	deleteLB := stepID(o, plan.Delete, classic, "")
 	return plan.Plan{Owner: o, Steps: []plan.Step{
-		{ID: deleteLB, Reason: plan.Unwanted, Gate: gate, Target: stack.Resource{Key: classic, ID: lbName}},
-		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Needs: []plan.StepID{deleteLB}, Target: stack.Resource{Key: group, ID: "sg-0aa77"}},
+		{ID: deleteLB, Reason: plan.Unwanted, Waits: plan.Waits{Gate: gate}, Target: stack.Resource{Key: classic, ID: lbName}},
+		{ID: stepID(o, plan.Delete, group, ""), Reason: plan.Unwanted, Waits: plan.Waits{Needs: []plan.StepID{deleteLB}}, Target: stack.Resource{Key: group, ID: "sg-0aa77"}},
 	}}
 }
 
@@ -268,7 +267,7 @@ func sharedPlans() []plan.Plan {
 	rule := newKey("frontend-rule", "tcp-80")
 	return []plan.Plan{
 		{Owner: o, Steps: []plan.Step{{
-			ID: stepID(o, plan.Create, rule, ""), Reason: plan.Missing, Needs: []plan.StepID{backend, stepID(newOwner("gone"), plan.Delete, rule, "")},
+			ID: stepID(o, plan.Create, rule, ""), Reason: plan.Missing, Waits: plan.Waits{Needs: []plan.StepID{backend, stepID(newOwner("gone"), plan.Delete, rule, "")}},
 			Target: stack.Resource{Key: rule, Spec: ruleSpec{Group: stack.RefID("sg-0f3e9"), Protocol: "tcp", From: 80, To: 80}},
 		}}},
 		{Steps: []plan.Step{{ID: backend, Reason: plan.Missing, Target: stack.Resource{Key: backend.Key, Spec: groupSpec{Name: "k8s-traffic-prod-0a1b2c3d4e"}}}}},

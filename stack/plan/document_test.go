@@ -92,7 +92,7 @@ func TestReplacementOrder(t *testing.T) {
 	between := stepID(o, plan.Update, classic, "")
 	pair := plan.Pair{Create: create, Delete: remove, Order: plan.CreateFirst}
 	step := func(i plan.StepID, p plan.Pair, needs ...plan.StepID) plan.Step {
-		return plan.Step{ID: i, Pair: p, Needs: needs}
+		return plan.Step{ID: i, Pair: p, Waits: plan.Waits{Needs: needs}}
 	}
 	tests := map[string]struct {
 		steps []plan.Step

@@ -87,7 +87,9 @@ func TestHumanPrintsNoControlCharacters(t *testing.T) {
 		ID: plan.StepID{Owner: o, Key: k, Action: plan.Update, Part: evil}, Why: evil,
 		Target:  stack.Resource{Key: k, ID: evil, Spec: groupSpec{Name: evil, Tags: map[string]string{evil: evil}}},
 		Changes: []plan.Change{{Field: evil, From: evil, To: map[string]string{evil: evil}}, {Field: "Tags", To: map[string]string{evil: evil}}},
-		Gate:    plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: newOwner(evil), Key: k}},
+		Waits: plan.Waits{
+			Gate: plan.Gate{Since: evil}, Needs: []plan.StepID{{Owner: newOwner(evil), Key: k}},
+		},
 	}
 	doc := plan.NewDocument(evil, []plan.Plan{{Owner: o, Steps: []plan.Step{step}, Blocked: []plan.Blocked{{Step: step, By: plan.BlockedBy(evil), Why: evil}}}})
 	doc = doc.WithRemarks(remarkOn(o, plan.Problem{Severity: plan.Severity(evil), Where: evil, Text: evil}))

@@ -134,20 +134,25 @@ type Step struct {
 	Found   stack.Spec       // the observed spec; nil for a creation
 	Changes []Change
 	Reason  Reason
-	Why     string     // details of the reason, in words
-	Needs   []StepID   // steps that must be complete before
-	Behind  []*Barrier // groups of steps that must be complete before
-	Pair    Pair       // the replacement that the step is a half of; zero: none
-	Gate    Gate
-	// Locks are names that one call at a time can hold, across kinds and owners, such
-	// as a load balancer that accepts one change at a time.
-	Locks []string
+	Why     string // details of the reason, in words
+	Waits
+	Pair Pair // the replacement that the step is a half of; zero: none
 	Remedies
 	Batch  string // steps with equal batch keys are sent in one call, one such call at a time; empty: alone
 	Impact Impact
 	// Prepares reports that the step only prepares the steps that need it, such as a
 	// reservation for the time of a replacement: it is blocked when all of them are.
 	Prepares bool
+}
+
+// Waits are what a step waits for.
+type Waits struct {
+	Needs  []StepID   // steps that must be complete before
+	Behind []*Barrier // groups of steps that must be complete before
+	Gate   Gate
+	// Locks are names that one call at a time can hold, across kinds and owners, such
+	// as a load balancer that accepts one change at a time.
+	Locks []string
 }
 
 // Remedies are what is performed where a step is not.

@@ -19,8 +19,6 @@ func manyFields() map[string]int {
 		"annotations/declaration.go declaration": 19,
 		"annotations/rows.go Facts":              17,
 		"providers/aws/wire/read.go read":        38,
-		"stack/diff/rule.go Rule":                26,
-		"stack/plan/step.go Step":                16,
 	}
 }
 

@@ -11,20 +11,21 @@ import (
 // netBalancerRule returns the rule of network load balancers.
 func netBalancerRule() diff.Rule {
 	return diff.Rule{
-		// Build refuses a change of these before anything is written. The cloud chooses the host name.
-		Ignore: []string{"IPVersion", "VPC", "Group", "Host", "Protected", "Locked"},
-		Sticky: []string{"Name", "AddressType", "IPv6Type", "CrossZone"},
-		Subset: []string{"Tags"},
-		Sets:   map[string]diff.Set{"Security": {Whole: true}},
-		Equal:  map[string]diff.Equal{"Zones": hasZones},
-		Parts: map[string]string{
-			"Name": PartAttribute, "CrossZone": PartAttribute, "AddressType": PartAddress, "Zones": PartZones,
-			"IPv6Type": PartIPv6, "Package": PartPackage, "Tags": PartTags, "Returned": PartReturn,
+		Fields: diff.Fields{
+			// Build refuses a change of these before anything is written. The cloud chooses the host name.
+			Ignore: []string{"IPVersion", "VPC", "Group", "Host", "Protected", "Locked"},
+			Sticky: []string{"Name", "AddressType", "IPv6Type", "CrossZone"},
+			Subset: []string{"Tags"},
+			Sets:   map[string]diff.Set{"Security": {Whole: true}},
+			Equal:  map[string]diff.Equal{"Zones": hasZones},
+			Parts: map[string]string{
+				"Name": PartAttribute, "CrossZone": PartAttribute, "AddressType": PartAddress, "Zones": PartZones,
+				"IPv6Type": PartIPv6, "Package": PartPackage, "Tags": PartTags, "Returned": PartReturn,
+			},
 		},
-		Clash:  diff.Doubled,
-		Failed: diff.Remake,
-		Role:   diff.EntryPoint,
-		Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+		Clash:   diff.Doubled,
+		Failed:  diff.Remake,
+		Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 	}
 }
 
@@ -39,29 +40,31 @@ func netAttributesRule() diff.Rule {
 // serverGroupRule returns the rule of server groups, which belong to no load balancer.
 func serverGroupRule() diff.Rule {
 	return diff.Rule{
-		Role: diff.Members, FollowsBackends: true,
-		Immutable: []string{"Protocol", "Type", "IPVersion", "AnyPort"},
-		Ignore:    []string{"Shared", "Group"},
-		Sets:      map[string]diff.Set{"Servers": {Whole: true}},
-		Equal:     map[string]diff.Equal{"Settings": hasWords},
-		Parts:     map[string]string{"Name": PartSettings, "Settings": PartSettings, "Returned": PartReturn},
-		Clash:     diff.Doubled,
-		Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
+		Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+		Fields: diff.Fields{
+			Immutable: []string{"Protocol", "Type", "IPVersion", "AnyPort"},
+			Ignore:    []string{"Shared", "Group"},
+			Sets:      map[string]diff.Set{"Servers": {Whole: true}},
+			Equal:     map[string]diff.Equal{"Settings": hasWords},
+			Parts:     map[string]string{"Name": PartSettings, "Settings": PartSettings, "Returned": PartReturn},
+		},
+		Clash: diff.Doubled,
 	}
 }
 
 // netListenerRule returns the rule of listeners of network load balancers.
 func netListenerRule() diff.Rule {
 	return diff.Rule{
-		Role:      diff.Port,
-		Within:    diff.Within{Cascade: true},
-		Immutable: []string{"Protocol", "Port", "End"},
-		Sets:      map[string]diff.Set{"More": {Whole: true}},
-		Parts:     map[string]string{"Running": PartStart},
-		Equal:     map[string]diff.Equal{"Settings": hasWords},
-		Replace:   diff.DeleteFirst, // a port has one listener
-		Restore:   true,
-		Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+		Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief}},
+		Within:  diff.Within{Cascade: true},
+		Fields: diff.Fields{
+			Immutable: []string{"Protocol", "Port", "End"},
+			Sets:      map[string]diff.Set{"More": {Whole: true}},
+			Parts:     map[string]string{"Running": PartStart},
+			Equal:     map[string]diff.Equal{"Settings": hasWords},
+		},
+		Replace: diff.DeleteFirst, // a port has one listener
+		Restore: true,
 	}
 }
 
@@ -69,11 +72,13 @@ func netListenerRule() diff.Rule {
 // creates the load balancer, so no listener exists without it.
 func securityGroupRule() diff.Rule {
 	return diff.Rule{
-		Role:   diff.Admits,
-		Ignore: []string{"Group"},
-		Sets:   map[string]diff.Set{"Ranges": {Whole: true}},
-		Parts:  map[string]string{"Name": PartAttribute, "Description": PartAttribute},
-		Clash:  diff.Doubled,
+		Traffic: diff.Traffic{Role: diff.Admits},
+		Fields: diff.Fields{
+			Ignore: []string{"Group"},
+			Sets:   map[string]diff.Set{"Ranges": {Whole: true}},
+			Parts:  map[string]string{"Name": PartAttribute, "Description": PartAttribute},
+		},
+		Clash: diff.Doubled,
 	}
 }
 

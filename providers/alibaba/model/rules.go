@@ -44,29 +44,28 @@ func Rules() diff.Rules {
 			KindBalancer:      balancerRule(),
 			KindAttributes:    attributesRule(),
 			KindDomain: {
-				Within:    diff.Within{Cascade: true},
-				Immutable: []string{"Name"},
-				Clash:     diff.Doubled,
+				Within: diff.Within{Cascade: true},
+				Fields: diff.Fields{Immutable: []string{"Name"}},
+				Clash:  diff.Doubled,
 			},
 			KindList:   {},
 			KindPublic: {},
 			KindGroup: {
-				Role: diff.Members, FollowsBackends: true,
-				Within: diff.Within{Cascade: true},
-				Clash:  diff.Doubled,
-				Sets:   map[string]diff.Set{"Servers": {Whole: true}},
-				Ignore: []string{"Shared"},
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+				Within:  diff.Within{Cascade: true},
+				Clash:   diff.Doubled,
+				Fields:  diff.Fields{Sets: map[string]diff.Set{"Servers": {Whole: true}}, Ignore: []string{"Shared"}},
 			},
 			KindListener: {
-				Role:      diff.Port,
-				Within:    diff.Within{Cascade: true},
-				Immutable: []string{"Protocol", "Port", "Forward"},
-				Parts:     map[string]string{"Running": PartStart},
-				Equal:     map[string]diff.Equal{"Settings": hasSettings},
-				Replace:   diff.DeleteFirst, // a port has one listener of TCP
-				Restore:   true,
-				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+				Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief}},
+				Within:  diff.Within{Cascade: true},
+				Fields: diff.Fields{
+					Immutable: []string{"Protocol", "Port", "Forward"},
+					Parts:     map[string]string{"Running": PartStart},
+					Equal:     map[string]diff.Equal{"Settings": hasSettings},
+				},
+				Replace: diff.DeleteFirst, // a port has one listener of TCP
+				Restore: true,
 			},
 		},
 		Edges: netEdges(),
@@ -77,17 +76,18 @@ func Rules() diff.Rules {
 // balancerRule returns the rule of load balancers.
 func balancerRule() diff.Rule {
 	return diff.Rule{
-		// Build refuses a change of these before anything is written.
-		Ignore: []string{"AddressType", "NetworkType", "IPVersion", "VPC", "VSwitch", "Address", "Zone", "Backup", "Group"},
-		Sticky: []string{"Name", "ChargeType", "Size", "TrafficCharge", "Bandwidth", "DeleteProtection", "ModificationProtection"},
-		Subset: []string{"Tags"},
-		Parts: map[string]string{
-			"Name": PartName, "ChargeType": PartCharge, "Size": PartCharge, "TrafficCharge": PartInternet, "Bandwidth": PartInternet,
-			"DeleteProtection": PartDelete, "ModificationProtection": PartModify, "Tags": PartTags, "Returned": PartReturn,
+		Fields: diff.Fields{
+			// Build refuses a change of these before anything is written.
+			Ignore: []string{"AddressType", "NetworkType", "IPVersion", "VPC", "VSwitch", "Address", "Zone", "Backup", "Group"},
+			Sticky: []string{"Name", "ChargeType", "Size", "TrafficCharge", "Bandwidth", "DeleteProtection", "ModificationProtection"},
+			Subset: []string{"Tags"},
+			Parts: map[string]string{
+				"Name": PartName, "ChargeType": PartCharge, "Size": PartCharge, "TrafficCharge": PartInternet, "Bandwidth": PartInternet,
+				"DeleteProtection": PartDelete, "ModificationProtection": PartModify, "Tags": PartTags, "Returned": PartReturn,
+			},
 		},
-		Clash:  diff.Doubled,
-		Role:   diff.EntryPoint,
-		Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+		Clash:   diff.Doubled,
+		Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 	}
 }
 

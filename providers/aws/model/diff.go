@@ -18,23 +18,25 @@ const targetsPerCall = 200
 func Rules() diff.Rules {
 	kinds := map[stack.Kind]diff.Rule{
 		KindGroup: {
-			// AWS cannot change these; the name is what the group was found by.
-			Immutable: []string{"Name", "VPC"},
-			Ignore:    []string{"Description"},
-			Equal:     map[string]diff.Equal{"Tags": sameMarkedTags},
-			Subset:    []string{"Tags"},
-			Parts:     map[string]string{"Tags": PartTags},
-			Clash:     diff.Refused,
-			Batch:     tagBatch,
+			Fields: diff.Fields{
+				// AWS cannot change these; the name is what the group was found by.
+				Immutable: []string{"Name", "VPC"},
+				Ignore:    []string{"Description"},
+				Equal:     map[string]diff.Equal{"Tags": sameMarkedTags},
+				Subset:    []string{"Tags"},
+				Parts:     map[string]string{"Tags": PartTags},
+			},
+			Clash: diff.Refused,
+			Batch: tagBatch,
 		},
 		KindIngress: {
 			Within: diff.Within{Inherent: true},
-			Sets:   map[string]diff.Set{"Rules": {}},
+			Fields: diff.Fields{Sets: map[string]diff.Set{"Rules": {}}},
 		},
 		KindNodeRule: {
-			FollowsBackends: true, // the groups of the nodes
+			Traffic: diff.Traffic{FollowsBackends: true}, // the groups of the nodes
 			// The key is the content. A description is no part of a rule's identity.
-			Ignore:  []string{"Description", "Permission", "Group"},
+			Fields:  diff.Fields{Ignore: []string{"Description", "Permission", "Group"}},
 			Clash:   diff.Refused,
 			Restore: true,
 			Batch:   nodeRuleBatch,
@@ -58,107 +60,111 @@ func Rules() diff.Rules {
 func classicRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindClassic: {
-			// The scheme can never change; Build keeps the one found, so a
-			// difference would be a misreading and must not replace anything.
-			Ignore: []string{"Name", "Scheme"},
-			Sticky: []string{"DNSName"},
-			Equal:  map[string]diff.Equal{"Groups": sameRefs},
-			Subset: []string{"Tags"},
-			Parts:  map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
-			Clash:  diff.Returned,
-			Role:   diff.EntryPoint,
-			Impact: map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+			Fields: diff.Fields{
+				// The scheme can never change; Build keeps the one found, so a
+				// difference would be a misreading and must not replace anything.
+				Ignore: []string{"Name", "Scheme"},
+				Sticky: []string{"DNSName"},
+				Equal:  map[string]diff.Equal{"Groups": sameRefs},
+				Subset: []string{"Tags"},
+				Parts:  map[string]string{"Subnets": "subnets", "Groups": "groups", "Tags": "tags"},
+			},
+			Clash:   diff.Returned,
+			Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"Subnets": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts}},
 		},
 		KindClassicPort: {
-			Within:    diff.Within{Inline: true, Cascade: true},
-			Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol"},
-			Ignore:    []string{"Port", "Balancer"},
-			Equal:     map[string]diff.Equal{"Protocol": diff.SameFold, "InstanceProtocol": diff.SameFold, "Certificate": diff.SameFold},
-			Replace:   diff.DeleteFirst,
-			Restore:   true, // one with policies is not: it takes several calls
-			Impact:    map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
-			Idle:      isTrial,
-			Batch:     classicPortBatch,
+			Within: diff.Within{Inline: true, Cascade: true},
+			Fields: diff.Fields{
+				Immutable: []string{"Protocol", "InstancePort", "InstanceProtocol"},
+				Ignore:    []string{"Port", "Balancer"},
+				Equal:     map[string]diff.Equal{"Protocol": diff.SameFold, "InstanceProtocol": diff.SameFold, "Certificate": diff.SameFold},
+			},
+			Replace: diff.DeleteFirst,
+			Restore: true, // one with policies is not: it takes several calls
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts}, Idle: isTrial},
+			Batch:   classicPortBatch,
 		},
 		// Policies of a name cannot be changed, and their content follows from the name.
-		KindClassicPol: {Within: diff.Within{Cascade: true}, Ignore: []string{"Type", "Attributes"}},
+		KindClassicPol: {Within: diff.Within{Cascade: true}, Fields: diff.Fields{Ignore: []string{"Type", "Attributes"}}},
 		KindClassicSSL: {
-			Within: diff.Within{Inherent: true}, Ignore: []string{"Port"},
-			Equal: map[string]diff.Equal{"Policies": samePolicies}, Default: defaultPolicies,
+			Within: diff.Within{Inherent: true, Default: defaultPolicies},
+			Fields: diff.Fields{Ignore: []string{"Port"}, Equal: map[string]diff.Equal{"Policies": samePolicies}},
 		},
 		KindClassicBack: {
-			Within: diff.Within{Inherent: true}, Ignore: []string{"Port"},
-			Equal: map[string]diff.Equal{"Policies": samePolicies}, Default: defaultPolicies,
+			Within: diff.Within{Inherent: true, Default: defaultPolicies},
+			Fields: diff.Fields{Ignore: []string{"Port"}, Equal: map[string]diff.Equal{"Policies": samePolicies}},
 		},
 		KindClassicAttr: {
-			Within: diff.Within{Inherent: true}, Default: defaultClassicAttributes,
-			Equal: map[string]diff.Equal{
+			Within: diff.Within{Inherent: true, Default: defaultClassicAttributes},
+			Fields: diff.Fields{Equal: map[string]diff.Equal{
 				"CrossZone": samePointed, "DrainingEnabled": samePointed, "DrainingTimeout": samePointed, "IdleTimeout": samePointed,
 				"LogEnabled": samePointed, "LogBucket": samePointed, "LogPrefix": samePointed, "LogEmitInterval": samePointed,
-			},
+			}},
 		},
 		// What AWS puts there at creation is not documented, so it is always written.
-		KindClassicCheck: {Within: diff.Within{Inherent: true}, Equal: map[string]diff.Equal{"Target": diff.SameFold}},
-		KindClassicInst:  {FollowsBackends: true, Within: diff.Within{Inherent: true}, Sets: map[string]diff.Set{"Instances": {}}},
+		KindClassicCheck: {Within: diff.Within{Inherent: true}, Fields: diff.Fields{Equal: map[string]diff.Equal{"Target": diff.SameFold}}},
+		KindClassicInst:  {Traffic: diff.Traffic{FollowsBackends: true}, Within: diff.Within{Inherent: true}, Fields: diff.Fields{Sets: map[string]diff.Set{"Instances": {}}}},
 	}
 }
 
 func networkRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindNetwork: {
-			// The scheme stays as created, and so do the addresses in a subnet; Build says
-			// so to the user.
-			Ignore: []string{"Name", "Scheme"},
-			Sticky: []string{"DNSName", "AddressType", "SourceNAT", "PrivateLink"},
-			Equal:  map[string]diff.Equal{"Groups": sameRefs, "Mappings": sameMappings},
-			Subset: []string{"Tags"},
-			Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": PartTags,
-				"AddressType": "address-type"},
-			Batch:  tagBatch,
-			Clash:  diff.Returned,
-			Failed: diff.Report, // "could not be set up": it never serves
-			Role:   diff.EntryPoint,
-			Impact: map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts},
+			Fields: diff.Fields{
+				// The scheme stays as created, and so do the addresses in a subnet; Build says
+				// so to the user.
+				Ignore: []string{"Name", "Scheme"},
+				Sticky: []string{"DNSName", "AddressType", "SourceNAT", "PrivateLink"},
+				Equal:  map[string]diff.Equal{"Groups": sameRefs, "Mappings": sameMappings},
+				Subset: []string{"Tags"},
+				Parts: map[string]string{"Mappings": "subnets", "SourceNAT": "subnets", "Groups": "groups", "PrivateLink": "groups", "Tags": PartTags,
+					"AddressType": "address-type"},
+			},
+			Batch:   tagBatch,
+			Clash:   diff.Returned,
+			Failed:  diff.Report, // "could not be set up": it never serves
+			Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"Mappings": plan.Brief, "delete": plan.Interrupts, "replace": plan.Interrupts}},
 		},
-		KindNetworkAttr: {
-			Within: diff.Within{Inherent: true}, Default: defaultNetworkAttributes,
-			Subset: []string{"Values"},
-		},
+		KindNetworkAttr: {Within: diff.Within{Inherent: true, Default: defaultNetworkAttributes}, Fields: diff.Fields{Subset: []string{"Values"}}},
 		KindTargetGroup: {
-			// The name tells protocol and interval of the check it was made with, and stays.
-			Immutable: []string{"Protocol", "Port", "TargetType", "Family", "VPC"},
-			Ignore:    []string{"Name"},
-			Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes, "Tags": sameMarkedTags},
-			Subset:    []string{"Tags"},
-			Parts:     map[string]string{"Tags": PartTags},
-			Batch:     tagBatch,
-			Replace:   diff.CreateFirst,
-			Clash:     diff.Returned,
-			Prepares:  true, // it is of no use without a listener
+			Fields: diff.Fields{
+				// The name tells protocol and interval of the check it was made with, and stays.
+				Immutable: []string{"Protocol", "Port", "TargetType", "Family", "VPC"},
+				Ignore:    []string{"Name"},
+				Equal:     map[string]diff.Equal{"CheckTimeout": samePointed, "Codes": sameCodes, "Tags": sameMarkedTags},
+				Subset:    []string{"Tags"},
+				Parts:     map[string]string{"Tags": PartTags},
+			},
+			Batch:    tagBatch,
+			Replace:  diff.CreateFirst,
+			Clash:    diff.Returned,
+			Prepares: true, // it is of no use without a listener
 			// Targets of the new group are checked again before they get connections.
-			Impact: map[string]plan.Impact{"replace": plan.Brief},
-			Linger: &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"replace": plan.Brief}},
+			Linger:  &diff.Linger{After: groupLinger, Since: "the listener sends to the new target group", With: letsIn},
 		},
 		KindTargets: {
-			FollowsBackends: true,
-			Within:          diff.Within{Inherent: true},
-			Sets:            map[string]diff.Set{"Targets": {Chunk: targetsPerCall}},
+			Traffic: diff.Traffic{FollowsBackends: true},
+			Within:  diff.Within{Inherent: true},
+			Fields:  diff.Fields{Sets: map[string]diff.Set{"Targets": {Chunk: targetsPerCall}}},
 		},
 		KindTargetAttr: {
-			Within: diff.Within{Inherent: true}, Default: defaultTargetAttributes, Ignore: []string{"Type"},
-			Subset: []string{"Values"},
+			Within: diff.Within{Inherent: true, Default: defaultTargetAttributes},
+			Fields: diff.Fields{Ignore: []string{"Type"}, Subset: []string{"Values"}},
 		},
 		KindListener: {
-			Within:  diff.Within{Cascade: true},
-			Ignore:  []string{"Port"},
-			Sticky:  []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
-			Equal:   map[string]diff.Equal{"Certificate": diff.SameFold, "Tags": sameMarkedTags},
-			Subset:  []string{"Tags"},
-			Parts:   map[string]string{"Tags": PartTags},
+			Within: diff.Within{Cascade: true},
+			Fields: diff.Fields{
+				Ignore: []string{"Port"},
+				Sticky: []string{"SSLPolicy", "ALPN"}, // AWS chose one; taking ours back does not take its away
+				Equal:  map[string]diff.Equal{"Certificate": diff.SameFold, "Tags": sameMarkedTags},
+				Subset: []string{"Tags"},
+				Parts:  map[string]string{"Tags": PartTags},
+			},
 			Batch:   tagBatch,
 			Clash:   diff.Refused,
 			Restore: true, // one with attributes is not: they are written after it
-			Impact:  map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts},
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"Protocol": plan.Brief, "delete": plan.Interrupts}},
 		},
 	}
 }

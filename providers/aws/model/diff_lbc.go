@@ -14,7 +14,7 @@ func controllerRules() map[stack.Kind]diff.Rule {
 	out := map[stack.Kind]diff.Rule{
 		KindSharedGroup: {
 			// It is found by its name, and one group is shared by all.
-			Ignore: []string{"Name", "VPC", "Description", "Tags"},
+			Fields: diff.Fields{Ignore: []string{"Name", "VPC", "Description", "Tags"}},
 			Clash:  diff.Refused,
 		},
 	}
@@ -33,9 +33,9 @@ func groupRules() map[stack.Kind]diff.Rule {
 	balancer.Batch = nil // each waits for its predecessors
 	return map[stack.Kind]diff.Rule{
 		KindSharedNetwork: balancer,
-		KindFrontGroup:    {Ignore: []string{"Name", "VPC", "Description", "Tags"}, Clash: diff.Refused},
+		KindFrontGroup:    {Fields: diff.Fields{Ignore: []string{"Name", "VPC", "Description", "Tags"}}, Clash: diff.Refused},
 		// The key is the content.
-		KindFrontRule: {Role: diff.Admits, Ignore: []string{"Permission", "Listener", "Group"}, Clash: diff.Refused, Batch: frontBatch},
+		KindFrontRule: {Traffic: diff.Traffic{Role: diff.Admits}, Fields: diff.Fields{Ignore: []string{"Permission", "Listener", "Group"}}, Clash: diff.Refused, Batch: frontBatch},
 	}
 }
 

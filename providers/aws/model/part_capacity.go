@@ -18,7 +18,7 @@ type Capacity struct {
 func capacityPart() part {
 	return part{
 		kind:  KindCapacity,
-		rule:  diff.Rule{Within: diff.Within{Inherent: true}, Default: func(stack.Resource) stack.Spec { return Capacity{} }},
+		rule:  diff.Rule{Within: diff.Within{Inherent: true, Default: func(stack.Resource) stack.Spec { return Capacity{} }}},
 		asked: func(in input) bool { _, _, said := capacityKey.Lookup(in.Values); return said },
 		want: func(f *controlled) {
 			if units, _, said := capacityKey.Lookup(f.in.Values); said {

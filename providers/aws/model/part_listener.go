@@ -19,8 +19,11 @@ type Certificates struct {
 // certificatesPart: AWS accepts one certificate a call. Source: API reference, AddListenerCertificates.
 func certificatesPart() part {
 	return part{
-		kind:  KindCertificates,
-		rule:  diff.Rule{Within: diff.Within{Inherent: true}, Default: func(stack.Resource) stack.Spec { return Certificates{} }, Sets: map[string]diff.Set{"ARNs": {Chunk: 1}}},
+		kind: KindCertificates,
+		rule: diff.Rule{
+			Within: diff.Within{Inherent: true, Default: func(stack.Resource) stack.Spec { return Certificates{} }},
+			Fields: diff.Fields{Sets: map[string]diff.Set{"ARNs": {Chunk: 1}}},
+		},
 		asked: func(in input) bool { return len(certsKey.Get(in.Values)) > 0 },
 	}
 }
@@ -29,8 +32,8 @@ func listenerAttributesPart() part {
 	return part{
 		kind: KindListenerAttr,
 		rule: diff.Rule{
-			Within: diff.Within{Inherent: true}, Ignore: []string{"Type"}, Subset: []string{"Values"},
-			Default: defaultListenerAttributes,
+			Within: diff.Within{Inherent: true, Default: defaultListenerAttributes},
+			Fields: diff.Fields{Ignore: []string{"Type"}, Subset: []string{"Values"}},
 		},
 		asked: func(in input) bool { return len(listenerAttrKey.All(in.Values)) > 0 },
 	}

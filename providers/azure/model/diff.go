@@ -22,40 +22,38 @@ func Rules() diff.Rules {
 func balancerRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindEntries: {
-			// One PUT writes all of it, so there are no parts.
-			Ignore: []string{"Group", "Balancer", "Pools", "Expect"},
-			Equal: map[string]diff.Equal{
-				"Frontends": comparePointwise(sameFrontend), "Rules": comparePointwise(sameRule), "Probes": comparePointwise(sameProbe), "Tags": sameTagValues,
+			Fields: diff.Fields{
+				// One PUT writes all of it, so there are no parts.
+				Ignore: []string{"Group", "Balancer", "Pools", "Expect"},
+				Equal: map[string]diff.Equal{
+					"Frontends": comparePointwise(sameFrontend), "Rules": comparePointwise(sameRule), "Probes": comparePointwise(sameProbe), "Tags": sameTagValues,
+				},
 			},
-			Clash:  diff.Returned,
-			Role:   diff.EntryPoint | diff.Port,
-			Single: true, // a Service is on one load balancer; leaving another one is a switch
-			Batch:  balancerBatch,
-			Impact: map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
+			Clash: diff.Returned,
+			Traffic: diff.Traffic{
+				Role:   diff.EntryPoint | diff.Port,
+				Single: true, // a Service is on one load balancer; leaving another one is a switch
+				Impact: map[string]plan.Impact{"Frontends": plan.Brief, "delete": plan.Interrupts},
+			},
+			Batch: balancerBatch,
 		},
 		KindPool: {
-			FollowsBackends: true,
-			Role:            diff.Members,
-			Ignore:          []string{"Group", "Balancer", "Name", "Network"},
-			Sets:            map[string]diff.Set{"Addresses": {}},
-			Clash:           diff.Returned,
-			Batch:           balancerBatch,
+			Traffic: diff.Traffic{FollowsBackends: true, Role: diff.Members},
+			Fields:  diff.Fields{Ignore: []string{"Group", "Balancer", "Name", "Network"}, Sets: map[string]diff.Set{"Addresses": {}}},
+			Clash:   diff.Returned,
+			Batch:   balancerBatch,
 		},
 		KindNICs: {
-			FollowsBackends: true,
-			Role:            diff.Members,
-			Ignore:          []string{"Pool"},
-			Sets:            map[string]diff.Set{"Members": {}},
-			Clash:           diff.Returned,
-			Batch:           func(stack.Resource, plan.Action, string) string { return "nics" },
+			Traffic: diff.Traffic{FollowsBackends: true, Role: diff.Members},
+			Fields:  diff.Fields{Ignore: []string{"Pool"}, Sets: map[string]diff.Set{"Members": {}}},
+			Clash:   diff.Returned,
+			Batch:   func(stack.Resource, plan.Action, string) string { return "nics" },
 		},
 		KindScaleSet: {
-			FollowsBackends: true,
-			Role:            diff.Members,
-			Ignore:          []string{"ID", "Flex", "Pool"},
-			Sets:            map[string]diff.Set{"Instances": {}},
-			Clash:           diff.Returned,
-			Batch:           scaleSetBatch,
+			Traffic: diff.Traffic{FollowsBackends: true, Role: diff.Members},
+			Fields:  diff.Fields{Ignore: []string{"ID", "Flex", "Pool"}, Sets: map[string]diff.Set{"Instances": {}}},
+			Clash:   diff.Returned,
+			Batch:   scaleSetBatch,
 		},
 	}
 }
@@ -64,45 +62,51 @@ func balancerRules() map[stack.Kind]diff.Rule {
 func otherRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindPublicIP: {
-			// The name follows from version and prefix. Zones are immutable, and the zones
-			// of an existing address are accepted. Build handles immutable ipTags.
-			Ignore: []string{"Group", "Name", "Version", "Prefix", "Zones", "Address", "SKU", "Services"},
-			Equal:  map[string]diff.Equal{"Tags": sameTagValues, "IPTags": sameIPTags},
-			Sticky: []string{"Address", "SKU", "Services"},
-			Clash:  diff.Returned,
-			Batch:  publicIPBatch,
-			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			Fields: diff.Fields{
+				// The name follows from version and prefix. Zones are immutable, and the zones
+				// of an existing address are accepted. Build handles immutable ipTags.
+				Ignore: []string{"Group", "Name", "Version", "Prefix", "Zones", "Address", "SKU", "Services"},
+				Equal:  map[string]diff.Equal{"Tags": sameTagValues, "IPTags": sameIPTags},
+				Sticky: []string{"Address", "SKU", "Services"},
+			},
+			Clash:   diff.Returned,
+			Batch:   publicIPBatch,
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 		},
 		KindBinding: {
 			// It is deleted with its address, and retained with an address that is held.
 			Within: diff.Within{Inline: true, Cascade: true},
-			Ignore: []string{"PublicIP"},
-			Equal:  map[string]diff.Equal{"DNSLabel": sameLabel},
+			Fields: diff.Fields{Ignore: []string{"PublicIP"}, Equal: map[string]diff.Equal{"DNSLabel": sameLabel}},
 			Clash:  diff.Returned,
 			Batch:  publicIPBatch,
 		},
 		KindAccess: {
-			FollowsBackends: true, // without floating addresses it names those of the nodes
+			Traffic: diff.Traffic{
+				FollowsBackends: true, // without floating addresses it names those of the nodes
+				Role:            diff.Admits,
+				// Source: cloud-provider-azure v1.34.1, pkg/provider/loadbalancer/accesscontrol.go (RetainSecurityGroup).
+				Contested: true,
+				WidenLast: followsRule,
+			},
 			// The key is the content.
-			Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"},
+			Fields: diff.Fields{Ignore: []string{"Group", "Security", "Rule", "Deny", "Family", "Protocol", "Sources", "Ports", "Destination", "Rank", "Alone"}},
 			Clash:  diff.Returned,
 			Batch:  securityBatch,
-			// Contested: cloud-provider-azure v1.34.1, pkg/provider/loadbalancer/accesscontrol.go (RetainSecurityGroup).
-			Role: diff.Admits | diff.Contested,
 			// A crash at any moment leaves the owner of the address, which is whose the entry is.
-			ProvenBy:  []stack.Kind{KindPublicIP},
-			WidenLast: followsRule,
+			ProvenBy: []stack.Kind{KindPublicIP},
 		},
 		KindLink: {
-			Immutable: []string{"On", "Frontend"},
-			Ignore:    []string{"Group", "Name", "Entries"},
-			Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": comparePointwise(sameLinkIP), "Frontend": diff.SameFold},
-			Replace:   diff.DeleteFirst,
-			Restore:   true,
-			Clash:     diff.Returned,
-			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+			Fields: diff.Fields{
+				Immutable: []string{"On", "Frontend"},
+				Ignore:    []string{"Group", "Name", "Entries"},
+				Equal:     map[string]diff.Equal{"On": samePlace, "Tags": sameTagValues, "IPs": comparePointwise(sameLinkIP), "Frontend": diff.SameFold},
+			},
+			Replace: diff.DeleteFirst,
+			Restore: true,
+			Clash:   diff.Returned,
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 		},
-		KindPolicy: {Ignore: []string{"Group", "Network", "Subnet"}, Clash: diff.Returned},
+		KindPolicy: {Fields: diff.Fields{Ignore: []string{"Group", "Network", "Subnet"}}, Clash: diff.Returned},
 	}
 }
 

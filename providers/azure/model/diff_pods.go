@@ -13,24 +13,27 @@ import (
 func podRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindContainer: {
-			Ignore: []string{"Group", "Name", "SKU"},
-			Equal:  map[string]diff.Equal{"Rules": comparePointwise(sameContainerRule), "Pools": holdsPools},
-			Sticky: []string{"SKU"},
-			Clash:  diff.Returned,
-			Role:   diff.EntryPoint,
-			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			Fields: diff.Fields{
+				Ignore: []string{"Group", "Name", "SKU"},
+				Equal:  map[string]diff.Equal{"Rules": comparePointwise(sameContainerRule), "Pools": holdsPools},
+				Sticky: []string{"SKU"},
+			},
+			Clash:   diff.Returned,
+			Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 		},
 		KindContainerIP: {
-			// Build refuses one that does not fit.
-			Ignore: []string{"Group", "Name", "Version", "Address", "SKU"},
-			Sticky: []string{"Address", "SKU"},
-			Clash:  diff.Returned,
-			Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+			Fields: diff.Fields{
+				// Build refuses one that does not fit.
+				Ignore: []string{"Group", "Name", "Version", "Address", "SKU"},
+				Sticky: []string{"Address", "SKU"},
+			},
+			Clash:   diff.Returned,
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 		},
-		KindRegistered: {Ignore: []string{"Group", "Gateway", "Name"}, Clash: diff.Returned, Batch: gatewayBatch},
-		KindAttached:   {Within: diff.Within{Inline: true}, Clash: diff.Returned, Batch: gatewayBatch, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+		KindRegistered: {Fields: diff.Fields{Ignore: []string{"Group", "Gateway", "Name"}}, Clash: diff.Returned, Batch: gatewayBatch},
+		KindAttached:   {Within: diff.Within{Inline: true}, Clash: diff.Returned, Batch: gatewayBatch, Traffic: diff.Traffic{Impact: map[string]plan.Impact{"delete": plan.Interrupts}}},
 		// One call adds and removes, so the addresses are no set of members.
-		KindPods: {FollowsBackends: true, Ignore: []string{"Service"}, Clash: diff.Returned, Batch: gatewayBatch},
+		KindPods: {Traffic: diff.Traffic{FollowsBackends: true}, Fields: diff.Fields{Ignore: []string{"Service"}}, Clash: diff.Returned, Batch: gatewayBatch},
 	}
 }
 

@@ -17,44 +17,56 @@ const (
 func Rules() diff.Rules {
 	inside := diff.Within{Cascade: true}
 	group := diff.Rule{
-		Role: diff.Members, FollowsBackends: true, Within: inside, Clash: diff.Doubled, Ignore: []string{"Name", "Mark"},
-		Sets:   map[string]diff.Set{"Members": {Whole: true}},
-		Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+		Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+		Within:  inside,
+		Clash:   diff.Doubled,
+		Fields:  diff.Fields{Ignore: []string{"Name", "Mark"}, Sets: map[string]diff.Set{"Members": {Whole: true}}},
 	}
 	return diff.Rules{
 		Lock: lockBalancer,
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
-				// Build refuses a change of the place. The others count at creation only.
-				Ignore: []string{"Type", "Name", "Description", "VPC", "Subnet", "Tags", "Address"},
-				Parts:  map[string]string{"EIP": PartBinding},
-				Clash:  diff.Doubled, Role: diff.EntryPoint, Single: true,
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts, "EIP": plan.Brief},
+				Fields: diff.Fields{
+					// Build refuses a change of the place. The others count at creation only.
+					Ignore: []string{"Type", "Name", "Description", "VPC", "Subnet", "Tags", "Address"},
+					Parts:  map[string]string{"EIP": PartBinding},
+				},
+				Clash: diff.Doubled, Traffic: diff.Traffic{Role: diff.EntryPoint, Single: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "EIP": plan.Brief}},
 			},
 			KindAddress: {
-				// Build refuses a change of the payment.
-				Ignore: []string{"Name", "Payment", "Billing", "Months", "Tags", "Instance"},
-				Sticky: []string{"Bandwidth"}, Parts: map[string]string{"Bandwidth": PartBandwidth}, Clash: diff.Doubled,
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				Fields: diff.Fields{
+					// Build refuses a change of the payment.
+					Ignore: []string{"Name", "Payment", "Billing", "Months", "Tags", "Instance"},
+					Sticky: []string{"Bandwidth"}, Parts: map[string]string{"Bandwidth": PartBandwidth},
+				},
+				Clash:   diff.Doubled,
+				Traffic: diff.Traffic{Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 			},
 			KindGroup: group,
 			KindPool:  group,
 			KindTarget: {
-				Role: diff.Members, Within: inside, Clash: diff.Refused, Immutable: []string{"Protocol", "Port"},
-				Equal: map[string]diff.Equal{"Health": isHealth},
+				Traffic: diff.Traffic{Role: diff.Members},
+				Within:  inside,
+				Clash:   diff.Refused,
+				Fields:  diff.Fields{Immutable: []string{"Protocol", "Port"}, Equal: map[string]diff.Equal{"Health": isHealth}},
 			},
 			KindListener: {
-				Role: diff.Port, Within: inside, Clash: diff.Refused, Ignore: []string{"Mark"}, Immutable: []string{"Protocol", "Port"}, Sticky: []string{"Scheduler", "BackendPort"},
-				Equal:  map[string]diff.Equal{"Health": isHealth},
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+				Within:  inside,
+				Clash:   diff.Refused,
+				Fields:  diff.Fields{Ignore: []string{"Mark"}, Immutable: []string{"Protocol", "Port"}, Sticky: []string{"Scheduler", "BackendPort"}, Equal: map[string]diff.Equal{"Health": isHealth}},
 			},
 			KindPolicy: {
-				Role: diff.Port, Within: inside, Clash: diff.Refused, Ignore: []string{"Mark", "Target"}, Immutable: []string{"Group", "Backend"},
+				Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief}},
+				Within:  inside,
+				Clash:   diff.Refused,
+				Fields:  diff.Fields{Ignore: []string{"Mark", "Target"}, Immutable: []string{"Group", "Backend"}},
 				Replace: diff.DeleteFirst, Restore: true, // a listener has one policy
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
 			},
 			KindBackends: {
-				Role: diff.Members, FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true}, Sets: map[string]diff.Set{"Members": {Whole: true}},
+				Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true},
+				Within:  diff.Within{Inherent: true, Cascade: true},
+				Fields:  diff.Fields{Sets: map[string]diff.Set{"Members": {Whole: true}}},
 			},
 			KindClaim: {},
 		},

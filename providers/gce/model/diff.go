@@ -22,45 +22,49 @@ func ruleOfKinds() map[stack.Kind]diff.Rule {
 		KindInternalRule: ruleRule(),
 		KindAddress: {
 			Prepares: true,
-			// Names and descriptions are what addresses are found by.
-			Immutable: []string{"Type", "IPVersion", "IP", "Tier", "Subnet", "IPCollection"},
-			Ignore:    []string{"Name", "Description"},
-			Sticky:    []string{"IP", "Tier", "Subnet", "IPCollection"}, // the cloud fills them in
-			Equal:     map[string]diff.Equal{"IPCollection": samePath},
-			Replace:   diff.DeleteFirst,
-			Clash:     diff.Refused,
-			Pending:   diff.Settle, // what is not reserved yet may still be lost with its rule
+			Fields: diff.Fields{
+				// Names and descriptions are what addresses are found by.
+				Immutable: []string{"Type", "IPVersion", "IP", "Tier", "Subnet", "IPCollection"},
+				Ignore:    []string{"Name", "Description"},
+				Sticky:    []string{"IP", "Tier", "Subnet", "IPCollection"}, // the cloud fills them in
+				Equal:     map[string]diff.Equal{"IPCollection": samePath},
+			},
+			Replace: diff.DeleteFirst,
+			Clash:   diff.Refused,
+			Pending: diff.Settle, // what is not reserved yet may still be lost with its rule
 		},
 		KindPool: {
-			FollowsBackends: true,
-			Immutable:       []string{"Affinity"},
-			Ignore:          []string{"Name", "Description"},
-			// A pool takes one check at most, so the old one has to be removed first; meanwhile all
-			// instances count as healthy, and no client is cut off.
-			Sets:    map[string]diff.Set{"Instances": {Chunk: PoolMembersPerCall}, "Checks": {RemoveFirst: true}},
-			Equal:   map[string]diff.Equal{"Affinity": sameAffinity},
+			Traffic: diff.Traffic{FollowsBackends: true, Impact: map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts}},
+			Fields: diff.Fields{
+				Immutable: []string{"Affinity"},
+				Ignore:    []string{"Name", "Description"},
+				// A pool takes one check at most, so the old one has to be removed first; meanwhile all
+				// instances count as healthy, and no client is cut off.
+				Sets:  map[string]diff.Set{"Instances": {Chunk: PoolMembersPerCall}, "Checks": {RemoveFirst: true}},
+				Equal: map[string]diff.Equal{"Affinity": sameAffinity},
+			},
 			Replace: diff.DeleteFirst,
 			Restore: true,
 			Clash:   diff.Refused,
-			Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		},
 		KindBackend:       backendRule(),
 		KindCheck:         checkRule(),
 		KindRegionalCheck: checkRule(),
 		KindHTTPCheck:     checkRule(),
 		KindGroup: {
-			FollowsBackends: true,
-			Ignore:          []string{"Name", "Zone"},
-			Sets:            map[string]diff.Set{"Instances": {Chunk: GroupMembersPerCall}},
-			Clash:           diff.Refused,
-			Batch:           sharedBatch,
+			Traffic: diff.Traffic{FollowsBackends: true},
+			Fields:  diff.Fields{Ignore: []string{"Name", "Zone"}, Sets: map[string]diff.Set{"Instances": {Chunk: GroupMembersPerCall}}},
+			Clash:   diff.Refused,
+			Batch:   sharedBatch,
 		},
 		KindNEG: {
-			FollowsBackends: true,
-			// Where a group is cannot be changed and follows from its name.
-			Ignore: []string{"Name", "Zone", "Description", "Network", "Subnet"},
-			Sets:   map[string]diff.Set{"Endpoints": {Chunk: NegEndpointsPerCall}},
-			Clash:  diff.Refused,
+			Traffic: diff.Traffic{FollowsBackends: true},
+			Fields: diff.Fields{
+				// Where a group is cannot be changed and follows from its name.
+				Ignore: []string{"Name", "Zone", "Description", "Network", "Subnet"},
+				Sets:   map[string]diff.Set{"Endpoints": {Chunk: NegEndpointsPerCall}},
+			},
+			Clash: diff.Refused,
 		},
 		KindFirewall:      clientFirewallRule(),
 		KindCheckFirewall: checkFirewallRule(),
@@ -70,52 +74,59 @@ func ruleOfKinds() map[stack.Kind]diff.Rule {
 
 func ruleRule() diff.Rule {
 	return diff.Rule{
-		Immutable: []string{"Scheme", "IPVersion", "IP", "Protocol", "Ports", "Target", "Backend", "Network", "Subnet", "Tier", "IPCollection"},
-		// A description is that of the creation; the IP in it may be an older one.
-		Ignore: []string{"Name", "Description", "Address", "Wish"},
-		// Empty: not known, or as the cloud chooses.
-		Sticky:  []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
-		Equal:   map[string]diff.Equal{"Ports": samePorts, "Protocol": diff.SameFold, "IPCollection": samePath},
+		Fields: diff.Fields{
+			Immutable: []string{"Scheme", "IPVersion", "IP", "Protocol", "Ports", "Target", "Backend", "Network", "Subnet", "Tier", "IPCollection"},
+			// A description is that of the creation; the IP in it may be an older one.
+			Ignore: []string{"Name", "Description", "Address", "Wish"},
+			// Empty: not known, or as the cloud chooses.
+			Sticky: []string{"IP", "Network", "Subnet", "Tier", "IPCollection"},
+			Equal:  map[string]diff.Equal{"Ports": samePorts, "Protocol": diff.SameFold, "IPCollection": samePath},
+		},
 		Replace: diff.DeleteFirst, // both have one name
 		Restore: true,
 		Clash:   diff.Refused,
-		Role:    diff.EntryPoint,
-		Impact:  map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
+		Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts}},
 	}
 }
 
 func backendRule() diff.Rule {
 	return diff.Rule{
-		FollowsBackends: true, // its groups are those of the nodes' zones
-		Immutable:       []string{"Scheme", "Network"},
-		Ignore:          []string{"Name", "Balancing"}, // the mode follows from the groups
-		Sticky:          []string{"Network"},
-		Equal: map[string]diff.Equal{
-			"Affinity": sameAffinity, "Locality": sameLocality, "ZoneAffinity": sameSpillover,
-			"Tracking": sameManaged, "Log": sameManaged, "Draining": sameDraining,
+		Traffic: diff.Traffic{
+			FollowsBackends: true, // its groups are those of the nodes' zones
+			Impact:          map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts, "Affinity": plan.Brief},
 		},
-		// The protocol changes only while no rule refers to the backend service. The drain
-		// timeout changes with it: UDP has none.
-		Parts:   map[string]string{"Protocol": "protocol", "Draining": "protocol"},
+		Fields: diff.Fields{
+			Immutable: []string{"Scheme", "Network"},
+			Ignore:    []string{"Name", "Balancing"}, // the mode follows from the groups
+			Sticky:    []string{"Network"},
+			Equal: map[string]diff.Equal{
+				"Affinity": sameAffinity, "Locality": sameLocality, "ZoneAffinity": sameSpillover,
+				"Tracking": sameManaged, "Log": sameManaged, "Draining": sameDraining,
+			},
+			// The protocol changes only while no rule refers to the backend service. The drain
+			// timeout changes with it: UDP has none.
+			Parts: map[string]string{"Protocol": "protocol", "Draining": "protocol"},
+		},
 		Replace: diff.DeleteFirst, // both have one name
 		Restore: true,
 		Clash:   diff.Refused,
-		Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts, "Affinity": plan.Brief},
 		Batch:   sharedBatch,
 	}
 }
 
 func checkRule() diff.Rule {
-	return diff.Rule{Ignore: []string{"Name"}, Clash: diff.Refused, Batch: sharedBatch, Keeps: checkFirewalls}
+	return diff.Rule{Fields: diff.Fields{Ignore: []string{"Name"}}, Clash: diff.Refused, Batch: sharedBatch, Keeps: checkFirewalls}
 }
 
 func firewallRule() diff.Rule {
 	return diff.Rule{
-		FollowsBackends: true, // it is for the tags of the nodes
-		// The network cannot be changed and follows from the configuration.
-		Ignore: []string{"Name", "Network"},
-		Equal: map[string]diff.Equal{
-			"Allowed": sameAllowed, "Denied": sameAllowed, "Destination": sameDestination, "Tags": sameTexts, "Sources": sameTexts,
+		Traffic: diff.Traffic{FollowsBackends: true}, // it is for the tags of the nodes
+		Fields: diff.Fields{
+			// The network cannot be changed and follows from the configuration.
+			Ignore: []string{"Name", "Network"},
+			Equal: map[string]diff.Equal{
+				"Allowed": sameAllowed, "Denied": sameAllowed, "Destination": sameDestination, "Tags": sameTexts, "Sources": sameTexts,
+			},
 		},
 		Clash: diff.Refused,
 		Batch: sharedBatch,

@@ -22,40 +22,43 @@ func Rules() diff.Rules {
 	return diff.Rules{
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
-				// Build refuses a change of these before anything is written.
-				Ignore: []string{"Name", "Kind", "Public", "Hostname", "Addresses", "Awaited"},
-				Sticky: []string{"Subnets", "Groups", "DNS"},
-				// Groups are added before others are removed: a load balancer is never without one.
-				Sets:   map[string]diff.Set{"Groups": {}},
-				Parts:  map[string]string{"Subnets": PartSubnets},
-				Clash:  diff.Doubled,
-				Failed: diff.Report,
-				Role:   diff.EntryPoint,
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				Fields: diff.Fields{
+					// Build refuses a change of these before anything is written.
+					Ignore: []string{"Name", "Kind", "Public", "Hostname", "Addresses", "Awaited"},
+					Sticky: []string{"Subnets", "Groups", "DNS"},
+					// Groups are added before others are removed: a load balancer is never without one.
+					Sets:  map[string]diff.Set{"Groups": {}},
+					Parts: map[string]string{"Subnets": PartSubnets},
+				},
+				Clash:   diff.Doubled,
+				Failed:  diff.Report,
+				Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 			},
 			KindPool: {
-				Role: diff.Members, FollowsBackends: true,
-				Within: diff.Within{Inline: true, Cascade: true},
-				// The official controller sets the algorithm at creation only.
-				Ignore:    []string{"Algorithm", "Managed"},
-				Immutable: []string{"Protocol"},
-				Parts:     map[string]string{"Members": PartMembers},
-				Equal:     map[string]diff.Equal{"Members": sameMembers, "Health": sameHealth},
-				Impact:    map[string]plan.Impact{"delete": plan.Interrupts},
+				Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
+				Within:  diff.Within{Inline: true, Cascade: true},
+				Fields: diff.Fields{
+					// The official controller sets the algorithm at creation only.
+					Ignore:    []string{"Algorithm", "Managed"},
+					Immutable: []string{"Protocol"},
+					Parts:     map[string]string{"Members": PartMembers},
+					Equal:     map[string]diff.Equal{"Members": sameMembers, "Health": sameHealth},
+				},
 			},
 			KindListener: {
-				Role:   diff.Port,
-				Within: diff.Within{Inline: true, Cascade: true},
-				// The official controller sets the limit at creation only.
-				Ignore:    []string{"Limit"},
-				Sticky:    []string{"Idle"},
-				Immutable: []string{"Protocol", "Port", "Last"},
-				Replace:   diff.DeleteFirst, // a port has one listener
-				Restore:   true,
-				Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
+				Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief}},
+				Within:  diff.Within{Inline: true, Cascade: true},
+				Fields: diff.Fields{
+					// The official controller sets the limit at creation only.
+					Ignore:    []string{"Limit"},
+					Sticky:    []string{"Idle"},
+					Immutable: []string{"Protocol", "Port", "Last"},
+				},
+				Replace: diff.DeleteFirst, // a port has one listener
+				Restore: true,
 			},
 			// A rule only opens: nothing waits for it. Its name has the address and the port.
-			KindRule: {Immutable: []string{"Group", "Address", "Port"}, Replace: diff.DeleteFirst},
+			KindRule: {Fields: diff.Fields{Immutable: []string{"Group", "Address", "Port"}}, Replace: diff.DeleteFirst},
 		},
 		Lock: lockBalancer,
 	}

@@ -118,7 +118,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestRule(t *testing.T) {
-	got := craneKind().Rule(diff.Rule{Ignore: []string{"Note"}, Immutable: []string{"Lit"}})
+	got := craneKind().Rule(diff.Rule{Fields: diff.Fields{Ignore: []string{"Note"}, Immutable: []string{"Lit"}}})
 	if d := cmp.Diff([]string{"Lit", "Motor"}, got.Immutable); d != "" {
 		t.Errorf("immutable (-want +got):\n%s", d)
 	}

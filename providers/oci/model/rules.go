@@ -28,17 +28,17 @@ const rulesAtOnce = 25
 // Rules says how resources of every kind are compared and written.
 func Rules() diff.Rules {
 	all := map[stack.Kind]diff.Rule{
-		KindRuleSet: {Within: diff.Within{Inline: true, Cascade: true}, Equal: map[string]diff.Equal{"Items": sameItems}},
+		KindRuleSet: {Within: diff.Within{Inline: true, Cascade: true}, Fields: diff.Fields{Equal: map[string]diff.Equal{"Items": sameItems}}},
 		// A certificate is never updated: its name has a hash of its content.
 		KindCertificate: CertificateCodec().Rule(diff.Rule{Within: diff.Within{Inline: true, Cascade: true}}),
 		KindEntry: {
-			Role: diff.Admits,
+			Traffic: diff.Traffic{Role: diff.Admits},
 			// Rules in a security list carry no mark; the load balancer is the only evidence of ownership.
 			ProvenBy: []stack.Kind{KindBalancer, KindListener, KindNetBalancer, KindNetListener},
 			Batch:    func(r stack.Resource, _ plan.Action, _ string) string { return batchOf(r) },
 		},
 		KindGroup:      GroupCodec().Rule(diff.Rule{Clash: diff.Doubled}),
-		KindGroupRules: {Role: diff.Admits, Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}},
+		KindGroupRules: {Traffic: diff.Traffic{Role: diff.Admits}, Fields: diff.Fields{Sets: map[string]diff.Set{"Rules": {Chunk: rulesAtOnce}}}},
 	}
 	for _, p := range Products() {
 		all[p.Balancer], all[p.Set], all[p.Listener] = balancerRule(), setRule(), listenerRule()
@@ -56,43 +56,49 @@ func Same(want, found stack.Resource) bool {
 
 func balancerRule() diff.Rule {
 	return diff.Rule{
-		// These fields are immutable. Build adopts their observed values and reports it to
-		// the user.
-		Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses", "Was", "Guards"},
-		Sticky: []string{"Version"},
-		Equal:  map[string]diff.Equal{"Shape": diff.SameFold},
-		Parts: map[string]string{
-			"Shape": PartShape, "Least": PartShape, "Most": PartShape, "Groups": PartGroups, "Own": PartGroups, "Version": PartVersion,
+		Fields: diff.Fields{
+			// These fields are immutable. Build adopts their observed values and reports it to
+			// the user.
+			Ignore: []string{"Name", "Compartment", "Private", "Subnets", "Reserved", "Assigned", "Assigned6", "Freeform", "Defined", "Addresses", "Was", "Guards"},
+			Sticky: []string{"Version"},
+			Equal:  map[string]diff.Equal{"Shape": diff.SameFold},
+			Parts: map[string]string{
+				"Shape": PartShape, "Least": PartShape, "Most": PartShape, "Groups": PartGroups, "Own": PartGroups, "Version": PartVersion,
+			},
 		},
 		Replace: diff.DeleteFirst,
 		Clash:   diff.Doubled,
 		Pending: diff.Settle,
 		Failed:  diff.Remake,
-		Role:    diff.EntryPoint,
-		Impact:  map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Shape": plan.Brief},
+		Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Shape": plan.Brief}},
 	}
 }
 
 func setRule() diff.Rule {
 	return diff.Rule{
-		Role:            diff.Members,
-		FollowsBackends: true,
-		Within:          diff.Within{Inline: true, Cascade: true},
-		Ignore:          []string{"Name", "Rest", "Leaves", "Opens"},
-		Sticky:          []string{"CipherSuite", "TLSProtocols"},
-		Equal:           map[string]diff.Equal{"Backends": sameBackends},
-		Impact:          map[string]plan.Impact{"delete": plan.Interrupts},
+		Traffic: diff.Traffic{
+			Role:            diff.Members,
+			FollowsBackends: true,
+			Impact:          map[string]plan.Impact{"delete": plan.Interrupts},
+		},
+		Within: diff.Within{Inline: true, Cascade: true},
+		Fields: diff.Fields{
+			Ignore: []string{"Name", "Rest", "Leaves", "Opens"},
+			Sticky: []string{"CipherSuite", "TLSProtocols"},
+			Equal:  map[string]diff.Equal{"Backends": sameBackends},
+		},
 	}
 }
 
 func listenerRule() diff.Rule {
 	return diff.Rule{
-		Role:   diff.Port,
-		Within: diff.Within{Inline: true, Cascade: true},
-		// The name of a listener is immutable.
-		Ignore: []string{"Name", "Rest"},
-		Sticky: []string{"CipherSuite", "TLSProtocols"},
-		Impact: map[string]plan.Impact{"delete": plan.Interrupts, "Protocol": plan.Brief},
+		Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "Protocol": plan.Brief}},
+		Within:  diff.Within{Inline: true, Cascade: true},
+		Fields: diff.Fields{
+			// The name of a listener is immutable.
+			Ignore: []string{"Name", "Rest"},
+			Sticky: []string{"CipherSuite", "TLSProtocols"},
+		},
 	}
 }
 

@@ -44,54 +44,50 @@ func lockKeys(_ stack.Owner, r stack.Resource, found func(stack.Key) (stack.Reso
 func balancerRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindBalancer: BalancerCodec().Rule(diff.Rule{
-			Ignore: []string{"Stuck"},
-			Equal:  map[string]diff.Equal{"Tags": containsAll},
-			Parts:  map[string]string{"Status": PartStatus},
-			// A load balancer in ERROR may still forward. Only one that does not is
-			// replaced; see SlotAddress for the order.
-			Immutable: []string{"Lost"},
-			Replace:   diff.CreateFirst,
-			Failed:    diff.Report,
-			Clash:     diff.Doubled,
-			Pending:   diff.Settle,
-			Role:      diff.EntryPoint,
-			Impact:    map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Status": plan.Brief},
+			Fields: diff.Fields{
+				Ignore: []string{"Stuck"},
+				Equal:  map[string]diff.Equal{"Tags": containsAll},
+				Parts:  map[string]string{"Status": PartStatus},
+				// A load balancer in ERROR may still forward. Only one that does not is
+				// replaced; see SlotAddress for the order.
+				Immutable: []string{"Lost"},
+			},
+			Replace: diff.CreateFirst,
+			Failed:  diff.Report,
+			Clash:   diff.Doubled,
+			Pending: diff.Settle,
+			Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Interrupts, "Status": plan.Brief}},
 		}),
-		KindShare: {Immutable: []string{"Balancer", "Tag"}, Clash: diff.Refused},
+		KindShare: {Fields: diff.Fields{Immutable: []string{"Balancer", "Tag"}}, Clash: diff.Refused},
 		KindPool: PoolCodec().Rule(diff.Rule{
-			Role:     diff.Members,
+			Traffic:  diff.Traffic{Role: diff.Members, Impact: map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts}},
 			ProvenBy: []stack.Kind{KindShare},
 			Within:   diff.Within{Inline: true, Cascade: true},
-			Ignore:   []string{"Claim"}, // it has effect until the listener exists
+			Fields:   diff.Fields{Ignore: []string{"Claim"}}, // it has effect until the listener exists
 			Failed:   diff.Rewrite,
 			Replace:  diff.CreateFirst,
-			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		}),
 		KindMembers: {
-			Role:            diff.Members,
-			FollowsBackends: true,
-			Within:          diff.Within{Inline: true, Cascade: true},
-			Sets:            map[string]diff.Set{"Members": {Whole: true}},
-			Failed:          diff.Rewrite,
-			Equal:           map[string]diff.Equal{"Members": sameMembers},
+			Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true},
+			Within:  diff.Within{Inline: true, Cascade: true},
+			Fields:  diff.Fields{Sets: map[string]diff.Set{"Members": {Whole: true}}, Equal: map[string]diff.Equal{"Members": sameMembers}},
+			Failed:  diff.Rewrite,
 		},
 		KindMonitor: MonitorCodec().Rule(diff.Rule{
-			Role:    diff.Members,
+			Traffic: diff.Traffic{Role: diff.Members},
 			Within:  diff.Within{Inline: true, Cascade: true},
 			Failed:  diff.Rewrite,
 			Replace: diff.DeleteFirst, // a pool has one
 			Restore: true,
 		}),
 		KindListener: ListenerCodec().Rule(diff.Rule{
-			Role:     diff.Port,
+			Traffic:  diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts}},
 			ProvenBy: []stack.Kind{KindShare},
 			Within:   diff.Within{Inline: true, Cascade: true},
-			Ignore:   []string{"Claim"},
-			Equal:    map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet},
+			Fields:   diff.Fields{Ignore: []string{"Claim"}, Equal: map[string]diff.Equal{"Tags": containsAll, "Ranges": sameSet}},
 			Failed:   diff.Rewrite,
 			Replace:  diff.DeleteFirst,
 			Restore:  true,
-			Impact:   map[string]plan.Impact{"replace": plan.Brief, "delete": plan.Interrupts},
 		}),
 	}
 }
@@ -100,33 +96,35 @@ func balancerRules() map[stack.Kind]diff.Rule {
 func networkRules() map[stack.Kind]diff.Rule {
 	return map[stack.Kind]diff.Rule{
 		KindFloatingIP: FloatingIPCodec().Rule(diff.Rule{
-			Sticky:  []string{"Address"},
-			Ignore:  []string{"Subnets"},
-			Parts:   map[string]string{"Keep": "keep"}, // our own note: the cloud has no such thing
-			Replace: diff.DeleteFirst,                  // an address of a load balancer has one
+			Fields: diff.Fields{
+				Sticky: []string{"Address"},
+				Ignore: []string{"Subnets"},
+				Parts:  map[string]string{"Keep": "keep"}, // our own note: the cloud has no such thing
+			},
+			Replace: diff.DeleteFirst, // an address of a load balancer has one
 			Clash:   diff.Doubled,
-			Impact:  map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 		}),
 		KindGroup: GroupCodec().Rule(diff.Rule{Clash: diff.Doubled}),
 		KindRules: {
-			Role:    diff.Admits,
+			Traffic: diff.Traffic{Role: diff.Admits},
 			Within:  diff.Within{Inline: true, Cascade: true},
-			Ignore:  []string{"Clients", "Opens", "Shuts"}, // notes of the builder
-			Sets:    map[string]diff.Set{"Rules": {Class: classOfRule}},
+			Fields: diff.Fields{
+				Ignore: []string{"Clients", "Opens", "Shuts"}, // notes of the builder
+				Sets:   map[string]diff.Set{"Rules": {Class: classOfRule}},
+			},
 			Restore: true,
 		},
 		KindGroupPorts: {
-			Role:            diff.Admits,
-			FollowsBackends: true,
-			Sets:            map[string]diff.Set{"Ports": {Whole: true}},
+			Traffic: diff.Traffic{Role: diff.Admits, FollowsBackends: true},
+			Fields:  diff.Fields{Sets: map[string]diff.Set{"Ports": {Whole: true}}},
 			// The ports are those of all Services: each is written once for all of them.
 			Batch: func(stack.Resource, plan.Action, string) string { return BatchPorts },
 		},
 		KindBinding: {
-			Immutable: []string{"FloatingIP"},
-			Ignore:    []string{"Address"},
-			Replace:   diff.DeleteFirst,
-			Impact:    map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+			Fields:  diff.Fields{Immutable: []string{"FloatingIP"}, Ignore: []string{"Address"}},
+			Replace: diff.DeleteFirst,
+			Traffic: diff.Traffic{Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 		},
 	}
 }

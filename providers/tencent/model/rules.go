@@ -32,34 +32,45 @@ func Rules() diff.Rules {
 		Lock: lockBalancer,
 		Kinds: map[stack.Kind]diff.Rule{
 			KindBalancer: {
-				// Build refuses a change of the type, the subnet, the network and the region. The others count at creation only.
-				Ignore: []string{"Name", "Type", "IPVersion", "Region", "VPC", "Subnet", "ChargeType", "Tags", "Addresses", "Address6", "Domain"},
-				Sticky: []string{"Bandwidth", "PassToTarget", "Groups"},
-				Parts:  map[string]string{"Bandwidth": PartAttributes, "PassToTarget": PartAttributes, "Groups": PartGroups},
-				Clash:  diff.Doubled, Pending: diff.Settle, Role: diff.EntryPoint, Single: true,
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				Fields: diff.Fields{
+					// Build refuses a change of the type, the subnet, the network and the region. The others count at creation only.
+					Ignore: []string{"Name", "Type", "IPVersion", "Region", "VPC", "Subnet", "ChargeType", "Tags", "Addresses", "Address6", "Domain"},
+					Sticky: []string{"Bandwidth", "PassToTarget", "Groups"},
+					Parts:  map[string]string{"Bandwidth": PartAttributes, "PassToTarget": PartAttributes, "Groups": PartGroups},
+				},
+				Clash: diff.Doubled, Pending: diff.Settle, Traffic: diff.Traffic{Role: diff.EntryPoint, Single: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts}},
 			},
 			KindListener: {
-				Role: diff.Port, FollowsBackends: true, Within: inside, Clash: diff.Refused,
-				Immutable: []string{"Protocol", "Port", "Name"}, Sticky: []string{"Certificate"},
-				Sets:    map[string]diff.Set{"Members": {Whole: true}},
-				Equal:   map[string]diff.Equal{"Settings": hasSettings, "SNI": isSwitchedOn},
+				Traffic: diff.Traffic{Role: diff.Port, FollowsBackends: true, Impact: map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief}},
+				Within:  inside,
+				Clash:   diff.Refused,
+				Fields: diff.Fields{
+					Immutable: []string{"Protocol", "Port", "Name"}, Sticky: []string{"Certificate"},
+					Sets:  map[string]diff.Set{"Members": {Whole: true}},
+					Equal: map[string]diff.Equal{"Settings": hasSettings, "SNI": isSwitchedOn},
+				},
 				Replace: diff.DeleteFirst, // a port has one listener of each transport
 				Restore: true,
-				Impact:  map[string]plan.Impact{"delete": plan.Interrupts, "replace": plan.Brief},
 				Batch:   batchListener,
 			},
 			KindRule: {
-				// A listener of HTTP serves no client without its rules.
-				Role: diff.Port | diff.Completes, FollowsBackends: true, Within: inside, Clash: diff.Refused, Restore: true,
-				Immutable: []string{"Domain", "URL"}, Sticky: []string{"Certificate"},
-				Sets:   map[string]diff.Set{"Members": {Whole: true}},
-				Equal:  map[string]diff.Equal{"Settings": hasSettings},
-				Parts:  map[string]string{"Certificate": PartCertificate},
-				Impact: map[string]plan.Impact{"delete": plan.Interrupts},
-				Batch:  batchRule,
+				Traffic: diff.Traffic{
+					// A listener of HTTP serves no client without its rules.
+					Role: diff.Port | diff.Completes, FollowsBackends: true,
+					Impact: map[string]plan.Impact{"delete": plan.Interrupts},
+				},
+				Within:  inside,
+				Clash:   diff.Refused,
+				Restore: true,
+				Fields: diff.Fields{
+					Immutable: []string{"Domain", "URL"}, Sticky: []string{"Certificate"},
+					Sets:  map[string]diff.Set{"Members": {Whole: true}},
+					Equal: map[string]diff.Equal{"Settings": hasSettings},
+					Parts: map[string]string{"Certificate": PartCertificate},
+				},
+				Batch: batchRule,
 			},
-			KindClaim: {Equal: map[string]diff.Equal{"Listeners": sameIDs}},
+			KindClaim: {Fields: diff.Fields{Equal: map[string]diff.Equal{"Listeners": sameIDs}}},
 		},
 	}
 }

@@ -47,16 +47,16 @@ func Rules() diff.Rules {
 		// The API refuses a second load balancer of a name, so the old one is deleted first. One
 		// that is busy takes the next change later, and the session waits for that.
 		KindBalancer: BalancerCodec().Rule(diff.Rule{
-			Replace: diff.DeleteFirst, Role: diff.EntryPoint,
-			Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts},
+			Replace: diff.DeleteFirst,
+			Traffic: diff.Traffic{Role: diff.EntryPoint, Impact: map[string]plan.Impact{"replace": plan.Interrupts, "delete": plan.Interrupts}},
 		}),
-		KindListener: ListenerCodec().Rule(diff.Rule{Role: diff.Port, Within: diff.Within{Cascade: true}, Impact: map[string]plan.Impact{"delete": plan.Interrupts}}),
+		KindListener: ListenerCodec().Rule(diff.Rule{Traffic: diff.Traffic{Role: diff.Port, Impact: map[string]plan.Impact{"delete": plan.Interrupts}}, Within: diff.Within{Cascade: true}}),
 		// Every load balancer has its list of machines from the start: an empty one.
 		KindMachines: {
-			Role: diff.Members, FollowsBackends: true, Within: diff.Within{Inherent: true, Cascade: true},
-			Default: func(stack.Resource) stack.Spec { return Machines{} },
+			Traffic: diff.Traffic{Role: diff.Members, FollowsBackends: true},
+			Within:  diff.Within{Inherent: true, Cascade: true, Default: func(stack.Resource) stack.Spec { return Machines{} }},
 		},
-		KindOpening: {Role: diff.Admits, Clash: diff.Returned},
+		KindOpening: {Traffic: diff.Traffic{Role: diff.Admits}, Clash: diff.Returned},
 	}}
 }
 
