@@ -35,6 +35,8 @@ type remembered struct {
 	looked time.Time
 	// written are the addresses that we wrote last.
 	written []corev1.LoadBalancerIngress
+	// corrected are the steps of the last check for drift.
+	corrected []string
 
 	// programmed is the digest of the request when the conditions of the Service were written.
 	programmed string

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 	case d.Vanished():
 		t.say(status.EventDriftFound, "The load balancer is missing in the cloud and is recreated: "+stepCounts(d.Plan))
 	case d.Drifted() && d.Plan.Writes():
-		t.say(status.EventDriftFound, "The load balancer was changed from outside and is corrected: "+stepCounts(d.Plan)+": "+firstSteps(d.Plan))
+		t.drift(d.Plan)
 	}
 	if d.Plan.Writes() && (!quiet || d.Drifted()) {
 		t.say(status.EventEnsuring, "Ensuring load balancer: "+stepCounts(d.Plan))
@@ -100,6 +101,24 @@ func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 		}
 	}
 	t.held(d.Plan)
+}
+
+// drift records what a check for drift corrects. Where the check before it has corrected the
+// same, no further correction will last either.
+func (t *talk) drift(p plan.Plan) {
+	what := stepCounts(p) + ": " + firstSteps(p)
+	if slices.Equal(describeSteps(p), t.v.known.corrected) {
+		t.say(status.EventDriftReturns, "The last correction of the load balancer did not last and is repeated: "+what+". Another program changes it back, or the cloud does not keep it")
+		return
+	}
+	t.say(status.EventDriftFound, "The load balancer was changed from outside and is corrected: "+what)
+}
+
+// corrected stores what a check for drift has corrected, for the next one.
+func (t *talk) corrected(r reconcile.Result) {
+	if r.Draft.Rechecked() {
+		t.v.known.corrected = describeSteps(r.Draft.Plan)
+	}
 }
 
 // held records the blocked steps, with the causes.
@@ -136,6 +155,7 @@ func (t *talk) result(r reconcile.Result, quiet bool) {
 		t.say(status.EventStillWaiting, "still waiting: "+conditions.Obstacles(r))
 	}
 	t.moved(r)
+	t.corrected(r)
 	t.ensured(r, quiet)
 }
 
@@ -196,15 +216,28 @@ const shownSteps = 3
 
 // firstSteps returns the first steps of a plan in words.
 func firstSteps(p plan.Plan) string {
-	var out []string
-	for _, s := range p.Steps {
-		if len(out) == shownSteps {
-			out = append(out, fmt.Sprintf("and %d more", len(p.Steps)-shownSteps))
-			break
-		}
-		out = append(out, s.ID.String())
+	out := describeSteps(p)
+	if more := len(out) - shownSteps; more > 0 {
+		out = append(out[:shownSteps], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, ", ")
+}
+
+// describeSteps returns the steps of a plan in words, updates with the fields that they write.
+func describeSteps(p plan.Plan) []string {
+	var out []string
+	for _, s := range p.Steps {
+		var fields []string
+		for _, c := range s.Changes {
+			fields = append(fields, c.Field)
+		}
+		text := s.ID.String()
+		if s.ID.Action == plan.Update && len(fields) > 0 {
+			text += " (" + strings.Join(fields, ", ") + ")"
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // stepCounts returns the numbers of steps of a plan in words.

@@ -60,6 +60,7 @@ type toy struct {
 	writes int
 	reads  int          // of what Services own
 	refuse func() error // answers every write; nil, or an answer of nil: it is done
+	loses  bool         // new members are accepted and not kept
 }
 
 func (c *toy) Read(_ context.Context, scopes []providers.Scope) []providers.Found[struct{}] {
@@ -95,7 +96,9 @@ func (c *toy) Apply(_ context.Context, b plan.Batch) []plan.Outcome {
 		uid := s.ID.Owner.UID
 		switch spec := s.Target.Spec.(type) {
 		case toyMembers:
-			c.nodes[uid] = spec.Nodes
+			if !c.loses {
+				c.nodes[uid] = spec.Nodes
+			}
 		case toyBalancer:
 			c.has[uid] = spec
 		case toySeat:

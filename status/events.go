@@ -42,6 +42,7 @@ const (
 	EventReplaced              EventReason = "ReplacedLoadBalancer"
 	EventAdopted               EventReason = "AdoptedLoadBalancer"
 	EventDriftFound            EventReason = "DriftFound"
+	EventDriftReturns          EventReason = "DriftReturns"
 	EventPolicyRefused         EventReason = "PolicyRefused"
 	EventAddressOverwritten    EventReason = "AddressOverwritten"
 	EventFinalizerRemoved      EventReason = "FinalizerRemoved"
@@ -92,6 +93,7 @@ func ownEvents() []EventDoc {
 		{EventReplaced, normal, "The old load balancer is deleted, or was recreated with another address; the message has the address to use."},
 		{EventAdopted, normal, "A load balancer that the official controller made is now kept by Berth."},
 		{EventDriftFound, normal, "The load balancer was changed from outside, or is missing in the cloud; the message lists the corrections."},
+		{EventDriftReturns, warning, "A check for drift makes the same correction as the check before it: another program changes it back, or the cloud does not keep it. The message lists the corrections."},
 		{EventPolicyRefused, warning, "The policy of the controller does not allow what the Service asks for; the message names the rule, the key and what is allowed."},
 		{EventAddressOverwritten, warning, "Another program writes other addresses into the status of the Service; the message names it. Berth puts its own back, at longer and longer intervals."},
 		{EventFinalizerRemoved, warning, "The finalizer was taken off before the load balancer was deleted; it is deleted all the same, by what the controller remembers."},
