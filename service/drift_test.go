@@ -9,7 +9,7 @@ import (
 )
 
 // TestCorrectionsThatDoNotLast: a difference that each check for drift finds again is reported as
-// one that comes back, and a new one after it is not.
+// one that returns, and a new one after it is not.
 func TestCorrectionsThatDoNotLast(t *testing.T) {
 	inLoop(t, Options{}, func(c *cluster) {
 		c.put("web", asItIs)
