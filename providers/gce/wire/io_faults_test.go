@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -154,6 +155,23 @@ func TestForeignFieldsSurvive(t *testing.T) {
 	})
 }
 
+// listOnce removes the entries of unreachable scopes, which a list also names in "unreachables".
+func listOnce(body []byte) []byte {
+	var list map[string]any
+	if json.Unmarshal(body, &list) != nil || list["unreachables"] == nil {
+		return body
+	}
+	items, _ := list["items"].(map[string]any)
+	for _, where := range list["unreachables"].([]any) {
+		delete(items, model.PathOf(where.(string)))
+	}
+	out, err := json.Marshal(list)
+	if err != nil {
+		return body
+	}
+	return out
+}
+
 // TestBlind: what cannot be reached or may not be seen is not taken for gone.
 func TestBlind(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -174,8 +192,27 @@ func TestBlind(t *testing.T) {
 			r.arrive(svc)
 			r.Now = r.Now.Add(time.Minute)
 			r.fault(tc.fault)
-			if d := cmp.Diff(tc.want, r.Read(true, svc)[0].Blind.Kinds()); d != "" {
-				t.Errorf("blind (-want +got):\n%s", d)
+			for _, rewrite := range []func([]byte) []byte{nil, listOnce} {
+				r.sim.Cloud.Control.Rewrite = rewrite
+				if d := cmp.Diff(tc.want, r.Read(true, svc)[0].Blind.Kinds()); d != "" {
+					t.Errorf("blind (-want +got):\n%s", d)
+				}
+			}
+		})
+	}
+}
+
+// TestUnreachableGroupsOfOthers: without all of its instance groups a region has no complete list.
+func TestUnreachableGroupsOfOthers(t *testing.T) {
+	for where, want := range map[string]bool{"zones/us-central1-b": true, "zones/europe-west1-b": false} {
+		virtual.Run(t, where, func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "alpha-features = SkipIGsManagement\n")
+			r.fault(sim.Fault{Operation: "instanceGroups.aggregatedList", Kind: sim.FaultError, Code: "UNREACHABLE", Message: where})
+			for _, rewrite := range []func([]byte) []byte{nil, listOnce} {
+				r.sim.Cloud.Control.Rewrite = rewrite
+				if _, err := r.Session.groupsOfOthers(t.Context()); fault.Is(err, fault.Unavailable) != want {
+					t.Errorf("got %v", err)
+				}
 			}
 		})
 	}

@@ -86,17 +86,17 @@ func (s *Session) groupsOfOthers(ctx context.Context) ([]string, error) {
 	lost := ""
 	filter := `name eq "` + s.config.GroupName(model.InternalIG) + `.*"`
 	it := beginList(ctx, s, s.groupAPI.AggregatedList, &computepb.AggregatedListInstanceGroupsRequest{Filter: &filter})
-	err := walkList(it.Next, func() {}, func(p compute.InstanceGroupsScopedListPair) {
-		region, err := model.RegionOf(strings.TrimPrefix(p.Key, scopesZones))
-		if err != nil || region != s.config.Region {
-			return
+	err := walkScopes(it.Next, &it.Response, func(where string) {
+		if where = model.PathOf(where); s.isRegionZone(where) {
+			lost = where
 		}
-		if p.Value.GetWarning().GetCode() == computepb.Warning_UNREACHABLE.String() {
-			lost = p.Key
-		}
+	}, func(p compute.InstanceGroupsScopedListPair) (string, *computepb.Warning) {
 		for _, g := range p.Value.GetInstanceGroups() {
-			out = append(out, model.PathOf(g.GetSelfLink()))
+			if s.isRegionZone(p.Key) {
+				out = append(out, model.PathOf(g.GetSelfLink()))
+			}
 		}
+		return p.Key, p.Value.GetWarning()
 	})
 	if err == nil && lost != "" {
 		err = fault.New(fault.Unavailable, "%s: its instance groups cannot be listed", lost)

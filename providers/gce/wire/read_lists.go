@@ -155,10 +155,10 @@ const (
 func (r *read) ownRegion() string { return scopesRegions + r.config.Region }
 
 // isRegionZone reports whether a scope is a zone of the region.
-func (r *read) isRegionZone(scope string) bool {
+func (s *Session) isRegionZone(scope string) bool {
 	zone, zonal := strings.CutPrefix(scope, scopesZones)
 	region, err := model.RegionOf(zone)
-	return zonal && err == nil && region == r.config.Region
+	return zonal && err == nil && region == s.config.Region
 }
 
 // ownZone is the zone of a scope, if it is one that is managed.
