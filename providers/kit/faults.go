@@ -72,7 +72,7 @@ type Errors struct {
 }
 
 // Fault returns the error of a call as a fault; nil and faults are unchanged. A call
-// without an answer, or with a server failure, is Ambiguous once it was sent and
+// without an answer of the cloud, or with a server failure, is Ambiguous once it was sent and
 // Unavailable before.
 func (e Errors) Fault(err error, p Progress) error {
 	if err == nil {
@@ -83,6 +83,10 @@ func (e Errors) Fault(err error, p Progress) error {
 		return err
 	}
 	f := &fault.Fault{Meaning: p.unanswered(), Text: err.Error(), Err: err}
+	if page, is := errors.AsType[*fault.Page](err); is {
+		f.Text = page.Error()
+		return f
+	}
 	said, answered := e.Read(err)
 	if !answered {
 		return f

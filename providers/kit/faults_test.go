@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"time"
 
@@ -111,5 +112,17 @@ func TestErrors(t *testing.T) {
 	}
 	if table.Fault(nil, kit.Sent) != nil {
 		t.Error("no error became one")
+	}
+}
+
+// TestPageIsNoAnswer: a page of HTML says nothing of what became of the call, whatever its status.
+func TestPageIsNoAnswer(t *testing.T) {
+	table := kit.Errors{Read: func(error) (kit.Refusal, bool) { return kit.Refusal{Status: http.StatusNotFound}, true }}
+	page := &fault.Page{Operation: "DeleteThing", Status: http.StatusNotFound}
+	for progress, want := range map[kit.Progress]fault.Meaning{kit.Reading: fault.Unavailable, kit.Sent: fault.Ambiguous} {
+		err := table.Fault(&url.Error{Op: "Post", URL: "https://cloud.example", Err: page}, progress)
+		if !fault.Is(err, want) || err.Error() != page.Error() {
+			t.Errorf("progress %d: got %v: %v", progress, fault.Of(err), err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -46,13 +47,35 @@ const refusalLimit = 64 << 10
 const insideLimit = 4 << 10
 
 // New wraps a transport. Without an observer nothing is counted. A closed fence of a
-// request's context refuses the request, see [providers.WithFence].
+// request's context refuses the request, see [providers.WithFence]. An answer that is a page of
+// HTML is the error [fault.Page], unless it asks for fewer requests.
 func New(next http.RoundTripper, observe providers.Observe, l Language) http.RoundTripper {
 	next = fenced{next}
-	if observe == nil {
-		return next
+	if observe != nil {
+		next = &meter{next: next, observe: observe, language: l}
 	}
-	return &meter{next: next, observe: observe, language: l}
+	return pageless{next, l.Name}
+}
+
+// pageless returns pages of HTML as errors. Clients read 404 as the absence of a resource, and
+// proxies and gateways answer with it as well.
+type pageless struct {
+	next http.RoundTripper
+	name func(*http.Request) providers.Call
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p pageless) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := p.next.RoundTrip(r)
+	if err != nil || response.StatusCode == http.StatusTooManyRequests {
+		return response, err
+	}
+	if form, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); form != "text/html" {
+		return response, nil
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, refusalLimit)) // so that the connection can be used again
+	_ = response.Body.Close()                                               // it was only read
+	return nil, &fault.Page{Operation: p.name(r).Operation, Status: response.StatusCode}
 }
 
 // fenced asks the fence as late as it can: after all waiting, and again for each

@@ -164,3 +164,37 @@ func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.got = r
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }
+
+// TestPages: a page of HTML is an error with its status, whatever it is, and is counted once. An answer
+// of the cloud stays, and so does a page that asks for fewer requests.
+func TestPages(t *testing.T) {
+	for _, tc := range []struct {
+		form   string
+		status int
+		page   bool
+		told   string
+	}{
+		{"text/html; charset=utf-8", http.StatusOK, true, "GET "},
+		{"text/html", http.StatusNotFound, true, "GET 404<htm"},
+		{"TEXT/HTML", http.StatusBadGateway, true, "GET 502<htm"},
+		{"text/html", http.StatusTooManyRequests, false, "GET 429<htm"},
+		{"application/json", http.StatusNotFound, false, "GET 404<htm"},
+		{"", http.StatusNotFound, false, "GET 404<htm"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{tc.form}
+			w.WriteHeader(tc.status)
+			_, _ = io.WriteString(w, "<html>")
+		}))
+		var told notes
+		body, err := sendRequest(t, &http.Client{Transport: New(server.Client().Transport, told.observe, testLanguage())}, server.URL)
+		server.Close()
+		page, is := errors.AsType[*fault.Page](err)
+		if is != tc.page || is && (page.Status != tc.status || page.Operation != http.MethodGet) || !is && (body != "<html>" || err != nil) {
+			t.Errorf("%q %d: got %q, %v", tc.form, tc.status, body, err)
+		}
+		if d := cmp.Diff([]string{tc.told}, told.all); d != "" {
+			t.Errorf("%q %d: counted (-want +got):\n%s", tc.form, tc.status, d)
+		}
+	}
+}

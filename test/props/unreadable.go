@@ -24,6 +24,9 @@ import (
 // refusedFor is the message of the reads that a test refuses.
 const refusedFor = "refused for the test"
 
+// pageFor is part of the message of a read that a proxy answers.
+const pageFor = "was answered with HTTP status 404 and "
+
 // Answering is a Subject whose reads are refused with more answers than a missing right. The causes
 // of its refusals are checked as well.
 type Answering interface {
@@ -37,8 +40,9 @@ func AllAnswers() []int {
 }
 
 // refuseReads: a new process plans a Service that is served while one sort of read is
-// refused, for each sort in turn. What cannot be read is not called absent: the user is
-// not blamed, nothing is created, replaced or deleted, and the cause is named.
+// refused, for each sort in turn, by the cloud and by a proxy with a page of HTML. What cannot be
+// read is not called absent: the user is not blamed, nothing is created, replaced or deleted, and the
+// cause is named.
 func refuseReads(t *testing.T, fresh New, c Case) {
 	s := fresh(t)
 	startProcess(t, s, s.Nodes(), c.Service).converge(c.Service, false)
@@ -56,23 +60,37 @@ func refuseReads(t *testing.T, fresh New, c Case) {
 	}
 	for _, call := range slices.Sorted(maps.Keys(reads)) {
 		service, operation, _ := strings.Cut(call, ".")
-		for _, code := range codes {
+		refused := func(f sim.Fault) (*reconcile.Draft, error) {
 			p := startProcess(t, s, s.Nodes())
-			if _, err := s.Control().Faults.Add(sim.Fault{Service: service, Operation: operation, Kind: sim.FaultError, Status: code, Message: refusedFor}); err != nil {
+			f.Service, f.Operation = service, operation
+			if _, err := s.Control().Faults.Add(f); err != nil {
 				t.Fatal(err)
 			}
-			draft, err := p.r.Draft(t.Context(), p.job(c.Service))
-			s.Control().Faults.Clear()
+			defer s.Control().Faults.Clear()
+			return p.r.Draft(t.Context(), p.job(c.Service))
+		}
+		for _, code := range codes {
+			draft, err := refused(sim.Fault{Kind: sim.FaultError, Status: code, Message: refusedFor})
 			problem := ""
 			switch {
 			case err == nil:
-				problem = checkBlame(whole, draft, answers, code == http.StatusNotFound && details[call])
+				problem = checkBlame(whole, draft, refusedFor, answers, code == http.StatusNotFound && details[call])
 			case answers:
 				problem = checkCause(err, code)
 			}
 			if problem != "" {
 				t.Errorf("%s answers %d: %s", call, code, problem)
 			}
+		}
+		draft, err := refused(sim.Fault{Kind: sim.FaultPage, Status: http.StatusNotFound})
+		problem := ""
+		if err == nil {
+			problem = checkBlame(whole, draft, pageFor, true, false)
+		} else if !strings.Contains(err.Error(), pageFor) {
+			problem = "the answer is not named: " + err.Error()
+		}
+		if problem != "" {
+			t.Errorf("%s answers a page of a proxy: %s", call, problem)
 		}
 	}
 	if diff := cmp.Diff(0, countWrites(s)); diff != "" {
@@ -111,7 +129,7 @@ func callsAboutOne(entries []sim.Entry, have *stack.Stack, plain func(id string)
 // with one that could; empty if nothing is. Where the cloud says that a listed resource does not
 // exist, the user may read it, and it may be written: the cloud refuses the name if it exists
 // nevertheless. Updates are judged where asked for.
-func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
+func checkBlame(whole, draft *reconcile.Draft, cause string, updates, gone bool) string {
 	if blame := listBlame(whole, draft); len(blame) > 0 && !gone {
 		return "the user reads: " + blame[0]
 	}
@@ -122,7 +140,7 @@ func checkBlame(whole, draft *reconcile.Draft, updates, gone bool) string {
 		}
 	}
 	for _, b := range draft.Plan.Blocked {
-		if b.By == plan.ByBlind && !b.FollowsOther() && !strings.Contains(b.Why, refusedFor) {
+		if b.By == plan.ByBlind && !b.FollowsOther() && !strings.Contains(b.Why, cause) {
 			return fmt.Sprintf("%s is blocked and the refusal is not named: %s", b.Step.ID, b.Why)
 		}
 	}

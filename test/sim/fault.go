@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"sync"
@@ -16,6 +17,9 @@ type FaultKind string
 const (
 	// FaultError answers an error; nothing is done.
 	FaultError FaultKind = "error"
+	// FaultPage answers a page of HTML with the status, as a proxy or gateway in between does;
+	// nothing is done.
+	FaultPage FaultKind = "page"
 	// FaultLatency delays the call, which then runs as usual.
 	FaultLatency FaultKind = "latency"
 	// FaultLate runs the call after the delay, whether its caller still waits or not, as a
@@ -41,7 +45,7 @@ type Fault struct {
 	// WritesOnly leaves calls alone, and uncounted, that only read.
 	WritesOnly bool `json:"writesOnly,omitempty"`
 	// Status, Code and Message are the answer of FaultError; the cloud's own
-	// simulator fills in what is empty.
+	// simulator fills in what is empty. FaultPage has a status alone.
 	Status  int    `json:"status,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -102,7 +106,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 }
 
 func (f Fault) check() error {
-	kinds := []FaultKind{FaultError, FaultLatency, FaultLate, FaultCutBefore, FaultCutAfter, FaultStale}
+	kinds := []FaultKind{FaultError, FaultPage, FaultLatency, FaultLate, FaultCutBefore, FaultCutAfter, FaultStale}
 	if !slices.Contains(kinds, f.Kind) {
 		return fmt.Errorf("fault kind %q: want one of %v", f.Kind, kinds)
 	}
@@ -208,6 +212,8 @@ type Disturbance struct {
 	Errors []Fault
 	// Cut is whether the connection is closed without an answer.
 	Cut bool
+	// Page is the status of the page that is the answer; 0: the cloud answers.
+	Page int
 	// Stale is the fault that asks for an earlier state; nil if there is none.
 	Stale *Fault
 }
@@ -226,6 +232,8 @@ func (f *Faults) Meet(ctx context.Context, service, operation string, write bool
 		switch fault.Kind {
 		case FaultError:
 			d.Errors = append(d.Errors, fault)
+		case FaultPage:
+			d.Errors, d.Page = append(d.Errors, Fault{Kind: FaultError, Status: http.StatusServiceUnavailable}), fault.Status
 		case FaultCutBefore:
 			d.Errors, d.Cut = append(d.Errors, fault), true
 		case FaultCutAfter:

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -9,16 +10,17 @@ import (
 )
 
 // Visit is a call on its way through a cloud: what the journal will say of it, and
-// whether its connection is cut instead of answered.
+// whether its connection is cut, or a page is sent, instead of an answer of the cloud.
 type Visit struct {
 	Entry
-	Cut bool
+	Cut  bool
+	Page int // the status
 }
 
 // Meet takes the call through the faults, which it notes.
 func (v *Visit) Meet(ctx context.Context, f *Faults) Disturbance {
 	d := f.Meet(ctx, v.Service, v.Operation, v.Write)
-	v.Faults, v.Cut = d.Kinds, d.Cut
+	v.Faults, v.Cut, v.Page = d.Kinds, d.Cut, d.Page
 	return d
 }
 
@@ -49,16 +51,27 @@ func (c *Control) Handle(w http.ResponseWriter, r *http.Request, do func() (*Vis
 	if v.Cut {
 		v.Status, v.Code = 0, ""
 	}
+	if v.Page != 0 {
+		v.Status, v.Code = v.Page, ""
+	}
 	seq := c.Journal.Append(v.Entry)
-	if v.Cut {
+	switch {
+	case v.Cut:
 		HangUp(w)
-		return
-	}
-	if c.Rewrite == nil {
+	case v.Page != 0:
+		sendPage(w, v.Page)
+	case c.Rewrite != nil:
+		written := rewritten{ResponseWriter: w}
+		answer(&written, seq)
+		written.send(c.Rewrite)
+	default:
 		answer(w, seq)
-		return
 	}
-	written := rewritten{ResponseWriter: w}
-	answer(&written, seq)
-	written.send(c.Rewrite)
+}
+
+// sendPage writes a page of HTML.
+func sendPage(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<title>%[1]d %[2]s</title>\n<h1>%[2]s</h1>\n<hr>gateway\n", status, http.StatusText(status)) // a disconnected client needs no answer
 }

@@ -10,10 +10,12 @@ import (
 
 	"cloud.google.com/go/compute/apiv1/computepb"
 	"github.com/googleapis/gax-go/v2"
+	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/gce/model"
 	"github.com/berth-lb/berth/providers/kit"
 )
@@ -82,6 +84,9 @@ func (r *retryer) Retry(err error) (time.Duration, bool) {
 	r.made++
 	if r.made >= attempts {
 		return 0, false
+	}
+	if other, is := errors.AsType[*fault.Page](err); is {
+		err = &googleapi.Error{Code: other.Status}
 	}
 	return r.Retryer.Retry(err)
 }

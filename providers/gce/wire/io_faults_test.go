@@ -218,6 +218,19 @@ func TestUnreachableGroupsOfOthers(t *testing.T) {
 	}
 }
 
+// TestPageOfAServerFailure: a read that is answered with pages for a moment is repeated.
+func TestPageOfAServerFailure(t *testing.T) {
+	for tries, want := range map[int]bool{attempts - 1: true, attempts: false} {
+		virtual.Test(t, func(t *testing.T) {
+			r := newRig(t, simgce.Options{}, "")
+			r.fault(sim.Fault{Operation: "instanceGroups.aggregatedList", Kind: sim.FaultPage, Status: http.StatusBadGateway, Count: tries})
+			if _, err := r.Session.groupsOfOthers(t.Context()); (err == nil) != want || err != nil && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("after %d pages: %v", tries, err)
+			}
+		})
+	}
+}
+
 // TestReadFails: a list that fails for another reason is an error of the read.
 func TestReadFails(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
