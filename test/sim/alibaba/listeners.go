@@ -72,6 +72,11 @@ func createListener(protocol string) func(v *visit, lb rest.Object) (any, error)
 			"id": id, owner: lb.Text("id"), "ListenerPort": port, "ListenerProtocol": protocol, "Status": "stopped", "BackendServerPort": 0,
 			"Scheduler": "wrr", "Bandwidth": -1, "AclStatus": "off", "settings": standardParams(protocol),
 		}
+		// Without it the official controller creates the listener again in each run. Source: API of SLB,
+		// DescribeLoadBalancerListeners; kubernetes/cloud-provider-alibaba-cloud:pkg/controller/service/clbv1/listeners.go.
+		if protocol == "http" {
+			l.Object("settings")["ListenerForward"] = "off"
+		}
 		next, err := v.fillListener(lb, l, v.text("VServerGroupId") != "", true)
 		if err != nil {
 			return nil, err
