@@ -148,9 +148,9 @@ type Outputs struct {
 	// Labels of other keys are the user's.
 	Labels     []string
 	Finalizers []string
-	// ClassFinalizers are, by class, finalizers that keep a Service until it is released
-	// without ours: the official controller of the class removes them as well, and does
-	// not know ours.
+	// ClassFinalizers are, by class and "" for none, finalizers that keep a Service until it is
+	// released without ours: the official controller of such Services removes them as well, and
+	// leaves ours.
 	ClassFinalizers map[string][]string
 }
 

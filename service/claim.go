@@ -17,8 +17,8 @@ import (
 // the deletion of every Service that carries it, whatever its class.
 const OwnFinalizer = status.Prefix + "load-balancer"
 
-// StockFinalizer is the finalizer of every official controller on Services without a
-// class, and therefore of a drop-in.
+// StockFinalizer is the finalizer of the official controllers with the stock service controller on
+// Services without a class, and therefore of a drop-in. Others are in Classes.Official.
 const StockFinalizer = servicehelper.LoadBalancerCleanupFinalizer
 
 // Claim is the relation of the program to a Service.
@@ -51,7 +51,7 @@ type Classes struct {
 	// one serves are ignored. Empty: there is only one.
 	Installation string
 	// Official are the finalizers of the official controllers that hold Services of
-	// their classes for us as well; see providers.Outputs.
+	// their classes, or without one, for us as well; see providers.Outputs.
 	Official map[string][]string
 }
 
@@ -125,28 +125,33 @@ func (c Classes) hasFinalizer(svc *corev1.Service) bool {
 }
 
 // heldOfficially reports whether the Service has, or is about to get, an official
-// finalizer that holds it for us: with it the official controller of its class can
-// release the Service if it takes over again.
+// finalizer that holds it for us: with it the official controller of its class, or of Services
+// without one, can release the Service if it takes over again.
 func (c Classes) heldOfficially(svc *corev1.Service, soon []string) bool {
 	class, _ := classOf(svc)
 	if record, known := RecordOf(svc); known {
 		class = record.Class
 	}
-	return class != "" && slices.ContainsFunc(c.Official[class], func(f string) bool {
+	return (class != "" || c.serveClassless(svc)) && slices.ContainsFunc(c.Official[class], func(f string) bool {
 		// A Service in deletion gets no finalizer any more.
 		return slices.Contains(svc.Finalizers, f) || svc.DeletionTimestamp == nil && slices.Contains(soon, f)
 	})
 }
 
 // finalizers returns the finalizers of the Service that we may remove. The stock one
-// belongs to every controller: it is ours if we recorded that we served the Service
-// without a class, or if Services without a class are ours and this is one.
+// belongs to every controller.
 func (c Classes) finalizers(svc *corev1.Service) []string {
-	record, known := RecordOf(svc)
-	stock := known && record.Class == "" || !known && c.Default && svc.Spec.LoadBalancerClass == nil
 	return slices.DeleteFunc(slices.Clone(svc.Finalizers), func(f string) bool {
-		return f != OwnFinalizer && (f != StockFinalizer || !stock)
+		return f != OwnFinalizer && (f != StockFinalizer || !c.serveClassless(svc))
 	})
+}
+
+// serveClassless reports whether what holds a Service without a class holds it for us: we
+// recorded that we served it without a class, or Services without a class are ours and
+// this is one.
+func (c Classes) serveClassless(svc *corev1.Service) bool {
+	record, known := RecordOf(svc)
+	return known && record.Class == "" || !known && c.Default && svc.Spec.LoadBalancerClass == nil
 }
 
 // servedElsewhere reports whether another installation has served the Service last.

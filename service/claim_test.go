@@ -34,12 +34,15 @@ func clusterIP(s *corev1.Service)         { s.Spec.Type = corev1.ServiceTypeClus
 
 func addOfficialFinalizer(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "cloud/finalizer") }
 
+// addClasslessFinalizer adds the official finalizer of Services without a class.
+func addClasslessFinalizer(s *corev1.Service) { s.Finalizers = append(s.Finalizers, "cloud/none") }
+
 func withRecordedClass(class string) func(*corev1.Service) {
 	return func(s *corev1.Service) { s.Annotations[status.AnnotationApplied] = "0123;class=" + class }
 }
 
 func TestClaim(t *testing.T) {
-	held := map[string][]string{"berth": {"cloud/finalizer"}, "other": {"cloud/finalizer"}}
+	held := map[string][]string{"": {"cloud/none"}, "berth": {"cloud/finalizer"}, "other": {"cloud/finalizer"}}
 	asDefault := Classes{Default: true, Names: []string{"berth"}, Official: held}
 	beside := Classes{Names: []string{"berth"}, Official: held}
 	forced := Classes{Names: []string{"berth"}, ReleaseUnclaimed: true, Official: held}
@@ -52,10 +55,14 @@ func TestClaim(t *testing.T) {
 		"no class, being deleted":             {newClaimService("", addStockFinalizer, markDeleted), Released, Ignored, Ignored},
 		"no class, deleted, never ours":       {newClaimService("", markDeleted), Ignored, Ignored, Ignored},
 		"no class, no load balancer any more": {newClaimService("", addStockFinalizer, clusterIP), Released, Ignored, Ignored},
+		"no class, the official finalizer":    {newClaimService("", addClasslessFinalizer), Served, Ignored, Ignored},
+		"the same, being deleted":             {newClaimService("", addClasslessFinalizer, markDeleted), Released, Ignored, Ignored},
 		"another type, never ours":            {newClaimService("", clusterIP), Ignored, Ignored, Ignored},
 
 		"no class, served by us before our flags changed":              {newClaimService("", addStockFinalizer, withRecordedClass("")), Served, Disowned, Released},
-		"the same, being deleted":                                      {newClaimService("", addStockFinalizer, withRecordedClass(""), markDeleted), Released, Disowned, Released},
+		"no class, the official finalizer, recorded, being deleted":    {newClaimService("", addClasslessFinalizer, withRecordedClass(""), markDeleted), Released, Disowned, Released},
+		"the official finalizer, then another's class":                 {newClaimService("other", addClasslessFinalizer), Ignored, Ignored, Ignored},
+		"the stock finalizer, recorded, being deleted":                 {newClaimService("", addStockFinalizer, withRecordedClass(""), markDeleted), Released, Disowned, Released},
 		"the same, no load balancer any more":                          {newClaimService("", addStockFinalizer, withRecordedClass(""), clusterIP), Released, Ignored, Ignored},
 		"no class, then another's class":                               {newClaimService("other", addStockFinalizer, withRecordedClass("")), Released, Ignored, Ignored},
 		"no class, then ours":                                          {newClaimService("berth", addStockFinalizer, withRecordedClass("")), Served, Served, Served},

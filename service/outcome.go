@@ -44,7 +44,7 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 		want = tellAddresses(want, result)
 		want.DropFinalizers = conditions.StaleFinalizers(result, outputs)
 		if c.heldOfficially(svc, want.AddFinalizers) {
-			want.DropFinalizers = append(want.DropFinalizers, OwnFinalizer)
+			want.DropFinalizers = append(want.DropFinalizers, c.finalizers(svc)...)
 		}
 	}
 	if digest, changed := appliedDigest(result); changed {

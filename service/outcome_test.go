@@ -173,15 +173,19 @@ func TestOfficialFinalizerIsEnough(t *testing.T) {
 		"not before it is written":              {newClaimService("berth", addOwnFinalizer), resultOf(reconcile.Draft{}), false},
 		"not while the Service is deleted":      {newClaimService("berth", addOwnFinalizer, markDeleted), serving, false},
 		"not for a class that has none":         {newClaimService("mine", addOwnFinalizer, addOfficialFinalizer), serving, false},
-		"not for a Service without a class":     {newClaimService("", addOwnFinalizer, addOfficialFinalizer), serving, false},
+		"not the one of a class":                {newClaimService("", addStockFinalizer, addOfficialFinalizer), serving, false},
+		"also for a Service without a class":    {newClaimService("", addStockFinalizer, addClasslessFinalizer), serving, true},
 		"also of a Service that was other once": {newClaimService("berth", addOwnFinalizer, withRecordedClass("berth")), serving, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, _ := visitTo(tc.svc)
-			v.options.Classes.Official = map[string][]string{"berth": {"cloud/finalizer"}}
+			v.options.Classes.Default, v.options.Classes.Official = true, map[string][]string{"": {"cloud/none"}, "berth": {"cloud/finalizer"}}
 			got := v.wanted(tc.result, false)
-			if goes := slices.Contains(got.DropFinalizers, OwnFinalizer); goes != tc.goes {
+			if goes := slices.Contains(got.DropFinalizers, FinalizerFor(tc.svc)); goes != tc.goes {
 				t.Errorf("ours goes: %v, want %v", goes, tc.goes)
+			}
+			if added := v.options.Classes.Hold(tc.svc).AddFinalizers; tc.goes && len(got.AddFinalizers) == 0 && len(added) > 0 {
+				t.Errorf("added again: %v", added)
 			}
 		})
 	}

@@ -130,7 +130,7 @@ func (p *place) finalizers(t *testing.T) {
 			t.Errorf("%s has no finalizer", k.name)
 		}
 		for _, f := range got {
-			if !strings.Contains(f, "load-balancer-cleanup") && !strings.HasPrefix(f, "gke.networking.io/l4-") && f != ownFinalizer {
+			if !strings.Contains(f, "load-balancer-cleanup") && !strings.HasPrefix(f, "gke.networking.io/l4-") && !strings.HasPrefix(f, "service.k8s.alibaba/") && f != ownFinalizer {
 				t.Errorf("%s has the finalizer %s", k.name, f)
 			}
 		}

@@ -17,7 +17,7 @@ func Cloud() providers.Cloud[Config, *Facts] {
 			MatchFound:   MatchFound,
 			Rules:        Rules(),
 			Flows:        Flows,
-			Outputs:      providers.Outputs{Labels: []string{labelBalancer, labelSecurity, labelHash}, Finalizers: []string{finalizerCLB, finalizerNLB}},
+			Outputs:      officialOutputs(),
 			EachRead:     true,
 		},
 		Annotations: Annotations(),
