@@ -121,18 +121,24 @@ func FinalizerFor(svc *corev1.Service) string {
 
 // hasFinalizer reports whether the Service carries a finalizer that holds it for us.
 func (c Classes) hasFinalizer(svc *corev1.Service) bool {
-	return len(c.finalizers(svc)) > 0 || c.heldOfficially(svc, nil)
+	return len(c.finalizers(svc)) > 0 || c.heldOfficially(svc)
 }
 
-// heldOfficially reports whether the Service has, or is about to get, an official
-// finalizer that holds it for us: with it the official controller of its class, or of Services
-// without one, can release the Service if it takes over again.
-func (c Classes) heldOfficially(svc *corev1.Service, soon []string) bool {
+// heldOfficially reports whether an official finalizer of the class that the Service was
+// served under holds it for us.
+func (c Classes) heldOfficially(svc *corev1.Service) bool {
 	class, _ := classOf(svc)
 	if record, known := RecordOf(svc); known {
 		class = record.Class
 	}
-	return (class != "" || c.serveClassless(svc)) && slices.ContainsFunc(c.Official[class], func(f string) bool {
+	return (class != "" || c.serveClassless(svc)) && c.keptOfficially(svc, class, nil)
+}
+
+// keptOfficially reports whether the Service has, or is about to get, an official
+// finalizer of a class: with it the official controller of that class, or of Services without
+// one, can release the Service if it takes over again.
+func (c Classes) keptOfficially(svc *corev1.Service, class string, soon []string) bool {
+	return slices.ContainsFunc(c.Official[class], func(f string) bool {
 		// A Service in deletion gets no finalizer any more.
 		return slices.Contains(svc.Finalizers, f) || svc.DeletionTimestamp == nil && slices.Contains(soon, f)
 	})

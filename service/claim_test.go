@@ -119,6 +119,27 @@ func TestFinalizers(t *testing.T) {
 	}
 }
 
+// TestOfficialFinalizerOfAnotherClass: what holds a Service for its former class may be removed with that class, so a
+// Service gets ours with the new one.
+func TestOfficialFinalizerOfAnotherClass(t *testing.T) {
+	c := Classes{Default: true, Names: []string{"berth"}, Official: map[string][]string{"": {"cloud/none"}, "theirs": {"cloud/finalizer"}}}
+	for name, tc := range map[string]struct {
+		svc  *corev1.Service
+		want []string
+	}{
+		"no class":                      {newClaimService("", addClasslessFinalizer), nil},
+		"moved from none to a class":    {newClaimService("berth", addClasslessFinalizer, withRecordedClass("")), []string{OwnFinalizer}},
+		"moved from a class to another": {newClaimService("berth", addOfficialFinalizer, withRecordedClass("theirs")), []string{OwnFinalizer}},
+		"moved from a class to none":    {newClaimService("", addOfficialFinalizer, withRecordedClass("theirs")), []string{StockFinalizer}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, c.Hold(tc.svc).AddFinalizers); diff != "" {
+				t.Errorf("added (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestReleasedLeavesTheSuccessorsAddresses(t *testing.T) {
 	c := Classes{Names: []string{"berth"}}
 	ours := []corev1.LoadBalancerIngress{{Hostname: "lb.example"}}

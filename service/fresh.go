@@ -59,7 +59,7 @@ func (c Classes) Hold(svc *corev1.Service) status.Want {
 	finalizer := FinalizerFor(svc)
 	others := slices.DeleteFunc(c.finalizers(svc), func(f string) bool { return f == finalizer })
 	want := status.Want{AddFinalizers: []string{finalizer}, DropFinalizers: others}
-	if c.heldOfficially(svc, nil) {
+	if class, _ := classOf(svc); c.keptOfficially(svc, class, nil) {
 		want.AddFinalizers = nil
 	}
 	if _, recorded := RecordOf(svc); !recorded && !slices.Contains(svc.Finalizers, finalizer) {

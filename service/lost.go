@@ -71,7 +71,7 @@ func (r *remembered) isLost(o stack.Owner) bool {
 
 // bound reports whether a Service carries a finalizer of a controller.
 func (c *Controller) bound(svc *corev1.Service) bool {
-	return c.options.Classes.heldOfficially(svc, nil) || slices.Contains(svc.Finalizers, OwnFinalizer) || slices.Contains(svc.Finalizers, StockFinalizer)
+	return c.options.Classes.heldOfficially(svc) || slices.Contains(svc.Finalizers, OwnFinalizer) || slices.Contains(svc.Finalizers, StockFinalizer)
 }
 
 // releaseLost deletes what lost Services have left in the cloud.

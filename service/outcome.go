@@ -43,7 +43,7 @@ func (c Classes) Marks(svc *corev1.Service, result reconcile.Result, outputs pro
 	if result.Draft.Intent != reconcile.LeaveAlone {
 		want = tellAddresses(want, result)
 		want.DropFinalizers = conditions.StaleFinalizers(result, outputs)
-		if c.heldOfficially(svc, want.AddFinalizers) {
+		if class, _ := classOf(svc); c.keptOfficially(svc, class, want.AddFinalizers) {
 			want.DropFinalizers = append(want.DropFinalizers, c.finalizers(svc)...)
 		}
 	}
