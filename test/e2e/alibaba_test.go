@@ -23,6 +23,7 @@ func TestAlibaba(t *testing.T) {
 	t.Run("life", p.life)
 	t.Run("cut", p.cut)
 	t.Run("mistakes", p.mistaken)
+	t.Run("finalizers", p.finalizers)
 }
 
 const (
