@@ -41,7 +41,7 @@ func (s *Set) otherCloud(key string) string {
 			switch {
 			case d.foreign:
 				return ""
-			case d.place == ServiceAnnotation:
+			case d.key.On == ServiceAnnotation:
 				return other.provider
 			}
 		}
@@ -110,6 +110,6 @@ func (s *Set) Claims(src Source, others []*Set) int {
 // mine reports whether the annotation is one of the cloud's, spelt correctly or not.
 func (s *Set) mine(key string) bool {
 	return s.prefixed(key) || slices.ContainsFunc(s.find(key), func(d *declaration) bool {
-		return !d.foreign && d.place == ServiceAnnotation
+		return !d.foreign && d.key.On == ServiceAnnotation
 	})
 }

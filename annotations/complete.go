@@ -16,7 +16,7 @@ func Completions(typed string, sets ...*Set) []string {
 		switch {
 		case !hasKey:
 			out = append(out, d.stem("=")+"\t"+d.legal())
-		case d.matches(key) && !d.secret:
+		case d.matches(key) && !d.key.Secret:
 			for _, value := range d.choices() {
 				out = append(out, key+"="+value)
 			}
@@ -42,8 +42,8 @@ func listWritable(sets []*Set) []*declaration {
 	var out []*declaration
 	for _, s := range sets {
 		for _, d := range s.declarations {
-			works := slices.ContainsFunc(d.forms, func(f form) bool { return f.support == Works && f.parse != nil })
-			if !d.foreign && d.place == ServiceAnnotation && d.writer != ByController && works {
+			works := slices.ContainsFunc(d.key.Forms, func(f Form[any]) bool { return f.Support == Works && f.Type.parse != nil })
+			if !d.foreign && d.key.On == ServiceAnnotation && d.key.Writer != ByController && works {
 				out = append(out, d)
 			}
 		}
@@ -53,28 +53,28 @@ func listWritable(sets []*Set) []*declaration {
 
 // stem returns the name up to the mark of a port or protocol, or the whole name with an ending.
 func (d *declaration) stem(ending string) string {
-	if i := strings.IndexAny(d.name, "<{"); i >= 0 {
-		return d.name[:i]
+	if i := strings.IndexAny(d.key.Name, "<{"); i >= 0 {
+		return d.key.Name[:i]
 	}
-	return d.name + ending
+	return d.key.Name + ending
 }
 
 // legal describes the legal values of the first form that works.
 func (d *declaration) legal() string {
-	i := slices.IndexFunc(d.forms, func(f form) bool { return f.support == Works })
-	return d.forms[i].facts.Legal()
+	i := slices.IndexFunc(d.key.Forms, func(f Form[any]) bool { return f.Support == Works })
+	return d.key.Forms[i].Type.facts.Legal()
 }
 
 // choices lists the legal values of all forms that work; without any, the example.
 func (d *declaration) choices() []string {
 	var out []string
-	for _, f := range d.forms {
-		if f.support == Works {
-			out = append(out, f.facts.values...)
+	for _, f := range d.key.Forms {
+		if f.Support == Works {
+			out = append(out, f.Type.facts.values...)
 		}
 	}
-	if len(out) == 0 && d.example != "" {
-		out = append(out, d.example)
+	if len(out) == 0 && d.key.Example != "" {
+		out = append(out, d.key.Example)
 	}
 	return out
 }

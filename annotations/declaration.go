@@ -16,90 +16,39 @@ type Declaration interface {
 // declaration is a Key without its Go type, so that keys of all types can stand
 // in one list.
 type declaration struct {
-	handle    Declaration
-	name      string
-	place     Place
-	group     string
-	doc       string
-	example   string
-	aliases   []string
-	hides     bool // an empty name hides the aliases
-	protocols []string
-	secret    bool
-	writer    Writer
-	exposes   Exposure
-	names     Names
-	spelling  func() spelling // of the name; only keys that are not known are compared with it
-	onDelete  bool
-	foreign   bool
-	order     int       // as given to NewSet; the docs keep it
-	matchers  []matcher // of the name and then of the aliases
-	forms     []form
-}
-
-// form is a Form without its Go type.
-type form struct {
-	kinds    []string
-	facts    facts
-	parse    func(raw string, sc scope) (any, []string, error)
-	fallback any
-	defaults string // the default for people
-	or       []string
-	declares bool // Empty is declared
-	effects  Effects
-	bad      Bad
-	empty    Empty
-	needs    []Need
-	support  Support
-	reason   string
-	doc      string
-	source   string
+	handle   Declaration
+	key      Key[any] // with defaults in place of zero values
+	foreign  bool
+	order    int             // as given to NewSet; the docs keep it
+	matchers []matcher       // of the name and then of the aliases
+	spelling func() spelling // of the name; only keys that are not known are compared with it
 }
 
 func (k *Key[T]) declare() *declaration {
 	d := &declaration{
-		handle:    k,
-		name:      k.Name,
-		place:     orElse(k.On, ServiceAnnotation),
-		group:     k.Group,
-		doc:       k.Doc,
-		example:   k.Example,
-		aliases:   k.Aliases,
-		hides:     k.EmptyHides,
-		protocols: k.Protocols,
-		secret:    k.Secret,
-		writer:    orElse(k.Writer, ByUser),
-		exposes:   k.Exposes,
-		names:     k.Names,
-		spelling:  sync.OnceValue(func() spelling { return spellingOf(k.Name) }),
-		onDelete:  k.OnDelete,
-		matchers:  newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
+		handle: k,
+		key: Key[any]{
+			Name: k.Name, On: orElse(k.On, ServiceAnnotation), Aliases: k.Aliases, EmptyHides: k.EmptyHides, Protocols: k.Protocols,
+			OnDelete: k.OnDelete, Writer: orElse(k.Writer, ByUser), Exposes: k.Exposes, Names: k.Names, Secret: k.Secret,
+			Group: k.Group, Doc: k.Doc, Example: k.Example,
+		},
+		matchers: newMatchers(k.AnyCase, append([]string{k.Name}, k.Aliases...)),
+		spelling: sync.OnceValue(func() spelling { return spellingOf(k.Name) }),
 	}
 	for i := range k.Forms {
-		d.forms = append(d.forms, k.Forms[i].erase())
+		d.key.Forms = append(d.key.Forms, k.Forms[i].erase())
 	}
 	return d
 }
 
-func (f *Form[T]) erase() form {
-	out := form{
-		kinds:    f.Kinds,
-		facts:    f.Type.facts,
-		fallback: f.Fallback,
-		defaults: describeOr(f.Or, describeDefault(f.DefaultDoc, f.Default)),
-		or:       f.Or,
-		declares: f.Empty != "",
-		effects:  Effects{orElse(f.Change, InPlace), f.Removal},
-		bad:      orElse(f.Bad, Refuse),
-		empty:    orElse(f.Empty, EmptyParsed),
-		needs:    f.Needs,
-		support:  orElse(f.Support, Works),
-		reason:   f.Reason,
-		doc:      f.Doc,
-		source:   f.Source,
+func (f *Form[T]) erase() Form[any] {
+	out := Form[any]{
+		Kinds: f.Kinds, Type: Type[any]{facts: f.Type.facts}, Default: f.Default, DefaultDoc: f.DefaultDoc, Or: f.Or,
+		Change: orElse(f.Change, InPlace), Removal: f.Removal, Bad: orElse(f.Bad, Refuse), Fallback: f.Fallback, Empty: f.Empty,
+		Support: orElse(f.Support, Works), Needs: f.Needs, Reason: f.Reason, Doc: f.Doc, Source: f.Source,
 	}
 	if parse := f.Type.parse; parse != nil {
-		out.parse = func(raw string, sc scope) (any, []string, error) { return parse(raw, sc) }
+		out.Type.parse = func(raw string, sc scope) (any, []string, error) { return parse(raw, sc) }
 	}
 	return out
 }
@@ -119,8 +68,7 @@ type foreign struct {
 func (f *foreign) declare() *declaration {
 	return &declaration{
 		handle:   f,
-		name:     strings.Join(f.keys, ", "),
-		doc:      f.reason,
+		key:      Key[any]{Name: strings.Join(f.keys, ", "), Doc: f.reason},
 		foreign:  true,
 		matchers: newMatchers(false, f.keys),
 	}
@@ -128,21 +76,21 @@ func (f *foreign) declare() *declaration {
 
 // form returns the index of the form for a kind, or -1.
 func (d *declaration) form(kind string) int {
-	return formFor(len(d.forms), func(i int) []string { return d.forms[i].kinds }, kind)
+	return formFor(d.key.Forms, kind)
 }
 
 // entry returns a value of the key for a bag.
 func (d *declaration) entry(value any, origin Origin) entry {
-	return entry{value: value, origin: origin, names: d.names, reported: d.writer != ByUser}
+	return entry{value: value, origin: origin, names: d.key.Names, reported: d.key.Writer != ByUser}
 }
 
 // onService reports whether Parse reads the key.
 func (d *declaration) onService() bool {
-	return d.place == ServiceAnnotation || d.place == ServiceLabel
+	return d.key.On == ServiceAnnotation || d.key.On == ServiceLabel
 }
 
 func (d *declaration) perPort() bool {
-	return portMarkOf(d.name) != "" || strings.Contains(d.name, protocolMark)
+	return portMarkOf(d.key.Name) != "" || strings.Contains(d.key.Name, protocolMark)
 }
 
 // matches reports whether the text is the key or one of its aliases.
@@ -156,9 +104,9 @@ func (d *declaration) matches(key string) bool {
 // kinds returns the kinds the forms name, in order, and whether one form takes
 // all the others.
 func (d *declaration) kinds() (named []string, rest bool) {
-	for i := range d.forms {
-		rest = rest || len(d.forms[i].kinds) == 0
-		for _, kind := range d.forms[i].kinds {
+	for i := range d.key.Forms {
+		rest = rest || len(d.key.Forms[i].Kinds) == 0
+		for _, kind := range d.key.Forms[i].Kinds {
 			if !slices.Contains(named, kind) {
 				named = append(named, kind)
 			}
@@ -174,24 +122,22 @@ func orElse[S ~string](value, zero S) S {
 	return value
 }
 
-// describeOr puts the keys of the configuration before the default.
-func describeOr(keys []string, rest string) string {
-	if len(keys) == 0 {
+// defaultText puts the keys of the configuration before the default.
+func (f *Form[T]) defaultText() string {
+	rest := orElse(f.DefaultDoc, describeValue(f.Default))
+	if len(f.Or) == 0 {
 		return rest
 	}
-	text := strings.Join(keys, ", else ") + " of the configuration"
+	text := strings.Join(f.Or, ", else ") + " of the configuration"
 	if rest == "none" || rest == "false" {
 		return text
 	}
 	return text + ", else " + rest
 }
 
-// describeDefault prefers the author's words; a zero value other than false
-// would mislead, so it reads "none".
-func describeDefault(words string, value any) string {
-	if words != "" {
-		return words
-	}
+// describeValue describes a default; a zero value other than false would mislead, so it
+// reads "none".
+func describeValue(value any) string {
 	v := reflect.ValueOf(value)
 	switch {
 	case !v.IsValid():

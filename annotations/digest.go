@@ -24,7 +24,7 @@ func (s *Set) Digest(src Source) string {
 
 func (s *Set) reads(key string, place Place) bool {
 	for _, d := range s.find(key) {
-		if !d.foreign && d.place == place {
+		if !d.foreign && d.key.On == place {
 			return true
 		}
 	}

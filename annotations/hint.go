@@ -47,9 +47,9 @@ func (s *Set) nearest(key, kind string) string {
 // last capital word of the misspelt key, so that per-port keys compare well.
 func (d *declaration) filled(key string) string {
 	if !d.perPort() {
-		return d.name
+		return d.key.Name
 	}
-	name := d.name
+	name := d.key.Name
 	if number := lastRun(key, func(r rune) bool { return r >= '0' && r <= '9' }); number != "" {
 		name = fillPort(name, number)
 	}

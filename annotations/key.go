@@ -1,5 +1,7 @@
 package annotations
 
+import "slices"
+
 // A Key declares one annotation or label with the Go type of its value.
 //
 // The declaration is data: write it once as a pointer to a literal, hand it to
@@ -155,7 +157,7 @@ func (k *Key[T]) All(b *Bag) []PortValue[T] {
 // Default returns the default for a kind.
 func (k *Key[T]) Default(kind string) T {
 	var zero T
-	if i := formFor(len(k.Forms), func(i int) []string { return k.Forms[i].Kinds }, kind); i >= 0 {
+	if i := formFor(k.Forms, kind); i >= 0 {
 		return k.Forms[i].Default
 	}
 	return zero
@@ -168,7 +170,7 @@ func (k *Key[T]) Read(kind string, values map[string]string) (T, Origin, Problem
 	run := &parsing{kind: kind, bag: newBag(kind)}
 	d := k.declare()
 	if i := d.form(kind); i >= 0 && !d.perPort() {
-		run.read(d, &d.forms[i], values)
+		run.read(d, &d.key.Forms[i], values)
 	}
 	value, origin, _ := k.Lookup(run.bag)
 	return value, origin, run.problems.Sorted()
@@ -203,22 +205,16 @@ func (k *Key[T]) lookup(b *Bag, at instance) (T, Origin, bool) {
 	return k.Default(b.Kind()), Origin{Source: FromDefault}, false
 }
 
-// formFor picks one of n forms for a kind: the one that names it, else the one that
-// names none. The empty kind means "no matter which": the first form.
-func formFor(n int, kindsOf func(i int) []string, kind string) int {
+// formFor returns the index of the form for a kind: the one that names it, else the one
+// that names none, or -1. The empty kind means "no matter which": the first form.
+func formFor[T any](forms []Form[T], kind string) int {
 	rest := -1
-	for i := range n {
-		if kind == "" {
+	for i := range forms {
+		switch kinds := forms[i].Kinds; {
+		case kind == "" || slices.Contains(kinds, kind):
 			return i
-		}
-		kinds := kindsOf(i)
-		if len(kinds) == 0 && rest < 0 {
+		case len(kinds) == 0 && rest < 0:
 			rest = i
-		}
-		for _, k := range kinds {
-			if k == kind {
-				return i
-			}
 		}
 	}
 	return rest

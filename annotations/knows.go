@@ -15,7 +15,7 @@ func (s *Set) Knows(key string) bool {
 func (s *Set) Works(key, kind string) bool {
 	return slices.ContainsFunc(s.find(key), func(d *declaration) bool {
 		i := d.form(kind)
-		return i >= 0 && !d.foreign && d.place == ServiceAnnotation && d.forms[i].support == Works
+		return i >= 0 && !d.foreign && d.key.On == ServiceAnnotation && d.key.Forms[i].Support == Works
 	})
 }
 
@@ -25,7 +25,7 @@ func (s *Set) Works(key, kind string) bool {
 func (s *Set) Spellings(key string) []string {
 	var out []string
 	for _, d := range s.find(key) {
-		out = append(append(append(out, key), d.name), d.aliases...)
+		out = append(append(append(out, key), d.key.Name), d.key.Aliases...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -37,7 +37,7 @@ func (s *Set) AllSpellings() []string {
 	var out []string
 	for _, d := range s.declarations {
 		if d.onService() {
-			out = append(append(out, d.name), d.aliases...)
+			out = append(append(out, d.key.Name), d.key.Aliases...)
 		}
 	}
 	slices.Sort(out)
@@ -47,8 +47,8 @@ func (s *Set) AllSpellings() []string {
 // Example is a typical value of a declared key; empty if it has none.
 func (s *Set) Example(key string) string {
 	for _, d := range s.find(key) {
-		if d.example != "" {
-			return d.example
+		if d.key.Example != "" {
+			return d.key.Example
 		}
 	}
 	return ""
@@ -70,7 +70,7 @@ func (s *Set) Recognise() []Spelled {
 		if !d.onService() {
 			continue
 		}
-		one := Spelled{Names: append([]string{d.name}, d.aliases...)}
+		one := Spelled{Names: append([]string{d.key.Name}, d.key.Aliases...)}
 		for _, m := range d.matchers {
 			if m.re == nil {
 				one.Whole = append(one.Whole, m.text)

@@ -26,8 +26,8 @@ func LimitingUnless[T any](k *Key[T], open func(raw string) bool) *Key[T] {
 
 // limitsClients reports whether a value of the annotation limits the clients.
 func (d *declaration) limitsClients(raw string) bool {
-	return d.place == ServiceAnnotation && slices.ContainsFunc(d.forms, func(f form) bool {
-		return f.facts.open != nil && !f.facts.open(raw) && !(f.empty == EmptyAbsent && f.isEmpty(raw))
+	return d.key.On == ServiceAnnotation && slices.ContainsFunc(d.key.Forms, func(f Form[any]) bool {
+		return f.Type.facts.open != nil && !f.Type.facts.open(raw) && !(f.Empty == EmptyAbsent && f.isEmpty(raw))
 	})
 }
 
@@ -41,7 +41,7 @@ func (s *Set) Limits(key, raw string) bool {
 func (s *Set) limitWithoutEffect(key, raw, kind string, place Place, src Source) Problem {
 	found := s.find(key)
 	limits := slices.ContainsFunc(found, func(d *declaration) bool { return d.limitsClients(raw) })
-	reads := slices.ContainsFunc(found, func(d *declaration) bool { return d.foreign || d.place == place && d.form(kind) >= 0 })
+	reads := slices.ContainsFunc(found, func(d *declaration) bool { return d.foreign || d.key.On == place && d.form(kind) >= 0 })
 	switch {
 	case len(found) == 0 && place == ServiceAnnotation:
 		return s.misspeltLimit(key, raw, kind, src)
@@ -72,8 +72,8 @@ func (r *parsing) addLimit(of Origin, why, legal string) {
 func (s *Set) otherLimits(kind, legal string) string {
 	var keys []string
 	for _, d := range s.declarations {
-		if i := d.form(kind); i >= 0 && d.place == ServiceAnnotation && d.forms[i].facts.open != nil && d.forms[i].support == Works {
-			keys = append(keys, d.name)
+		if i := d.form(kind); i >= 0 && d.key.On == ServiceAnnotation && d.key.Forms[i].Type.facts.open != nil && d.key.Forms[i].Support == Works {
+			keys = append(keys, d.key.Name)
 		}
 	}
 	if len(keys) == 0 {

@@ -286,6 +286,6 @@ func (s *Set) writeForeign(b *strings.Builder) {
 			b.WriteString("\n## Keys of other programs\n\nThese are neither read nor warned about.\n\n")
 			first = false
 		}
-		fmt.Fprintf(b, "- `%s`: %s\n", d.name, d.doc)
+		fmt.Fprintf(b, "- `%s`: %s\n", d.key.Name, d.key.Doc)
 	}
 }

@@ -145,13 +145,13 @@ func textsOf(value any) []string {
 // "nothing". It is empty if the declaration is silent.
 func (d *declaration) described() []string {
 	var out []string
-	for _, entry := range sortedKeys(d.names.entries) {
-		out = append(out, entry+": "+string(d.names.entries[entry]))
+	for _, entry := range sortedKeys(d.key.Names.entries) {
+		out = append(out, entry+": "+string(d.key.Names.entries[entry]))
 	}
 	switch {
-	case d.names.thing != "":
-		out = append(out, string(d.names.thing))
-	case len(out) == 0 && (d.names.nothing || d.fixed()):
+	case d.key.Names.thing != "":
+		out = append(out, string(d.key.Names.thing))
+	case len(out) == 0 && (d.key.Names.nothing || d.fixed()):
 		out = append(out, "nothing")
 	}
 	return out
@@ -159,7 +159,7 @@ func (d *declaration) described() []string {
 
 // fixed reports whether values of the key are numbers and words that the type lists.
 func (d *declaration) fixed() bool {
-	return !slices.ContainsFunc(d.forms, func(f form) bool {
-		return len(f.facts.values) == 0 && !slices.Contains([]string{"bool", "presence", "int", "port", "port list", "must be absent"}, f.facts.name)
+	return !slices.ContainsFunc(d.key.Forms, func(f Form[any]) bool {
+		return len(f.Type.facts.values) == 0 && !slices.Contains([]string{"bool", "presence", "int", "port", "port list", "must be absent"}, f.Type.facts.name)
 	})
 }

@@ -201,15 +201,15 @@ func (s *Set) WithSettings(settings map[string]string) *Set {
 
 // reportLacking reports every key that has no effect because something that it needs is
 // missing. A Source without Fields is too little to judge.
-func (r *parsing) reportLacking(d *declaration, f *form, settings map[string]string) {
+func (r *parsing) reportLacking(d *declaration, f *Form[any], settings map[string]string) {
 	if r.src.Fields == nil {
 		return
 	}
 	for _, at := range r.bag.instances(d.handle) {
 		origin := r.bag.values[d.handle][at].origin
-		for _, need := range f.needs {
+		for _, need := range f.Needs {
 			if !need.holds(asked{r.bag, r.src, settings, at}) {
-				if f.facts.strict && d.limitsClients(origin.Raw) {
+				if f.Type.facts.strict && d.limitsClients(origin.Raw) {
 					r.addLimit(origin, "limits the clients and has no effect without "+need.String(), need.String()+", or no such annotation")
 					break
 				}

@@ -20,12 +20,12 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 			continue
 		}
 		if i := d.form(kind); i >= 0 {
-			run.read(d, &d.forms[i], src.values(d.place))
+			run.read(d, &d.key.Forms[i], src.values(d.key.On))
 		}
 	}
 	for _, d := range s.declarations {
-		if i := d.form(kind); i >= 0 && d.onService() && len(d.forms[i].needs) > 0 {
-			run.reportLacking(d, &d.forms[i], s.settings)
+		if i := d.form(kind); i >= 0 && d.onService() && len(d.key.Forms[i].Needs) > 0 {
+			run.reportLacking(d, &d.key.Forms[i], s.settings)
 		}
 	}
 	run.problems = append(run.problems, s.unknownKeys(kind, src)...)
@@ -41,8 +41,8 @@ func (s *Set) Parse(kind string, src Source) (*Bag, Problems) {
 func (s *Set) ParseOnDelete(src Source) (*Bag, Problems) {
 	run := &parsing{src: src, bag: newBag(""), releasing: true}
 	for _, d := range s.declarations {
-		if d.onDelete && d.onService() && len(d.forms) > 0 {
-			run.read(d, &d.forms[0], src.values(d.place))
+		if d.key.OnDelete && d.onService() && len(d.key.Forms) > 0 {
+			run.read(d, &d.key.Forms[0], src.values(d.key.On))
 		}
 	}
 	return run.bag, run.problems.Sorted()
@@ -103,12 +103,12 @@ type use struct {
 }
 
 // read takes every use of one declaration.
-func (r *parsing) read(d *declaration, f *form, values map[string]string) {
+func (r *parsing) read(d *declaration, f *Form[any], values map[string]string) {
 	taken := map[[2]string]string{}
 	for _, u := range d.uses(values) {
 		at := [2]string{u.port, u.protocol}
-		if f.empty == EmptyAbsent && f.isEmpty(u.raw) {
-			if d.hides && !u.alias {
+		if f.Empty == EmptyAbsent && f.isEmpty(u.raw) {
+			if d.key.EmptyHides && !u.alias {
 				taken[at] = u.key
 			}
 			continue
@@ -121,12 +121,12 @@ func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 		if u.alias {
 			r.warn(CodeDeprecated, u.key, "is deprecated, use "+d.spell(u))
 		}
-		if f.support == Later {
-			r.warn(CodeUnsupported, u.key, "is not yet supported by this version: "+f.reason)
+		if f.Support == Later {
+			r.warn(CodeUnsupported, u.key, "is not yet supported by this version: "+f.Reason)
 			continue
 		}
-		if f.support == Accepted {
-			r.warn(CodeUnsupported, u.key, "is accepted but has no effect: "+f.reason)
+		if f.Support == Accepted {
+			r.warn(CodeUnsupported, u.key, "is accepted but has no effect: "+f.Reason)
 		}
 		if where, ok := r.instance(d, u); ok {
 			r.take(d, f, u, where)
@@ -135,8 +135,8 @@ func (r *parsing) read(d *declaration, f *form, values map[string]string) {
 }
 
 // isEmpty reports whether a text is empty to the type.
-func (f *form) isEmpty(raw string) bool {
-	return raw == "" || f.facts.trimmed && strings.TrimSpace(raw) == ""
+func (f *Form[T]) isEmpty(raw string) bool {
+	return raw == "" || f.Type.facts.trimmed && strings.TrimSpace(raw) == ""
 }
 
 // uses lists the uses of a declaration, its own name before the aliases.
@@ -160,7 +160,7 @@ func (d *declaration) uses(values map[string]string) []use {
 
 // spell is the declared name with the marks filled in as in the use.
 func (d *declaration) spell(u use) string {
-	name := fillPort(d.name, u.port)
+	name := fillPort(d.key.Name, u.port)
 	return strings.Replace(name, protocolMark, u.protocol, 1)
 }
 
@@ -168,11 +168,11 @@ func (d *declaration) spell(u use) string {
 // is only a warning: no official controller ever looks at such a key.
 func (r *parsing) instance(d *declaration, u use) (instance, bool) {
 	at := instance{protocol: u.protocol}
-	if strings.Contains(d.name, protocolMark) && len(d.protocols) > 0 && !slices.Contains(d.protocols, u.protocol) {
-		r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: oneOf(d.protocols), Message: "names protocol " + quoteValue(u.protocol) + ", so it has no effect"})
+	if strings.Contains(d.key.Name, protocolMark) && len(d.key.Protocols) > 0 && !slices.Contains(d.key.Protocols, u.protocol) {
+		r.warnOf(Problem{Code: CodeNoSuchPort, Key: u.key, Legal: oneOf(d.key.Protocols), Message: "names protocol " + quoteValue(u.protocol) + ", so it has no effect"})
 		return at, false
 	}
-	if portMarkOf(d.name) == "" {
+	if portMarkOf(d.key.Name) == "" {
 		return at, true
 	}
 	number, err := strconv.ParseInt(u.port, 10, 32)
@@ -218,37 +218,37 @@ func (src Source) portNumbers() string {
 }
 
 // take parses one value and does with a bad one what the form says.
-func (r *parsing) take(d *declaration, f *form, u use, at instance) {
+func (r *parsing) take(d *declaration, f *Form[any], u use, at instance) {
 	origin := Origin{Source: FromAnnotation, Key: u.key, Raw: u.raw}
-	if d.place == ServiceLabel || d.place == NodeLabel || d.place == PodLabel || d.place == NamespaceLabel {
+	if d.key.On == ServiceLabel || d.key.On == NodeLabel || d.key.On == PodLabel || d.key.On == NamespaceLabel {
 		origin.Source = FromLabel
 	}
 	shown := u.raw
-	if d.secret {
+	if d.key.Secret {
 		origin.Raw, shown = "", ""
 	}
 	var value any
 	var notes []string
 	err := fmt.Errorf("is longer than the %d bytes that are read", MostText)
 	if len(u.raw) <= MostText {
-		value, notes, err = f.parse(u.raw, scope{ports: r.src.Ports})
+		value, notes, err = f.Type.parse(u.raw, scope{ports: r.src.Ports})
 	}
 	if err == nil {
 		for _, note := range notes {
-			if !d.secret {
+			if !d.key.Secret {
 				r.warnOf(Problem{Code: CodeNote, Key: u.key, Value: shown, Message: note})
 			}
 		}
 		r.bag.put(d.handle, at, d.entry(value, origin))
 		return
 	}
-	r.takeBad(d, f, u, at, origin, Problem{Key: u.key, Value: shown, Legal: f.facts.Legal(), Message: messageOf(err, d, u)})
+	r.takeBad(d, f, u, at, origin, Problem{Key: u.key, Value: shown, Legal: f.Type.facts.Legal(), Message: messageOf(err, d, u)})
 }
 
 // messageOf returns what is wrong with a value, without a secret one.
 func messageOf(err error, d *declaration, u use) string {
 	switch {
-	case d.secret:
+	case d.key.Secret:
 		return "has a value that is not legal"
 	case u.raw == "":
 		return "the empty text " + err.Error()
@@ -257,19 +257,19 @@ func messageOf(err error, d *declaration, u use) string {
 }
 
 // takeBad does with a value that is not legal what the form says.
-func (r *parsing) takeBad(d *declaration, f *form, u use, at instance, origin Origin, p Problem) {
-	if d.exposes == ToInternet && f.bad != Refuse {
+func (r *parsing) takeBad(d *declaration, f *Form[any], u use, at instance, origin Origin, p Problem) {
+	if d.key.Exposes == ToInternet && f.Bad != Refuse {
 		r.bag.doubts = append(r.bag.doubts, origin)
 	}
-	if d.limitsClients(u.raw) && f.bad != Refuse {
+	if d.limitsClients(u.raw) && f.Bad != Refuse {
 		r.bag.unlimited = append(r.bag.unlimited, origin)
 	}
 	switch {
-	case r.releasing || f.bad == UseFallback:
-		r.bag.put(d.handle, at, d.entry(f.fallback, origin))
-		p.Code, p.Message = CodeDefaulted, p.Message+", so it counts as "+quoteValue(fmt.Sprint(f.fallback))
+	case r.releasing || f.Bad == UseFallback:
+		r.bag.put(d.handle, at, d.entry(f.Fallback, origin))
+		p.Code, p.Message = CodeDefaulted, p.Message+", so it counts as "+quoteValue(fmt.Sprint(f.Fallback))
 		r.warnOf(p)
-	case f.bad == AsAbsent:
+	case f.Bad == AsAbsent:
 		p.Code, p.Message = CodeDefaulted, p.Message+", so it is ignored"
 		r.warnOf(p)
 	default:

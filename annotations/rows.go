@@ -31,13 +31,8 @@ type Row struct {
 
 // Facts are what one form says, without its Go type.
 type Facts struct {
-	Kinds   []string `json:"kinds"` // of a Row: those of all variants
-	Type    string   `json:"type"`
-	Legal   string   `json:"legal"`
-	Unit    string   `json:"unit"`
-	Min     *int64   `json:"min"`
-	Max     *int64   `json:"max"`
-	Values  []string `json:"values"`
+	Kinds []string `json:"kinds"` // of a Row: those of all variants
+	Schema
 	Default string   `json:"default"`
 	Or      []string `json:"or,omitempty"` // keys of the configuration that are the default
 	Empty   string   `json:"empty"`        // what an empty value means
@@ -100,7 +95,7 @@ func (s *Set) byName() [][]*declaration {
 			continue
 		}
 		at := slices.IndexFunc(out, func(ds []*declaration) bool {
-			return ds[0].name == d.name && ds[0].place == d.place
+			return ds[0].key.Name == d.key.Name && ds[0].key.On == d.key.On
 		})
 		if at < 0 {
 			out = append(out, []*declaration{d})
@@ -114,19 +109,19 @@ func (s *Set) byName() [][]*declaration {
 func (s *Set) row(ds []*declaration) Row {
 	first := ds[0]
 	r := Row{
-		Key: first.name, On: first.place, Group: first.group, Doc: first.doc,
-		Writer: first.writer, Exposes: first.exposes, Names: first.described(), Example: first.example, PerPort: first.perPort(), Aliases: []string{},
+		Key: first.key.Name, On: first.key.On, Group: first.key.Group, Doc: first.key.Doc,
+		Writer: first.key.Writer, Exposes: first.key.Exposes, Names: first.described(), Example: first.key.Example, PerPort: first.perPort(), Aliases: []string{},
 	}
 	for _, d := range ds {
-		r.Aliases = append(r.Aliases, d.aliases...)
-		r.OnDelete = r.OnDelete || d.onDelete
-		r.Secret = r.Secret || d.secret
+		r.Aliases = append(r.Aliases, d.key.Aliases...)
+		r.OnDelete = r.OnDelete || d.key.OnDelete
+		r.Secret = r.Secret || d.key.Secret
 		if r.Example == "" {
-			r.Example = d.example
+			r.Example = d.key.Example
 		}
-		for i := range d.forms {
-			r.Limits = r.Limits || d.forms[i].facts.open != nil
-			r.Variants = append(r.Variants, s.facts(ds, d, &d.forms[i]))
+		for i := range d.key.Forms {
+			r.Limits = r.Limits || d.key.Forms[i].Type.facts.open != nil
+			r.Variants = append(r.Variants, s.facts(ds, d, &d.key.Forms[i]))
 		}
 	}
 	slices.Sort(r.Aliases)
@@ -152,8 +147,8 @@ func (s *Set) row(ds []*declaration) Row {
 
 func rankSupport(s Support) int { return slices.Index([]Support{Works, Accepted, Later}, s) }
 
-func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
-	kinds := slices.Clone(f.kinds)
+func (s *Set) facts(ds []*declaration, d *declaration, f *Form[any]) Facts {
+	kinds := slices.Clone(f.Kinds)
 	if len(kinds) == 0 {
 		kinds = []string{}
 		named := kindsOf(ds)
@@ -163,16 +158,24 @@ func (s *Set) facts(ds []*declaration, d *declaration, f *form) Facts {
 			}
 		}
 	}
-	note := f.doc
-	if d != ds[0] && d.doc != ds[0].doc && note == "" {
-		note = d.doc
+	note := f.Doc
+	if d != ds[0] && d.key.Doc != ds[0].key.Doc && note == "" {
+		note = d.key.Doc
 	}
 	return Facts{
-		Kinds: kinds, Type: f.facts.name, Legal: f.facts.Legal(), Unit: f.facts.unit,
-		Min: f.facts.min, Max: f.facts.max, Values: append([]string{}, f.facts.values...),
-		Default: f.defaults, Or: f.or, Empty: f.emptyText(), Effects: f.effects, Bad: f.badText(), Needs: f.needTexts(), Support: f.support,
-		Reason: f.reason, Note: note, Source: f.source,
+		Kinds: kinds, Schema: f.Type.facts.schema(), Default: f.defaultText(), Or: f.Or, Empty: f.emptyText(), Effects: Effects{f.Change, f.Removal},
+		Bad: f.badText(), Needs: f.needTexts(), Support: f.Support, Reason: f.Reason, Note: note, Source: f.Source,
 	}
+}
+
+// Schema describes the legal values of a type.
+type Schema struct {
+	Type   string   `json:"type"`
+	Legal  string   `json:"legal"`
+	Unit   string   `json:"unit"`
+	Min    *int64   `json:"min"`
+	Max    *int64   `json:"max"`
+	Values []string `json:"values"`
 }
 
 // Effects are what changes of a key do to a live load balancer.
@@ -189,18 +192,18 @@ const (
 )
 
 // emptyText describes the meaning of an empty value.
-func (f *form) emptyText() string {
-	if f.empty == EmptyAbsent {
+func (f *Form[T]) emptyText() string {
+	if f.Empty == EmptyAbsent {
 		return emptyAbsent
 	}
-	if f.parse == nil {
+	if f.Type.parse == nil {
 		return ""
 	}
-	value, _, err := f.parse("", scope{})
+	value, _, err := f.Type.parse("", scope{})
 	switch v := reflect.ValueOf(value); {
 	case err != nil:
 		return emptyIllegal
-	case len(f.or) > 0:
+	case len(f.Or) > 0:
 		return "overrides the configuration with no value"
 	case v.Kind() == reflect.Bool:
 		return fmt.Sprintf("counts as %v", value)
@@ -211,17 +214,17 @@ func (f *form) emptyText() string {
 }
 
 // badText says what a bad value does, naming the fallback.
-func (f *form) badText() string {
-	if f.bad == UseFallback {
-		return "counts as " + quoteValue(fmt.Sprint(f.fallback))
+func (f *Form[T]) badText() string {
+	if f.Bad == UseFallback {
+		return "counts as " + quoteValue(fmt.Sprint(f.Fallback))
 	}
-	return string(f.bad)
+	return string(f.Bad)
 }
 
 // needTexts describes what the key has no effect without.
-func (f *form) needTexts() []string {
+func (f *Form[T]) needTexts() []string {
 	var out []string
-	for _, n := range f.needs {
+	for _, n := range f.Needs {
 		out = append(out, n.String())
 	}
 	return out

@@ -102,7 +102,7 @@ func NewSet(provider string, prefixes []string, declarations ...Declaration) (*S
 		s.declarations = append(s.declarations, d)
 		s.index(d)
 	}
-	slices.SortStableFunc(s.declarations, func(a, b *declaration) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(s.declarations, func(a, b *declaration) int { return strings.Compare(a.key.Name, b.key.Name) })
 	s.wellKnown = sync.OnceValue(s.domains)
 	if err := s.duplicates(); err != nil {
 		faults = multierror.Append(faults, err)
@@ -154,7 +154,7 @@ func (s *Set) Names() []string {
 	var out []string
 	for _, d := range s.declarations {
 		if !d.foreign {
-			out = append(out, d.name)
+			out = append(out, d.key.Name)
 		}
 	}
 	return slices.Compact(out)
@@ -190,7 +190,7 @@ func (s *Set) duplicates() error {
 	for i, a := range s.declarations {
 		for _, b := range s.declarations[i+1:] {
 			text, shared := sharedSpelling(a, b)
-			if !shared || a.place != b.place || a.foreign || b.foreign {
+			if !shared || a.key.On != b.key.On || a.foreign || b.foreign {
 				continue
 			}
 			if kind, both := sharedKind(a, b); both {
@@ -230,39 +230,39 @@ func sharedKind(a, b *declaration) (string, bool) {
 func (d *declaration) check() error {
 	faults := &multierror.Error{ErrorFormat: oneLine}
 	add := func(format string, args ...any) {
-		faults = multierror.Append(faults, fmt.Errorf("%s: "+format, append([]any{d.name}, args...)...))
+		faults = multierror.Append(faults, fmt.Errorf("%s: "+format, append([]any{d.key.Name}, args...)...))
 	}
 	if d.foreign {
-		if d.doc == "" {
+		if d.key.Doc == "" {
 			add("a foreign key needs a reason")
 		}
 		return faults.ErrorOrNil()
 	}
-	if d.name == "" || !utf8.ValidString(d.name) {
+	if d.key.Name == "" || !utf8.ValidString(d.key.Name) {
 		add("the name is not a key")
 	}
-	if d.doc == "" {
+	if d.key.Doc == "" {
 		add("has no doc sentence")
 	}
-	if len(d.forms) == 0 {
+	if len(d.key.Forms) == 0 {
 		add("has no form")
 	}
 	var kinds []string
-	for i := range d.forms {
-		f := &d.forms[i]
-		if f.parse == nil {
+	for i := range d.key.Forms {
+		f := &d.key.Forms[i]
+		if f.Type.parse == nil {
 			add("form %d has no type", i+1)
 		}
-		if f.support != Works && f.reason == "" {
-			add("form %d is %q without a reason", i+1, f.support)
+		if f.Support != Works && f.Reason == "" {
+			add("form %d is %q without a reason", i+1, f.Support)
 		}
-		if len(f.or) > 0 && !f.declares {
+		if len(f.Or) > 0 && f.Empty == "" {
 			add("form %d has a default of the configuration, but does not declare what an empty value means", i+1)
 		}
-		if len(f.kinds) == 0 {
+		if len(f.Kinds) == 0 {
 			kinds = append(kinds, "")
 		}
-		kinds = append(kinds, f.kinds...)
+		kinds = append(kinds, f.Kinds...)
 	}
 	slices.Sort(kinds)
 	if len(slices.Compact(slices.Clone(kinds))) != len(kinds) {
@@ -277,17 +277,17 @@ func (d *declaration) check() error {
 func (s *Set) TryExamples(ports []corev1.ServicePort) error {
 	faults := &multierror.Error{ErrorFormat: oneLine}
 	for _, d := range s.declarations {
-		if d.example == "" {
+		if d.key.Example == "" {
 			continue
 		}
 		var last error
-		for i := range d.forms {
-			if _, _, last = d.forms[i].parse(d.example, scope{ports: ports}); last == nil {
+		for i := range d.key.Forms {
+			if _, _, last = d.key.Forms[i].Type.parse(d.key.Example, scope{ports: ports}); last == nil {
 				break
 			}
 		}
 		if last != nil {
-			faults = multierror.Append(faults, fmt.Errorf("%s: example %s %w", d.name, quoteValue(d.example), last))
+			faults = multierror.Append(faults, fmt.Errorf("%s: example %s %w", d.key.Name, quoteValue(d.key.Example), last))
 		}
 	}
 	return faults.ErrorOrNil()

@@ -114,7 +114,9 @@ func (s *Set) domains() []string {
 }
 
 // byUser reports whether users write the key on Services.
-func (d *declaration) byUser() bool { return d.onService() && !d.foreign && d.writer != ByController }
+func (d *declaration) byUser() bool {
+	return d.onService() && !d.foreign && d.key.Writer != ByController
+}
 
 // spelledLike returns the spelling of the declared key to compare with a written one.
 func (d *declaration) spelledLike(key string) spelling {
@@ -182,8 +184,8 @@ func (s *Set) mayMean(key, kind string, selects func(*declaration) bool) []strin
 		}
 		meant := d.spelling()
 		named := written.name == meant.name || written.words == meant.words
-		if hint == d.name || named && len(meant.name) >= longName || written.distance(meant, s.wellKnown()) < distant {
-			out = append(out, d.name)
+		if hint == d.key.Name || named && len(meant.name) >= longName || written.distance(meant, s.wellKnown()) < distant {
+			out = append(out, d.key.Name)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b string) int { return editDistance(key, a, distant) - editDistance(key, b, distant) })
@@ -191,14 +193,16 @@ func (s *Set) mayMean(key, kind string, selects func(*declaration) bool) []strin
 }
 
 // decides reports whether the annotation decides that the internet is admitted.
-func (d *declaration) decides() bool { return d.exposes == ToInternet && d.place == ServiceAnnotation }
+func (d *declaration) decides() bool {
+	return d.key.Exposes == ToInternet && d.key.On == ServiceAnnotation
+}
 
 // isNear reports whether a hint may propose the declared key for a written one. It is much
 // cheaper than the hint, which is compared with all declarations of all clouds.
 func (s *Set) isNear(key string, d *declaration) bool {
-	part := strings.TrimPrefix(d.name, s.prefix(key))
+	part := strings.TrimPrefix(d.key.Name, s.prefix(key))
 	limit := distanceLimit(part)
-	return editDistance(key, d.name, limit) <= limit || wordsMissing(strings.TrimPrefix(key, s.prefix(key)), part) >= 0
+	return editDistance(key, d.key.Name, limit) <= limit || wordsMissing(strings.TrimPrefix(key, s.prefix(key)), part) >= 0
 }
 
 // hintFor returns the key that hints propose.

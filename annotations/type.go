@@ -38,6 +38,10 @@ func (f facts) Legal() string {
 	return f.head + " of " + f.unit + f.tail
 }
 
+func (f facts) schema() Schema {
+	return Schema{Type: f.name, Legal: f.Legal(), Unit: f.unit, Min: f.min, Max: f.max, Values: append([]string{}, f.values...)}
+}
+
 // Legal is a noun phrase for the legal values, as problems show it.
 func (t Type[T]) Legal() string { return t.facts.Legal() }
 

@@ -41,9 +41,9 @@ func (s *Set) unknownKey(key, kind string, place Place, hint bool) Problem {
 		switch {
 		case d.foreign:
 			return Problem{}
-		case d.place == place && d.form(kind) >= 0:
+		case d.key.On == place && d.form(kind) >= 0:
 			return Problem{}
-		case d.place == place:
+		case d.key.On == place:
 			here = append(here, d)
 		default:
 			elsewhere = append(elsewhere, d)
@@ -54,8 +54,8 @@ func (s *Set) unknownKey(key, kind string, place Place, hint bool) Problem {
 		return Problem{Code: CodeOtherKind, Message: "has no effect on " + kind + ", only on " + joinAnd(s.asked(kindsOf(here)))}
 	case place == ServiceLabel:
 		return misplacedLabel(elsewhere)
-	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].place == ServiceLabel):
-		return Problem{Code: CodeOtherPlace, Message: "has no effect here, it is read as a " + string(elsewhere[0].place)}
+	case len(elsewhere) > 0 && (s.prefixed(key) || elsewhere[0].key.On == ServiceLabel):
+		return Problem{Code: CodeOtherPlace, Message: "has no effect here, it is read as a " + string(elsewhere[0].key.On)}
 	case len(elsewhere) > 0:
 		return Problem{}
 	}
@@ -98,7 +98,7 @@ func (s *Set) undeclared(key, kind string, hint bool) Problem {
 // cloud's domain are common and mostly intended.
 func misplacedLabel(elsewhere []*declaration) Problem {
 	for _, d := range elsewhere {
-		if d.place == ServiceAnnotation {
+		if d.key.On == ServiceAnnotation {
 			return Problem{Code: CodeOtherPlace, Message: "has no effect as a label, it is read as a " + string(ServiceAnnotation)}
 		}
 	}
