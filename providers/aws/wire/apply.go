@@ -39,9 +39,9 @@ func (s *Session) apply(ctx context.Context, b plan.Batch) []plan.Outcome {
 		return s.deleteClassicListeners(ctx, b)
 	}
 	table := callTable()
-	maps.Copy(table, controllerVerbs())
-	maps.Copy(table, groupVerbs())
-	maps.Copy(table, partVerbs())
+	for _, p := range listParts() {
+		maps.Copy(table, p.verbs)
+	}
 	return table.Apply(ctx, s, b)
 }
 
@@ -75,16 +75,29 @@ func callTable() kit.Verbs[*Session] {
 		{Kind: model.KindNetwork, Action: plan.Update, Part: "subnets"}:  kit.With(setNetworkSubnets),
 		{Kind: model.KindNetwork, Action: plan.Update, Part: "groups"}:   kit.With(setNetworkGroups),
 		{Kind: model.KindNetwork, Action: plan.Delete}:                   deleteNetwork,
-		{Kind: model.KindNetworkAttr, Action: plan.Update}:               kit.With(setNetworkAttributes),
+		{Kind: model.KindNetworkAttr, Action: plan.Update}:               ifOldest(kit.With(setNetworkAttributes)),
 		{Kind: model.KindTargetGroup, Action: plan.Create}:               kit.With(createTargetGroup),
 		{Kind: model.KindTargetGroup, Action: plan.Update}:               kit.With(updateTargetGroup),
 		{Kind: model.KindTargetGroup, Action: plan.Delete}:               deleteTargetGroup,
 		{Kind: model.KindTargets, Action: plan.Update, Part: "targets+"}: registerTargets,
 		{Kind: model.KindTargets, Action: plan.Update, Part: "targets-"}: deregisterTargets,
 		{Kind: model.KindTargetAttr, Action: plan.Update}:                kit.With(setTargetAttributes),
-		{Kind: model.KindListener, Action: plan.Create}:                  kit.With(createListener),
+		{Kind: model.KindListener, Action: plan.Create}:                  ifOldest(kit.With(createListener)),
 		{Kind: model.KindListener, Action: plan.Update}:                  kit.With(updateListener),
 		{Kind: model.KindListener, Action: plan.Delete}:                  deleteListener,
+
+		// Kind LBC alone.
+		{Kind: model.KindNetwork, Action: plan.Update, Part: "address-type"}:       kit.With(setAddressType),
+		{Kind: model.KindSharedGroup, Action: plan.Create}:                         kit.With(createSharedGroup),
+		{Kind: model.KindSharedGroup, Action: plan.Delete}:                         deleteSharedGroup,
+		{Kind: model.KindSharedNetwork, Action: plan.Create}:                       kit.With(createGroupNetwork),
+		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "subnets"}:      ifOldest(kit.With(setNetworkSubnets)),
+		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "groups"}:       ifOldest(kit.With(setNetworkGroups)),
+		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "tags"}:         ifOldest(kit.With(tagNetwork)),
+		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "address-type"}: ifOldest(kit.With(setAddressType)),
+		{Kind: model.KindSharedNetwork, Action: plan.Delete}:                       unlessWanted(deleteNetwork),
+		{Kind: model.KindFrontGroup, Action: plan.Create}:                          kit.With(createSharedGroup),
+		{Kind: model.KindFrontGroup, Action: plan.Delete}:                          unlessWanted(deleteGroup),
 	}
 }
 

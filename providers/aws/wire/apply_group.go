@@ -12,22 +12,6 @@ import (
 	"github.com/berth-lb/berth/stack/plan"
 )
 
-// groupVerbs are the calls for what the Services of a group have together.
-func groupVerbs() kit.Verbs[*Session] {
-	return kit.Verbs[*Session]{
-		{Kind: model.KindSharedNetwork, Action: plan.Create}:                       kit.With(createGroupNetwork),
-		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "subnets"}:      ifOldest(kit.With(setNetworkSubnets)),
-		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "groups"}:       ifOldest(kit.With(setNetworkGroups)),
-		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "tags"}:         ifOldest(kit.With(tagNetwork)),
-		{Kind: model.KindSharedNetwork, Action: plan.Update, Part: "address-type"}: ifOldest(kit.With(setAddressType)),
-		{Kind: model.KindSharedNetwork, Action: plan.Delete}:                       unlessWanted(deleteNetwork),
-		{Kind: model.KindFrontGroup, Action: plan.Create}:                          kit.With(createSharedGroup),
-		{Kind: model.KindFrontGroup, Action: plan.Delete}:                          unlessWanted(deleteGroup),
-		{Kind: model.KindNetworkAttr, Action: plan.Update}:                         ifOldest(kit.With(setNetworkAttributes)),
-		{Kind: model.KindListener, Action: plan.Create}:                            ifOldest(kit.With(createListener)),
-	}
-}
-
 // createGroupNetwork makes the load balancer of a group; the tags prove whose it is.
 func createGroupNetwork(c *change, spec model.Network) plan.Outcome {
 	return withMarkProof(createNetwork(c, spec))

@@ -72,15 +72,6 @@ func setAddressType(c *change, spec model.Network) plan.Outcome {
 	return c.Updated(spec, err)
 }
 
-// controllerVerbs are the calls for kinds that only load balancers of kind LBC have.
-func controllerVerbs() kit.Verbs[*Session] {
-	return kit.Verbs[*Session]{
-		{Kind: model.KindSharedGroup, Action: plan.Create}:                   kit.With(createSharedGroup),
-		{Kind: model.KindSharedGroup, Action: plan.Delete}:                   deleteSharedGroup,
-		{Kind: model.KindNetwork, Action: plan.Update, Part: "address-type"}: kit.With(setAddressType),
-	}
-}
-
 // podTargets reports whether the members of a step are addresses of pods, which EC2 does
 // not list.
 func podTargets(list []model.Target) bool {

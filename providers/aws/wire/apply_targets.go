@@ -43,7 +43,7 @@ func createTargetGroup(c *change, spec model.TargetGroup) plan.Outcome {
 // emptyGroupParts returns the inherent parts of a group that replaces another one:
 // without them those of the old group would stay known under the same keys.
 func emptyGroupParts(group stack.Resource) []stack.Resource {
-	return []stack.Resource{inGroup(group, model.KindTargets, model.Targets{}), inGroup(group, model.KindTargetAttr, model.Attributes{})}
+	return []stack.Resource{partIn(group, model.KindTargets, group.Proof, model.Targets{}), partIn(group, model.KindTargetAttr, group.Proof, model.Attributes{})}
 }
 
 // optionalNumber leaves values that are not set to AWS.

@@ -18,8 +18,8 @@ func capacityPart() part {
 	}
 }
 
-func readCapacity(r *read, lb string) (stack.Spec, error) {
-	out, err := readCall(r.ctx, r.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
+func readCapacity(q *query, lb string) (stack.Spec, error) {
+	out, err := readCall(q.ctx, q.network.DescribeCapacityReservation, &elbv2.DescribeCapacityReservationInput{LoadBalancerArn: &lb})
 	if err != nil {
 		return nil, err
 	}

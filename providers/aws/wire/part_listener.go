@@ -31,25 +31,25 @@ func listenerAttributesPart() part {
 	}
 }
 
-func readListenerAttributes(r *read, l elbv2types.Listener) (stack.Spec, error) {
-	out, err := readCall(r.ctx, r.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: l.ListenerArn})
+func readListenerAttributes(q *query, l elbv2types.Listener) (stack.Spec, error) {
+	out, err := readCall(q.ctx, q.network.DescribeListenerAttributes, &elbv2.DescribeListenerAttributesInput{ListenerArn: l.ListenerArn})
 	if err != nil {
 		return nil, err
 	}
-	values := attributesOf(out.Attributes, func(a elbv2types.ListenerAttribute) (key, value *string) { return a.Key, a.Value })
+	values := readTags(out.Attributes, func(a elbv2types.ListenerAttribute) (key, value *string) { return a.Key, a.Value })
 	return model.AttributesOfListener(values), nil
 }
 
 // readCertificates reads the certificates of a listener besides its default one, which the
 // official controller lists a second time.
-func readCertificates(r *read, l elbv2types.Listener) (stack.Spec, error) {
+func readCertificates(q *query, l elbv2types.Listener) (stack.Spec, error) {
 	main := ""
 	if len(l.Certificates) > 0 {
 		main = awssdk.ToString(l.Certificates[0].CertificateArn)
 	}
 	found := []string{}
 	in := &elbv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
-	err := readPages(r.ctx, r.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) {
+	err := readPages(q.ctx, q.network.DescribeListenerCertificates, in, func(o *elbv2.DescribeListenerCertificatesOutput) {
 		for _, c := range o.Certificates {
 			if arn := awssdk.ToString(c.CertificateArn); arn != main && !awssdk.ToBool(c.IsDefault) {
 				found = append(found, arn)

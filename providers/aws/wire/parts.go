@@ -1,12 +1,9 @@
 package wire
 
 import (
-	"maps"
-
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
@@ -17,11 +14,11 @@ import (
 type part struct {
 	kind stack.Kind
 	// ofBalancer reads that of a load balancer by its ARN; nil for parts of listeners.
-	ofBalancer func(r *read, arn string) (stack.Spec, error)
+	ofBalancer func(q *query, arn string) (stack.Spec, error)
 	// hasListener reports whether a listener can have it, and ofListener reads it; nil for parts
 	// of load balancers.
 	hasListener func(l elbv2types.Listener) bool
-	ofListener  func(r *read, l elbv2types.Listener) (stack.Spec, error)
+	ofListener  func(q *query, l elbv2types.Listener) (stack.Spec, error)
 	verbs       kit.Verbs[*Session]
 }
 
@@ -36,25 +33,13 @@ type partOf struct {
 	arn  string
 }
 
-// partVerbs are the calls that write parts.
-func partVerbs() kit.Verbs[*Session] {
-	out := kit.Verbs[*Session]{}
-	for _, p := range listParts() {
-		maps.Copy(out, p.verbs)
-	}
-	return out
-}
+// keepPart keeps a part that was read.
+func (r *networkRead) keepPart(id partOf, spec stack.Spec) { r.Keep(func() { r.parts[id] = spec }) }
 
-// partJobs read the parts that a scope asks for and that are not planned yet.
-func (r *read) partJobs(scope providers.Scope, planned map[partOf]bool) []kit.Detail {
-	if scope.Depth != providers.Deep {
-		return nil
-	}
-	lbs, _ := r.sharedBalancers(scope)
-	if lb := arnOf(r.networkLBs[r.balancerOf(scope)]); lb != "" {
-		lbs = append(lbs, lb)
-	}
+// partJobs read the parts that scopes ask for.
+func (r *networkRead) partJobs() []kit.Detail {
 	var jobs []kit.Detail
+	planned := map[partOf]bool{}
 	add := func(id partOf, run func() (stack.Spec, error)) {
 		if planned[id] {
 			return
@@ -63,23 +48,26 @@ func (r *read) partJobs(scope providers.Scope, planned map[partOf]bool) []kit.De
 		jobs = append(jobs, kit.Detail{Of: []string{id.arn}, Run: func() error {
 			spec, err := run()
 			if err == nil {
-				r.Keep(func() { r.inherent[id] = spec })
+				r.keepPart(id, spec)
 			}
 			return err
 		}})
 	}
-	for _, p := range listParts() {
-		if !wantsDetails(scope, p.kind) {
-			continue
-		}
-		for _, lb := range lbs {
-			if p.ofBalancer != nil {
-				add(partOf{p.kind, lb}, func() (stack.Spec, error) { return p.ofBalancer(r, lb) })
+	for _, scope := range r.deep {
+		lbs := r.balancersOf(scope)
+		for _, p := range listParts() {
+			if !wantsDetails(scope, p.kind) {
 				continue
 			}
-			for _, l := range r.listeners[lb] {
-				if p.hasListener(l) {
-					add(partOf{p.kind, awssdk.ToString(l.ListenerArn)}, func() (stack.Spec, error) { return p.ofListener(r, l) })
+			for _, lb := range lbs {
+				if p.ofBalancer != nil {
+					add(partOf{p.kind, lb}, func() (stack.Spec, error) { return p.ofBalancer(r.query, lb) })
+					continue
+				}
+				for _, l := range r.listeners[lb] {
+					if p.hasListener(l) {
+						add(partOf{p.kind, awssdk.ToString(l.ListenerArn)}, func() (stack.Spec, error) { return p.ofListener(r.query, l) })
+					}
 				}
 			}
 		}
@@ -87,32 +75,17 @@ func (r *read) partJobs(scope providers.Scope, planned map[partOf]bool) []kit.De
 	return jobs
 }
 
-// balancerParts are what was read of a load balancer besides itself.
-func (r *read) balancerParts(lb stack.Resource) []stack.Resource {
+// partsOf are what was read of a load balancer, listener or target group besides itself.
+func (r *networkRead) partsOf(of stack.Resource, proof stack.Proof) []stack.Resource {
 	var out []stack.Resource
-	if values, ok := r.attributes[lb.ID]; ok {
-		out = append(out, partIn(lb, model.KindNetworkAttr, model.AttributesOfNetwork(values)))
-	}
-	return append(out, r.partsOf(lb)...)
-}
-
-// listenerParts are what was read of a listener besides itself. If that could not be read, the
-// Service cannot be planned: its parts would count as absent.
-func (r *read) listenerParts(v *view, listener stack.Resource) []stack.Resource {
-	v.seen = append(v.seen, listener.ID)
-	return r.partsOf(listener)
-}
-
-func (r *read) partsOf(parent stack.Resource) []stack.Resource {
-	var out []stack.Resource
-	for _, p := range listParts() {
-		if spec, ok := r.inherent[partOf{p.kind, parent.ID}]; ok {
-			out = append(out, partIn(parent, p.kind, spec))
+	for _, kind := range append(model.PartKinds(), model.KindNetworkAttr, model.KindTargets, model.KindTargetAttr) {
+		if spec, ok := r.parts[partOf{kind, of.ID}]; ok {
+			out = append(out, partIn(of, kind, proof, spec))
 		}
 	}
 	return out
 }
 
-func partIn(parent stack.Resource, kind stack.Kind, spec stack.Spec) stack.Resource {
-	return stack.Resource{Key: stack.Key{Kind: kind, Name: parent.Key.Name}, ID: parent.ID, In: parent.Key, Proof: stack.Derived, Spec: spec}
+func partIn(of stack.Resource, kind stack.Kind, proof stack.Proof, spec stack.Spec) stack.Resource {
+	return stack.Resource{Key: stack.Key{Kind: kind, Name: of.Key.Name}, ID: of.ID, In: of.Key, Proof: proof, Spec: spec}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,6 +21,31 @@ const (
 	tagsPerCall = 20
 )
 
+// classicRead holds the Classic Load Balancers that one read shows, by name.
+type classicRead struct {
+	*query
+	detailed     []string // those of which a scope wants details, sorted
+	found        map[string]classicFound
+	lastMachines []string // of the load balancer before
+
+	tags       map[string]model.Tags
+	attributes map[string]model.ClassicAttributes
+}
+
+// classicFound is a Classic Load Balancer without its instances, of which only the ids are
+// kept.
+type classicFound struct {
+	elbtypes.LoadBalancerDescription
+	machines []string
+}
+
+func newClassicRead(q *query) *classicRead {
+	return &classicRead{
+		query: q, detailed: valuesIn(q.deep, model.KindClassic, model.ByName), found: map[string]classicFound{},
+		tags: map[string]model.Tags{}, attributes: map[string]model.ClassicAttributes{},
+	}
+}
+
 // containsSorted searches a sorted list.
 func containsSorted(sorted []string, s string) bool {
 	_, ok := slices.BinarySearch(sorted, s)
@@ -29,25 +53,19 @@ func containsSorted(sorted []string, s string) bool {
 }
 
 // classicJobs read tags, twenty load balancers a call, and attributes of each.
-func (r *read) classicJobs() []kit.Detail {
+func (r *classicRead) classicJobs() []kit.Detail {
 	var jobs []kit.Detail
-	var deep []string
-	for _, name := range slices.Sorted(maps.Keys(r.classicLBs)) {
-		if !r.deep(model.KindClassic, model.ByName, name) {
-			continue
-		}
-		deep = append(deep, name)
-		if r.deepPart(model.KindClassic, model.ByName, name, model.KindClassicAttr) {
+	found := r.foundDetailed()
+	attributes := valuesIn(selectReading(r.deep, model.KindClassicAttr), model.KindClassic, model.ByName)
+	for _, name := range found {
+		if containsSorted(attributes, name) {
 			jobs = append(jobs, kit.Detail{Of: []string{name}, Run: func() error { return r.readClassicAttributes(name) }})
 		}
 	}
-	for chunk := range slices.Chunk(deep, tagsPerCall) {
-		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readClassicTags(chunk) }})
-	}
-	return jobs
+	return append(jobs, tagDetails(found, r.readClassicTags)...)
 }
 
-func (r *read) readClassicTags(names []string) error {
+func (r *classicRead) readClassicTags(names []string) error {
 	out, err := readCall(r.ctx, r.classic.DescribeTags, &elb.DescribeTagsInput{LoadBalancerNames: names})
 	if fault.Is(err, fault.NotFound) && len(names) > 1 {
 		return kit.OneByOne(names, r.readClassicTags)
@@ -57,19 +75,19 @@ func (r *read) readClassicTags(names []string) error {
 	}
 	r.Keep(func() {
 		for _, d := range out.TagDescriptions {
-			r.tags[awssdk.ToString(d.LoadBalancerName)] = tagsOfClassic(d.Tags)
+			r.tags[awssdk.ToString(d.LoadBalancerName)] = readTags(d.Tags, func(t elbtypes.Tag) (key, value *string) { return t.Key, t.Value })
 		}
 	})
 	return nil
 }
 
-func (r *read) readClassicAttributes(name string) error {
+func (r *classicRead) readClassicAttributes(name string) error {
 	out, err := readCall(r.ctx, r.classic.DescribeLoadBalancerAttributes, &elb.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
 	if err != nil {
 		return err
 	}
 	r.Keep(func() {
-		r.classicAttr[name] = model.AttributesOfClassic(classicAttributesOf(out.LoadBalancerAttributes))
+		r.attributes[name] = model.AttributesOfClassic(classicAttributesOf(out.LoadBalancerAttributes))
 	})
 	return nil
 }
@@ -96,22 +114,22 @@ func classicAttributesOf(a *elbtypes.LoadBalancerAttributes) model.ClassicAttrib
 
 // proofOf judges a load balancer that has the Service's name: its name is made from the
 // Service's UID, unless its tags name another owner.
-func (r *read) proofOf(o stack.Owner, tags model.Tags) stack.Proof {
+func (s *Session) proofOf(o stack.Owner, tags model.Tags) stack.Proof {
 	if name, ok := tags[model.TagServiceName]; ok && name != model.ServiceName(o) {
 		return stack.None
 	}
-	if (r.config.Controller.Serve || r.movedIn(tags) != "") && model.LBCMarks(r.cluster, o, tags) {
+	if (s.config.Controller.Serve || s.movedIn(tags) != "") && model.LBCMarks(s.cluster, o, tags) {
 		return stack.Tag
 	}
-	if model.OfOtherController(tags) || r.config.Cluster.Other(tags) != "" {
+	if model.OfOtherController(tags) || s.config.Cluster.Other(tags) != "" {
 		return stack.None
 	}
 	return stack.Name
 }
 
 // classicStack is the Classic Load Balancer of the view, with all its parts.
-func (r *read) classicStack(v *view) []stack.Resource {
-	d, ok := r.classicLBs[v.classic]
+func (r *classicRead) classicStack(v *view) []stack.Resource {
+	d, ok := r.found[v.classic]
 	if !ok || r.Gone(v.classic) {
 		return nil
 	}
@@ -127,8 +145,8 @@ func (r *read) classicStack(v *view) []stack.Resource {
 	if !v.deep || proof == stack.None {
 		return []stack.Resource{lb}
 	}
-	parts := classicParts(v.classic, d, r.classicMachines[v.classic])
-	if a, ok := r.classicAttr[v.classic]; ok {
+	parts := classicParts(v.classic, d)
+	if a, ok := r.attributes[v.classic]; ok {
 		parts = append(parts, classicPart(v.classic, model.KindClassicAttr, "", a))
 	}
 	return append([]stack.Resource{lb}, parts...)
@@ -143,8 +161,8 @@ func classicPart(lb string, kind stack.Kind, name string, spec stack.Spec) stack
 	}
 }
 
-func classicParts(lb string, d elbtypes.LoadBalancerDescription, machines []string) []stack.Resource {
-	out := []stack.Resource{classicPart(lb, model.KindClassicInst, "", model.ClassicInstances{Instances: machines})}
+func classicParts(lb string, d classicFound) []stack.Resource {
+	out := []stack.Resource{classicPart(lb, model.KindClassicInst, "", model.ClassicInstances{Instances: d.machines})}
 	if h := d.HealthCheck; h != nil {
 		out = append(out, classicPart(lb, model.KindClassicCheck, "", model.ClassicHealthCheck{
 			Target: awssdk.ToString(h.Target), Interval: awssdk.ToInt32(h.Interval), Timeout: awssdk.ToInt32(h.Timeout),

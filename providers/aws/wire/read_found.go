@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws/model"
@@ -14,22 +14,22 @@ import (
 
 // found puts together what was read for one scope.
 func (r *read) found(scope providers.Scope) providers.Found[*model.Facts] {
-	out := providers.Found[*model.Facts]{At: r.now(), Facts: r.factsOf(scope)}
-	v := r.view(scope)
+	out := providers.Found[*model.Facts]{At: r.now(), Facts: r.vpc.factsOf(scope)}
+	v := r.networks.view(scope)
 	have := &stack.Stack{Owner: scope.Owner}
-	have.Resources = append(have.Resources, r.sharedStack(v)...)
+	have.Resources = append(have.Resources, r.vpc.sharedStack(v)...)
 	have.Resources = append(have.Resources, r.groupStack(v)...)
 	var groups []string
 	if v.deep {
-		groups = r.groupsOf(v)
+		groups = r.networks.groupsOf(v)
 	}
 	for _, group := range groups {
-		have.Resources = append(have.Resources, r.frontStack(v, group)...)
+		have.Resources = append(have.Resources, r.networks.frontStack(v, group)...)
 	}
-	have.Resources = append(have.Resources, r.classicStack(v)...)
-	have.Resources = append(have.Resources, r.networkStack(v)...)
+	have.Resources = append(have.Resources, r.classics.classicStack(v)...)
+	have.Resources = append(have.Resources, r.networks.networkStack(v)...)
 	for _, group := range groups {
-		have.Resources = append(have.Resources, r.groupNetworkStack(v, group)...)
+		have.Resources = append(have.Resources, r.networks.groupNetworkStack(v, group)...)
 	}
 	have.Resources = append(have.Resources, r.nodeRuleStack(v)...)
 	r.pendWhileUnchecked(v, have)
@@ -46,8 +46,8 @@ func (r *read) pendWhileUnchecked(v *view, have *stack.Stack) {
 		return
 	}
 	checked := true
-	for _, t := range r.ownTargetGroups(v) {
-		checked = checked && !r.checking[awssdk.ToString(t.TargetGroupArn)]
+	for _, t := range v.targetGroups {
+		checked = checked && !r.networks.checking[awssdk.ToString(t.TargetGroupArn)]
 	}
 	for i := range have.Resources {
 		if kind := have.Resources[i].Key.Kind; !checked && have.Resources[i].State == stack.Ready && (kind == model.KindNetwork || kind == model.KindSharedNetwork) {
@@ -62,13 +62,16 @@ type view struct {
 	deep    bool
 	classic string // its load balancers' names; empty: not asked for
 	network string
-	// balancer is the name of its Network Load Balancer as found, which may be another.
-	balancer string
+	// balancer is its Network Load Balancer as found, which may have another name.
+	balancer elbv2types.LoadBalancer
 	own      map[string]stack.Key // its own security groups by id
 	seen     []string             // names and ARNs of what it looked at closer
+	// targetGroups are its own, forOwnPods their ARNs but of the ones that send to other Services.
+	targetGroups []elbv2types.TargetGroup
+	forOwnPods   []string
 }
 
-func (r *read) view(scope providers.Scope) *view {
+func (r *networkRead) view(scope providers.Scope) *view {
 	v := &view{scope: scope, deep: scope.Depth == providers.Deep, own: map[string]stack.Key{}}
 	if names := lookupValues(scope.Own, model.KindClassic, model.ByName); len(names) > 0 {
 		v.classic = names[0]
@@ -77,6 +80,12 @@ func (r *read) view(scope providers.Scope) *view {
 		v.network = names[0]
 	}
 	v.balancer = r.balancerOf(scope)
+	v.targetGroups = r.ownTargetGroups(v)
+	for _, t := range v.targetGroups {
+		if arn := awssdk.ToString(t.TargetGroupArn); r.otherIn(v, arn) == "" {
+			v.forOwnPods = append(v.forOwnPods, arn)
+		}
+	}
 	return v
 }
 
@@ -96,8 +105,8 @@ func (v *view) refs(groups []string) []stack.Ref {
 	return out
 }
 
-// asks tells which lists the scope's answer depends on.
-func (r *read) asks(scope providers.Scope) map[string]bool {
+// requiredLists returns the lists on which the result of the scope depends.
+func requiredLists(scope providers.Scope) map[string]bool {
 	out := map[string]bool{}
 	deep := scope.Depth == providers.Deep
 	for _, l := range scope.Own {
@@ -137,44 +146,5 @@ func (r *read) asks(scope providers.Scope) map[string]bool {
 // its kinds blind, so that "not shown" is not taken for "not found". The rest continues,
 // for accounts that allow one sort of load balancer only.
 func (r *read) faults(scope providers.Scope, v *view) (providers.Blind, error) {
-	return r.Faults(r.asks(scope), slices.AppendSeq(v.seen, maps.Keys(v.own)))
-}
-
-// factsOf are shared between all scopes with the same nodes, and with those of the
-// read before if nothing has changed: in a large cluster their instances are most
-// of what a read holds.
-func (r *read) factsOf(scope providers.Scope) *model.Facts {
-	digest := scope.Nodes.Digest()
-	if f, ok := r.factsFor[digest]; ok {
-		return f
-	}
-	absent := eachOnce(append(r.facts.refused.lately(r.now()), r.missing...))
-	of := factsKey{nodes: digest, machines: r.machinesAt, pods: r.podsAt, unseen: r.podsUnseen, servers: r.serversAt, subnets: firstOf(r.subnetList), groups: firstOf(r.groups), names: len(r.groupNames), quota: r.facts.targetQuota(), named: fmt.Sprint(r.namedGroupIDs), given: fmt.Sprint(r.given), absent: fmt.Sprint(absent)}
-	f := r.facts.same(of, func() *model.Facts { return r.makeFacts(scope, absent) })
-	r.factsFor[digest] = f
-	return f
-}
-
-// firstOf returns a pointer to the first element of a list.
-func firstOf[T any](list []T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[0]
-}
-
-func (r *read) makeFacts(scope providers.Scope, absent []string) *model.Facts {
-	f := &model.Facts{Cluster: r.config.Cluster, OwnSubnet: r.config.Subnet, VPC: r.config.VPC, Subnets: r.subnetList, NodeGroups: r.groups, GroupNames: r.groupNames, NamedGroups: r.namedGroupIDs, Given: r.given, PodGroups: r.facts.pods.All(), PodsUnseen: r.podsUnseen, Servers: r.facts.servers.All()}
-	f.Absent = map[string]bool{}
-	for _, name := range absent {
-		f.Absent[name] = true
-	}
-	f.Instances, f.Quota = map[string]model.Instance{}, r.facts.targetQuota()
-	for _, id := range instanceIDs(scope.Nodes) {
-		if i, ok := r.machines[id]; ok {
-			f.Instances[id] = i
-		}
-	}
-	f.Prepare(scope.Nodes)
-	return f
+	return r.Faults(requiredLists(scope), slices.AppendSeq(v.seen, maps.Keys(v.own)))
 }

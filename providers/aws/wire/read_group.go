@@ -19,34 +19,24 @@ import (
 
 // keepGroups finds, among the load balancers whose tags are known, those of groups, and
 // the ones that no controller has created.
-func (r *read) keepGroups(arns []string, byARN map[string]elbv2types.LoadBalancer) {
-	r.groupLBs = map[string]elbv2types.LoadBalancer{}
+func (r *networkRead) keepGroups(arns []string, byARN map[string]elbv2types.LoadBalancer) {
 	for _, arn := range arns {
 		whose := r.facts.stackOf(arn)
 		if group, is := strings.CutPrefix(whose, model.GroupStack); is {
-			r.groupLBs[group] = byARN[arn]
+			r.ofGroup[group] = byARN[arn]
 		} else if whose == "" {
-			r.groupLBs[awssdk.ToString(byARN[arn].LoadBalancerName)] = byARN[arn]
+			r.ofGroup[awssdk.ToString(byARN[arn].LoadBalancerName)] = byARN[arn]
 		}
 	}
 }
 
-// givenNames are the names that Services give of load balancers of others.
-func (r *read) givenNames() []string {
-	var out []string
-	for _, s := range r.scopes {
-		out = append(out, lookupValues(s.Facts, model.KindSharedNetwork, model.ByName)...)
-	}
-	return out
-}
-
 // keepGiven finds what has the names that Services give of load balancers of others.
-func (r *read) keepGiven(all []elbv2types.LoadBalancer) {
-	names := r.givenNames()
+func (r *networkRead) keepGiven(all []elbv2types.LoadBalancer) {
+	names := r.factValues(model.KindSharedNetwork, model.ByName)
 	r.given = map[string]model.Given{}
 	for _, lb := range all {
 		name := awssdk.ToString(lb.LoadBalancerName)
-		if !slices.Contains(names, name) {
+		if !containsSorted(names, name) {
 			continue
 		}
 		g := model.Given{ARN: arnOf(lb), Type: string(lb.Type), VPC: awssdk.ToString(lb.VpcId)}
@@ -65,10 +55,10 @@ func (r *read) keepGiven(all []elbv2types.LoadBalancer) {
 // mayBeIn lists the groups in which a scope may have something, before tags of target
 // groups are known: the groups that it names, and the groups whose load balancer has a
 // target group of its name.
-func (r *read) mayBeIn(scope providers.Scope) []string {
+func (r *networkRead) mayBeIn(scope providers.Scope) []string {
 	out := lookupValues(scope.Own, model.KindSharedNetwork, model.ByGroup)
 	prefixes := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix)
-	for group, lb := range r.groupLBs {
+	for group, lb := range r.ofGroup {
 		if slices.ContainsFunc(r.attached[arnOf(lb)], func(t elbv2types.TargetGroup) bool { return hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) }) {
 			out = append(out, group)
 		}
@@ -77,9 +67,9 @@ func (r *read) mayBeIn(scope providers.Scope) []string {
 }
 
 // groupsOf lists the groups in which a scope has something, or wants to.
-func (r *read) groupsOf(v *view) []string {
+func (r *networkRead) groupsOf(v *view) []string {
 	out := lookupValues(v.scope.Own, model.KindSharedNetwork, model.ByGroup)
-	for _, t := range r.ownTargetGroups(v) {
+	for _, t := range v.targetGroups {
 		if group := model.PlaceIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]); group != "" {
 			out = append(out, group)
 		}
@@ -88,33 +78,37 @@ func (r *read) groupsOf(v *view) []string {
 }
 
 // isMember reports whether a scope has a target group that is marked as of a group.
-func (r *read) isMember(v *view, group string) bool {
-	return slices.ContainsFunc(r.ownTargetGroups(v), func(t elbv2types.TargetGroup) bool {
+func (r *networkRead) isMember(v *view, group string) bool {
+	return slices.ContainsFunc(v.targetGroups, func(t elbv2types.TargetGroup) bool {
 		return model.GroupIn(r.cluster, r.tags[awssdk.ToString(t.TargetGroupArn)]) == group
 	})
 }
 
-// sharedBalancers are the load balancers of groups that a scope may have a part of, with the
-// target groups on them, of which it must be known whose they are.
-func (r *read) sharedBalancers(scope providers.Scope) (arns, targets []string) {
+// sharedBalancers are the load balancers of groups that a scope may have a part of.
+func (r *networkRead) sharedBalancers(scope providers.Scope) []string {
+	var out []string
 	for _, group := range r.mayBeIn(scope) {
-		lb, ok := r.groupLBs[group]
-		if !ok {
-			continue
-		}
-		arns = append(arns, arnOf(lb))
-		for _, t := range r.attached[arnOf(lb)] {
-			targets = append(targets, awssdk.ToString(t.TargetGroupArn))
+		if lb, ok := r.ofGroup[group]; ok {
+			out = append(out, arnOf(lb))
 		}
 	}
-	return arns, targets
+	return out
+}
+
+// balancersOf are all load balancers that a scope may have a part of.
+func (r *networkRead) balancersOf(scope providers.Scope) []string {
+	out := r.sharedBalancers(scope)
+	if lb := arnOf(r.balancerOf(scope)); lb != "" {
+		out = append(out, lb)
+	}
+	return out
 }
 
 // frontJobs read the security groups by which clients come to load balancers of groups.
-func (r *read) frontJobs() []kit.Detail {
+func (r *networkRead) frontJobs() []kit.Detail {
 	var names []string
-	for _, scope := range r.scopes {
-		if v := r.view(scope); v.deep && len(scope.Own) > 0 {
+	for _, scope := range r.deep {
+		if v := r.view(scope); len(scope.Own) > 0 {
 			for _, group := range r.groupsOf(v) {
 				if !model.IsAdopted(group) {
 					names = append(names, model.FrontName(r.cluster, group))
@@ -139,7 +133,7 @@ func (r *read) frontJobs() []kit.Detail {
 
 // frontStack is the security group of a group, with the rules in it: a member that finds
 // an unwanted one deletes it.
-func (r *read) frontStack(v *view, group string) []stack.Resource {
+func (r *networkRead) frontStack(v *view, group string) []stack.Resource {
 	if model.IsAdopted(group) {
 		return nil
 	}
@@ -173,11 +167,10 @@ func (r *read) frontStack(v *view, group string) []stack.Resource {
 }
 
 // ownPorts returns the ports of a group's load balancer that a scope listens on.
-func (r *read) ownPorts(v *view, group string) map[int32]bool {
+func (r *networkRead) ownPorts(v *view, group string) map[int32]bool {
 	out := map[int32]bool{}
-	own := r.ownARNs(v)
-	for _, l := range r.listeners[arnOf(r.groupLBs[group])] {
-		if slices.Contains(own, targetOf(l, own)) {
+	for _, l := range r.listeners[arnOf(r.ofGroup[group])] {
+		if slices.Contains(v.forOwnPods, targetOf(l, v.forOwnPods)) {
 			out[awssdk.ToInt32(l.Port)] = true
 		}
 	}
@@ -185,15 +178,15 @@ func (r *read) ownPorts(v *view, group string) map[int32]bool {
 }
 
 // groupNetworkStack is what a Service has, or may join, of a group.
-func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
-	lb, ok := r.groupLBs[group]
+func (r *networkRead) groupNetworkStack(v *view, group string) []stack.Resource {
+	lb, ok := r.ofGroup[group]
 	arn := arnOf(lb)
 	if !ok || r.Gone(arn) {
 		return nil
 	}
 	v.seen = append(v.seen, arn)
 	spec := r.networkOf(v, lb)
-	spec.Name, spec.Members = awssdk.ToString(lb.LoadBalancerName), r.membersOn(arn)
+	spec.Members = r.membersOn(arn)
 	res := stack.Resource{Key: model.SharedNetworkKey(group), ID: arn, Ownership: stack.Shared, State: stateOf(lb), Spec: spec}
 	if model.IsAdopted(group) {
 		spec.Members = nil
@@ -201,54 +194,35 @@ func (r *read) groupNetworkStack(v *view, group string) []stack.Resource {
 	} else if r.isMember(v, group) {
 		res.Proof = stack.Tag
 	}
-	out := append([]stack.Resource{res}, r.balancerParts(res)...)
-	own := r.ownARNs(v)
-	places := r.groupPlaces(group, own)
-	maps.Copy(places, r.otherPlaces(v, arn, group))
+	out := append([]stack.Resource{res}, r.partsOf(res, stack.Derived)...)
+	places := r.places(v, arn, group)
 	for _, l := range r.listeners[arn] {
-		listener := r.groupListener(group, l, places, own)
+		listener := r.groupListener(group, l, places, v.forOwnPods)
 		out = append(out, listener)
 		if listener.Proof != stack.None {
-			out = append(out, r.listenerParts(v, listener)...)
-		}
-	}
-	return out
-}
-
-// groupPlaces are the key names of the Service's target groups by ARN.
-func (r *read) groupPlaces(group string, own []string) map[string]string {
-	out := map[string]string{}
-	for _, l := range r.listeners[arnOf(r.groupLBs[group])] {
-		arn := targetOf(l, own)
-		if _, taken := out[arn]; !taken && slices.Contains(own, arn) {
-			out[arn] = model.PartOf(group, listenerName(l))
-		}
-		if old := leftBy(l, own); old != "" && out[old] == "" {
-			out[old] = model.LeavingMark + model.PartOf(group, listenerName(l))
+			v.seen = append(v.seen, listener.ID)
+			out = append(out, r.partsOf(listener, stack.Derived)...)
 		}
 	}
 	return out
 }
 
 // inGroups adds to the key names of target groups those of the parts of groups.
-func (r *read) inGroups(v *view, places map[string]string) map[string]string {
-	if !v.deep || len(r.groupLBs) == 0 {
+func (r *networkRead) inGroups(v *view, places map[string]string) map[string]string {
+	if !v.deep || len(r.ofGroup) == 0 {
 		return places
 	}
-	out := maps.Clone(places)
+	out := map[string]string{}
+	maps.Copy(out, places)
 	for _, group := range r.groupsOf(v) {
-		if out == nil {
-			out = map[string]string{}
-		}
-		maps.Copy(out, r.groupPlaces(group, r.ownARNs(v)))
-		maps.Copy(out, r.otherPlaces(v, arnOf(r.groupLBs[group]), group))
+		maps.Copy(out, r.places(v, arnOf(r.ofGroup[group]), group))
 	}
 	return out
 }
 
 // groupListener is a listener of a group. One of another owner has a name of its own,
 // and its present place.
-func (r *read) groupListener(group string, l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
+func (r *networkRead) groupListener(group string, l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
 	res := r.listenerOf(l, places, own)
 	res.In, res.Slot = model.SharedNetworkKey(group), model.SlotIn(group, awssdk.ToInt32(l.Port))
 	target := targetOf(l, own)
@@ -262,7 +236,7 @@ func (r *read) groupListener(group string, l elbv2types.Listener, places map[str
 }
 
 // membersOn are the Services whose target groups are on a load balancer, the oldest first.
-func (r *read) membersOn(lb string) []model.GroupMember {
+func (r *networkRead) membersOn(lb string) []model.GroupMember {
 	var out []model.GroupMember
 	for _, t := range r.attached[lb] {
 		tags := r.tags[awssdk.ToString(t.TargetGroupArn)]

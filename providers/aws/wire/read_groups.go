@@ -16,12 +16,11 @@ import (
 )
 
 // listGroups finds the Services' own security groups by name, in our VPC.
-func (r *read) listGroups() error {
-	r.ownGroups = map[string]ec2types.SecurityGroup{}
+func (r *vpcRead) listGroups() error {
 	found, err := r.groupsBy(r.ctx, "group-name", slices.Concat(r.values(model.KindGroup, model.ByName), r.values(model.KindSharedGroup, model.ByName)))
 	err = cmp.Or(err, r.listNamedGroups())
 	for _, g := range found {
-		r.ownGroups[awssdk.ToString(g.GroupName)] = g
+		r.own[awssdk.ToString(g.GroupName)] = g
 	}
 	return err
 }
@@ -32,7 +31,7 @@ func (r *read) groupStack(v *view) []stack.Resource {
 	var out []stack.Resource
 	var groups []ec2types.SecurityGroup
 	for _, name := range lookupValues(v.scope.Own, model.KindGroup, model.ByName) {
-		g, ok := r.ownGroups[name]
+		g, ok := r.vpc.own[name]
 		if !ok {
 			continue
 		}
@@ -43,7 +42,7 @@ func (r *read) groupStack(v *view) []stack.Resource {
 		res := r.groupOf(key, g)
 		if tags := res.Spec.(model.Group).Tags; !model.OfOtherController(tags) {
 			v.own[res.ID] = key
-		} else if (v.controllerServes() || r.hasMoved(v, res.ID) || r.movedIn(tags) != "") && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
+		} else if (v.controllerServes() || r.networks.hasMoved(v, res.ID) || r.movedIn(tags) != "") && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
 			v.own[res.ID], res.Proof = key, stack.Tag
 		}
 		out, groups = append(out, res), append(groups, g)
@@ -58,7 +57,7 @@ func (r *read) groupStack(v *view) []stack.Resource {
 	return out
 }
 
-func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
+func (s *Session) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
 	tags := tagsOfEC2(g.Tags)
 	res := stack.Resource{
 		Key: key, ID: awssdk.ToString(g.GroupId), Proof: stack.Name,
@@ -70,9 +69,9 @@ func (r *read) groupOf(key stack.Key, g ec2types.SecurityGroup) stack.Resource {
 	switch {
 	case model.OfOtherController(tags):
 		res.Proof = stack.None
-	case r.config.Cluster.Owns(tags):
+	case s.config.Cluster.Owns(tags):
 		res.Proof = stack.Tag
-	case r.config.Cluster.ID != "" && r.config.Cluster.Marks(tags), r.config.Cluster.Other(tags) != "":
+	case s.config.Cluster.ID != "" && s.config.Cluster.Marks(tags), s.config.Cluster.Other(tags) != "":
 		// It belongs to another cluster, or is shared with one: that is not ours to delete.
 		res.Proof = stack.None
 	}
@@ -96,63 +95,52 @@ func (v *view) ingressOf(group stack.Resource, g ec2types.SecurityGroup) stack.R
 }
 
 // listSubnets reads the VPC's subnets if any scope has them as a fact.
-func (r *read) listSubnets() error {
-	wanted := slices.ContainsFunc(r.scopes, func(s providers.Scope) bool {
-		return len(lookupValues(s.Facts, model.KindSubnets, model.ByVPC)) > 0
-	})
-	if !wanted {
+func (r *vpcRead) listSubnets() error {
+	if len(r.factValues(model.KindSubnets, model.ByVPC)) == 0 {
 		return nil
 	}
 	var err error
-	r.subnetList, err = r.facts.network.Get(r.ctx, r.now(), networkAge, r.subnets)
+	r.shared.Subnets, err = r.facts.network.Get(r.ctx, r.now(), networkAge, r.subnets)
 	return err
 }
 
 // listNodes reads the groups of the nodes, with their rules. For builds they are facts,
 // and the cache will do; for full reads they are where a Service's rules are. A presence
 // check is built too, to know which shared rules it wants, and needs the same facts.
-func (r *read) listNodes() error {
+func (r *vpcRead) listNodes() error {
 	ids, needed, again := r.nodesOfScopes()
-	named := r.namedGroups()
+	named := r.factValues(model.KindGroup, model.ByWanted)
 	if !needed {
 		return nil
 	}
 	var err error
-	r.machines, r.machinesAt, err = r.facts.machines.Get(r.ctx, r.now(), ids, r.instancesByID)
+	r.shared.Instances, r.from.machines, err = r.facts.machines.Get(r.ctx, r.now(), ids, r.instancesByID)
 	if err != nil {
 		return fmt.Errorf("instances: %w", err)
 	}
 	if r.config.DisableNodeRules {
 		return nil
 	}
-	if err := r.listPods(); err != nil {
+	pods, err := r.listPods()
+	if err != nil {
 		return fmt.Errorf("network interfaces of pods: %w", err)
 	}
-	if known, ok := r.facts.nodeGroups(r.now(), r.machines, r.podGroups, named); ok && !again {
-		r.groups, r.groupNames = known, r.facts.groupNames()
+	if known, ok := r.facts.nodeGroups(r.now(), r.shared.Instances, pods, named); ok && !again {
+		r.shared.NodeGroups, r.shared.GroupNames = known, r.facts.groupNames()
 		return nil
 	}
-	groups, names, err := r.nodeGroups(r.ctx, r.machines, r.podGroups)
+	groups, names, err := r.nodeGroups(r.ctx, r.shared.Instances, pods)
 	if err != nil {
 		return err
 	}
 	r.facts.learnGroups(r.now(), groups, names, named)
-	r.groups, r.groupNames = groups, r.facts.groupNames()
+	r.shared.NodeGroups, r.shared.GroupNames = groups, r.facts.groupNames()
 	return nil
-}
-
-// namedGroups are the groups that Services name in annotations.
-func (r *read) namedGroups() []string {
-	var out []string
-	for _, s := range r.scopes {
-		out = append(out, lookupValues(s.Facts, model.KindGroup, model.ByWanted)...)
-	}
-	return out
 }
 
 // nodesOfScopes are the instances whose groups matter. A released Service has no nodes;
 // its rules can be in the group of any.
-func (r *read) nodesOfScopes() (ids []string, needed, again bool) {
+func (r *vpcRead) nodesOfScopes() (ids []string, needed, again bool) {
 	listed := map[string]bool{} // digests of node sets
 	for _, s := range r.scopes {
 		owns := len(s.Own) > 0 && s.Depth == providers.Deep
@@ -175,17 +163,17 @@ func (r *read) nodesOfScopes() (ids []string, needed, again bool) {
 // referringJobs find groups that let a released Service's own group in. They are groups
 // of nodes without our tag, which no other look-up finds; as long as their rules exist,
 // the Service's group cannot be deleted.
-func (r *read) referringJobs() []kit.Detail {
+func (r *vpcRead) referringJobs() []kit.Detail {
 	if r.config.DisableNodeRules {
 		return nil
 	}
 	var own []string
-	for _, s := range r.scopes {
-		if s.Depth != providers.Deep || s.Nodes.Len() > 0 {
+	for _, s := range r.deep {
+		if s.Nodes.Len() > 0 {
 			continue
 		}
 		for _, name := range lookupValues(s.Own, model.KindGroup, model.ByName) {
-			if g, ok := r.ownGroups[name]; ok {
+			if g, ok := r.own[name]; ok {
 				own = append(own, awssdk.ToString(g.GroupId))
 			}
 		}
@@ -196,20 +184,20 @@ func (r *read) referringJobs() []kit.Detail {
 	return []kit.Detail{{Of: own, Run: func() error { return r.readReferring(own) }}}
 }
 
-func (r *read) readReferring(own []string) error {
+func (r *vpcRead) readReferring(own []string) error {
 	found, err := r.groupsBy(r.ctx, "ip-permission.group-id", own)
 	if err != nil {
 		return err
 	}
 	r.Keep(func() {
-		all := slices.Clone(r.groups)
+		all := slices.Clone(r.shared.NodeGroups)
 		for _, g := range found {
 			i, known := groupAt(all, awssdk.ToString(g.GroupId))
 			if !known && !slices.Contains(own, awssdk.ToString(g.GroupId)) {
 				all = slices.Insert(all, i, nodeGroupOf(g))
 			}
 		}
-		r.groups = all
+		r.shared.NodeGroups = all
 	})
 	return nil
 }

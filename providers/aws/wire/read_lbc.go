@@ -16,9 +16,8 @@ import (
 // findStacks finds, among all Network Load Balancers of the VPC, those whose tags name one
 // of the Services. Which Service a load balancer is of is asked once: tags that tell it
 // are made with it and never change.
-func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
+func (r *networkRead) findStacks(all []elbv2types.LoadBalancer) error {
 	wanted := eachOnce(append(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved)...))
-	r.stackLBs = map[string]string{}
 	if len(all) == 0 {
 		return nil
 	}
@@ -45,9 +44,7 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 	}
 	for _, arn := range arns {
 		if name := r.facts.stackOf(arn); name != "" && containsSorted(wanted, name) {
-			lb := byARN[arn]
-			r.networkLBs[awssdk.ToString(lb.LoadBalancerName)] = lb
-			r.stackLBs[name] = awssdk.ToString(lb.LoadBalancerName)
+			r.ofStack[name] = byARN[arn]
 		}
 	}
 	return nil
@@ -55,21 +52,21 @@ func (r *read) findStacks(all []elbv2types.LoadBalancer) error {
 
 // mayBeOfStack reports whether the tags of a load balancer have to be known. Where kind
 // LBC is not served none that has been of it has a name that is made of a UID.
-func (r *read) mayBeOfStack(lb elbv2types.LoadBalancer) bool {
+func (r *networkRead) mayBeOfStack(lb elbv2types.LoadBalancer) bool {
 	return r.config.Controller.Serve || !uidName(awssdk.ToString(lb.LoadBalancerName))
 }
 
 // stackIn is the Service of this cluster that tags name, namespace/name, or what stands for
 // a group, or for another controller that has made the load balancer; empty: none has.
-func (r *read) stackIn(tags model.Tags) string {
-	if !r.config.Controller.Serve {
-		return r.movedIn(tags)
+func (s *Session) stackIn(tags model.Tags) string {
+	if !s.config.Controller.Serve {
+		return s.movedIn(tags)
 	}
-	if group := model.GroupIn(r.cluster, tags); group != "" {
+	if group := model.GroupIn(s.cluster, tags); group != "" {
 		return model.GroupStack + group
 	}
 	switch cluster, service := tags[model.TagLBCCluster], tags[model.TagServiceName]; {
-	case cluster == r.cluster && tags[model.TagLBCStack] != "":
+	case cluster == s.cluster && tags[model.TagLBCStack] != "":
 		return tags[model.TagLBCStack]
 	case cluster != "":
 		return model.MadeElsewhere + "by the AWS Load Balancer Controller of the cluster " + cluster
@@ -90,55 +87,55 @@ func (s *Session) movedIn(tags model.Tags) string {
 	return ""
 }
 
-// moved is the load balancer of a view that has been of kind LBC, and is found by that alone.
-func (r *read) moved(v *view) (elbv2types.LoadBalancer, bool) {
-	lb, ok := r.networkLBs[v.balancer]
-	return lb, ok && containsSorted(lookupValues(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(lb)))
+// moved reports whether the load balancer of a view has been of kind LBC, and is found by that
+// alone.
+func (r *networkRead) moved(v *view) bool {
+	return containsSorted(lookupValues(v.scope.Own, model.KindNetwork, model.ByMoved), r.facts.stackOf(arnOf(v.balancer)))
 }
 
 // hasMoved reports whether a security group is on such a load balancer.
-func (r *read) hasMoved(v *view, group string) bool {
-	lb, ok := r.moved(v)
-	return ok && slices.Contains(lb.SecurityGroups, group)
+func (r *networkRead) hasMoved(v *view, group string) bool {
+	return r.moved(v) && slices.Contains(v.balancer.SecurityGroups, group)
 }
 
 // movedPorts are the ports to which such a load balancer sends, and asks whether targets are
 // healthy. They are node ports, of which no other Service has the same.
-func (r *read) movedPorts(v *view) map[int32]bool {
+func (r *networkRead) movedPorts(v *view) map[int32]bool {
 	out := map[int32]bool{}
-	if _, ok := r.moved(v); !ok {
+	if !r.moved(v) {
 		return out
 	}
-	for _, group := range r.ownTargetGroups(v) {
+	for _, group := range v.targetGroups {
 		if port, err := strconv.ParseInt(awssdk.ToString(group.HealthCheckPort), 10, 32); err == nil {
 			out[int32(port)] = true
 		}
-		for _, t := range r.targets[awssdk.ToString(group.TargetGroupArn)] {
+		targets, _ := r.parts[partOf{model.KindTargets, awssdk.ToString(group.TargetGroupArn)}].(model.Targets)
+		for _, t := range targets.Targets {
 			out[t.Port] = true
 		}
 	}
 	return out
 }
 
-// balancerOf is the name of the found Network Load Balancer of a scope, by the tags of kind
-// LBC before names, and by the tags of both kinds after them; empty if there is none.
-func (r *read) balancerOf(scope providers.Scope) string {
+// balancerOf is the found Network Load Balancer of a scope, by the tags of kind LBC before
+// names, and by the tags of both kinds after them; without an ARN if there is none.
+func (r *networkRead) balancerOf(scope providers.Scope) elbv2types.LoadBalancer {
 	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByStack) {
-		if lb, ok := r.stackLBs[name]; ok {
+		if lb, ok := r.ofStack[name]; ok {
 			return lb
 		}
 	}
 	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByName) {
-		if _, ok := r.networkLBs[name]; ok {
-			return name
-		}
-	}
-	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByMoved) {
-		if lb, ok := r.stackLBs[name]; ok {
+		if lb, ok := r.named[name]; ok {
 			return lb
 		}
 	}
-	return ""
+	for _, name := range lookupValues(scope.Own, model.KindNetwork, model.ByMoved) {
+		if lb, ok := r.ofStack[name]; ok {
+			return lb
+		}
+	}
+	return elbv2types.LoadBalancer{}
 }
 
 // wantsDetails reports whether a scope requests details that take calls of their own.
@@ -149,10 +146,10 @@ func wantsDetails(scope providers.Scope, kind stack.Kind) bool {
 // sharedStack is the group that all load balancers of kind LBC send from. While the AWS
 // Load Balancer Controller lets load balancers of its own in from it, it is not ours to
 // delete.
-func (r *read) sharedStack(v *view) []stack.Resource {
+func (r *vpcRead) sharedStack(v *view) []stack.Resource {
 	var out []stack.Resource
 	for _, name := range lookupValues(v.scope.Own, model.KindSharedGroup, model.ByName) {
-		g, ok := r.ownGroups[name]
+		g, ok := r.own[name]
 		if !ok {
 			continue
 		}
@@ -171,8 +168,8 @@ func (r *read) sharedStack(v *view) []stack.Resource {
 	return out
 }
 
-func (r *read) usedElsewhere(group string) bool {
-	return slices.ContainsFunc(r.groups, func(g model.NodeGroup) bool {
+func (r *vpcRead) usedElsewhere(group string) bool {
+	return slices.ContainsFunc(r.shared.NodeGroups, func(g model.NodeGroup) bool {
 		return slices.ContainsFunc(g.Rules, func(rule model.FoundRule) bool {
 			return rule.Source.ID == group && rule.Description == model.LBCRuleDescription
 		})

@@ -23,7 +23,7 @@ const (
 
 // listLimits asks for the quotas of targets where there are so many nodes that they can
 // matter. An account that does not let us ask is tried out.
-func (r *read) listLimits() error {
+func (r *vpcRead) listLimits() error {
 	most := 0
 	for _, scope := range r.scopes {
 		most = max(most, scope.Nodes.Len())

@@ -21,11 +21,11 @@ func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 	r, m := newRead(ctx, s, nil), &marks{}
 	for _, list := range []struct {
 		family family
-		run    func(*read, *marks, *sweep) error
+		run    func(*marks, *sweep) error
 	}{
-		{familyClassic, (*read).markedClassic}, {familyNetwork, (*read).markedNetwork}, {familyTargets, (*read).markedTargets},
+		{familyClassic, r.classics.markedClassic}, {familyNetwork, r.networks.markedNetwork}, {familyTargets, r.networks.markedTargets},
 	} {
-		if err := list.run(r, m, w); err != nil {
+		if err := list.run(m, w); err != nil {
 			return nil, fmt.Errorf("%s: %w", list.family, err)
 		}
 	}
@@ -33,14 +33,14 @@ func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 	if m.groups, err = s.taggedGroups(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", familyGroups, err)
 	}
-	if err := s.controlledMarks(ctx, r, m); err != nil {
+	if err := s.controlledMarks(ctx, r.networks, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", model.LBC, err)
 	}
 	m.sort()
 	return m, nil
 }
 
-func (r *read) markedClassic(m *marks, w *sweep) error {
+func (r *classicRead) markedClassic(m *marks, w *sweep) error {
 	var found []markedBalancer
 	in := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
 	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) {
@@ -51,10 +51,10 @@ func (r *read) markedClassic(m *marks, w *sweep) error {
 	if err != nil {
 		return err
 	}
-	return r.keepMarked(m, w, found, r.readClassicTags)
+	return m.keep(w, found, r.readClassicTags, r.tags)
 }
 
-func (r *read) markedNetwork(m *marks, w *sweep) error {
+func (r *networkRead) markedNetwork(m *marks, w *sweep) error {
 	var found []markedBalancer
 	err := r.eachBalancer(nil, func(lb elbv2types.LoadBalancer) {
 		if lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
@@ -64,12 +64,12 @@ func (r *read) markedNetwork(m *marks, w *sweep) error {
 	if err != nil {
 		return err
 	}
-	return r.keepMarked(m, w, found, r.readNetworkTags)
+	return m.keep(w, found, r.readNetworkTags, r.tags)
 }
 
-// keepMarked keeps load balancers, with the tags of possible orphans. Classic ones are known by
-// name, the others by ARN.
-func (r *read) keepMarked(m *marks, w *sweep, found []markedBalancer, readTags func([]string) error) error {
+// keep keeps load balancers, with the tags of possible orphans, which it reads. Classic ones are
+// known by name, the others by ARN.
+func (m *marks) keep(w *sweep, found []markedBalancer, readTags func([]string) error, tags map[string]model.Tags) error {
 	var ids []string
 	for _, lb := range found {
 		if w.orphaned(lb.name) {
@@ -80,13 +80,13 @@ func (r *read) keepMarked(m *marks, w *sweep, found []markedBalancer, readTags f
 		return err
 	}
 	for _, lb := range found {
-		lb.tags = r.tags[cmp.Or(lb.arn, lb.name)]
+		lb.tags = tags[cmp.Or(lb.arn, lb.name)]
 		m.balancers = append(m.balancers, lb)
 	}
 	return nil
 }
 
-func (r *read) markedTargets(m *marks, _ *sweep) error {
+func (r *networkRead) markedTargets(m *marks, _ *sweep) error {
 	var free []string
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
 	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) {

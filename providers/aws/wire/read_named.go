@@ -19,24 +19,19 @@ const (
 
 // listNamedGroups finds the groups that Services name, by the tag Name those of our VPC,
 // by id those of any: a group may be lent to ours.
-func (r *read) listNamedGroups() error {
-	var names, ids []string
-	for _, s := range r.scopes {
-		names = append(names, lookupValues(s.Facts, model.KindGroup, model.ByTagName)...)
-		ids = append(ids, lookupValues(s.Facts, model.KindGroup, model.ByWanted)...)
-	}
-	if len(names) > 0 {
-		found, err := r.groupsBy(r.ctx, "tag:Name", eachOnce(names))
+func (r *vpcRead) listNamedGroups() error {
+	if names := r.factValues(model.KindGroup, model.ByTagName); len(names) > 0 {
+		found, err := r.groupsBy(r.ctx, "tag:Name", names)
 		if err != nil {
 			return err
 		}
-		r.namedGroupIDs = map[string][]string{}
+		r.shared.NamedGroups = map[string][]string{}
 		for _, g := range found {
 			name := tagsOfEC2(g.Tags)["Name"]
-			r.namedGroupIDs[name] = eachOnce(append(r.namedGroupIDs[name], awssdk.ToString(g.GroupId)))
+			r.shared.NamedGroups[name] = eachOnce(append(r.shared.NamedGroups[name], awssdk.ToString(g.GroupId)))
 		}
 	}
-	ids = eachOnce(ids)
+	ids := r.factValues(model.KindGroup, model.ByWanted)
 	there, _, err := r.facts.named.Get(r.ctx, r.now(), ids, r.groupsByID)
 	if err != nil {
 		return err

@@ -6,24 +6,56 @@ import (
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbv2types "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
-	"github.com/berth-lb/berth/providers"
 	"github.com/berth-lb/berth/providers/aws/model"
 	"github.com/berth-lb/berth/providers/fault"
 	"github.com/berth-lb/berth/providers/kit"
 	"github.com/berth-lb/berth/stack"
 )
 
+// networkRead holds the Network Load Balancers and target groups that one read shows, by ARN
+// unless a field names another key.
+type networkRead struct {
+	*query
+	named        map[string]elbv2types.LoadBalancer  // by name
+	ofStack      map[string]elbv2types.LoadBalancer  // of kind LBC, by their Service
+	ofGroup      map[string]elbv2types.LoadBalancer  // of groups of Services, by the group, and of others, by name
+	given        map[string]model.Given              // named by Services although of others, by name
+	listed       listing                             // of the load balancers
+	targetGroups []elbv2types.TargetGroup            // of found load balancers, and possible orphans
+	attached     map[string][]elbv2types.TargetGroup // all, by load balancer
+
+	tags      map[string]model.Tags
+	listeners map[string][]elbv2types.Listener  // by load balancer
+	parts     map[partOf]stack.Spec             // of load balancers, listeners and target groups
+	checking  map[string]bool                   // target groups of which no target is healthy, while first checks go on
+	fronts    map[string]ec2types.SecurityGroup // by which clients come to load balancers of groups, by name
+}
+
+// listing is what was listed of the load balancers but Classic ones.
+type listing struct {
+	all    map[string]bool // ARNs; nil: not all were listed
+	narrow bool            // only the requested ones were listed
+}
+
+func newNetworkRead(q *query) *networkRead {
+	return &networkRead{
+		query: q, named: map[string]elbv2types.LoadBalancer{}, ofStack: map[string]elbv2types.LoadBalancer{}, ofGroup: map[string]elbv2types.LoadBalancer{},
+		attached: map[string][]elbv2types.TargetGroup{}, tags: map[string]model.Tags{}, listeners: map[string][]elbv2types.Listener{},
+		parts: map[partOf]stack.Spec{}, checking: map[string]bool{},
+	}
+}
+
 func arnOf(lb elbv2types.LoadBalancer) string { return awssdk.ToString(lb.LoadBalancerArn) }
 
 // listNetwork finds the load balancers by name. Of several names one that is
 // absent would fail the whole call, so then all of the account are listed.
-func (r *read) listNetwork() error {
-	r.networkLBs = map[string]elbv2types.LoadBalancer{}
+func (r *networkRead) listNetwork() error {
 	names := r.values(model.KindNetwork, model.ByName)
-	stacks := slices.Concat(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved), r.givenNames())
+	stacks := slices.Concat(r.values(model.KindNetwork, model.ByStack), r.values(model.KindNetwork, model.ByMoved), r.factValues(model.KindSharedNetwork, model.ByName))
 	if len(names)+len(stacks) == 0 {
 		r.listed.narrow = true
 		return nil
@@ -38,7 +70,7 @@ func (r *read) listNetwork() error {
 			all = append(all, lb)
 		}
 		if name := awssdk.ToString(lb.LoadBalancerName); containsSorted(names, name) && lb.Type == elbv2types.LoadBalancerTypeEnumNetwork {
-			r.networkLBs[name] = lb
+			r.named[name] = lb
 		}
 	})
 	if fault.Is(err, fault.NotFound) {
@@ -50,7 +82,7 @@ func (r *read) listNetwork() error {
 
 // eachBalancer calls visit with the load balancers of some names, or else with all of the account but
 // Classic ones, whose ARNs it notes.
-func (r *read) eachBalancer(names []string, visit func(elbv2types.LoadBalancer)) error {
+func (r *networkRead) eachBalancer(names []string, visit func(elbv2types.LoadBalancer)) error {
 	in := &elbv2.DescribeLoadBalancersInput{PageSize: awssdk.Int32(balancerPage)}
 	if len(names) > 0 {
 		in = &elbv2.DescribeLoadBalancersInput{Names: names}
@@ -70,7 +102,7 @@ func (r *read) eachBalancer(names []string, visit func(elbv2types.LoadBalancer))
 
 // networkJobs read listeners and attributes of each load balancer, and tags,
 // twenty a call, of load balancers and of target groups that may be orphans.
-func (r *read) networkJobs() []kit.Detail {
+func (r *networkRead) networkJobs() []kit.Detail {
 	var jobs []kit.Detail
 	var tagged []string
 	planned := map[string]bool{}
@@ -80,44 +112,28 @@ func (r *read) networkJobs() []kit.Detail {
 			jobs = append(jobs, kit.Detail{Of: []string{lb}, Run: run})
 		}
 	}
-	on := map[string][]elbv2types.TargetGroup{}
-	for _, t := range r.targetGroups {
-		for _, lb := range t.LoadBalancerArns {
-			on[lb] = append(on[lb], t)
+	for _, scope := range r.deep {
+		for _, lb := range r.sharedBalancers(scope) {
+			for _, t := range r.attached[lb] {
+				tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
+			}
 		}
-	}
-	for _, scope := range r.scopes {
-		if scope.Depth != providers.Deep {
-			continue
-		}
-		shared, members := r.sharedBalancers(scope)
-		tagged = append(append(tagged, shared...), members...)
-		for _, lb := range shared {
+		tagged = append(tagged, r.mayBeForOthers(scope)...)
+		for _, lb := range r.balancersOf(scope) {
+			tagged = append(tagged, lb)
 			add(readsKind(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
 			add(readsKind(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 		}
-		found, ok := r.networkLBs[r.balancerOf(scope)]
-		lb := arnOf(found)
-		if !ok {
-			continue
-		}
-		tagged = append(append(tagged, lb), r.mayBeForOthers(scope, on[lb])...)
-		add(readsKind(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
-		add(readsKind(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
 	}
 	for _, t := range r.targetGroups {
 		if len(t.LoadBalancerArns) == 0 {
 			tagged = append(tagged, awssdk.ToString(t.TargetGroupArn))
 		}
 	}
-	tagged = eachOnce(tagged)
-	for chunk := range slices.Chunk(tagged, tagsPerCall) {
-		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
-	}
-	return jobs
+	return append(jobs, tagDetails(eachOnce(tagged), r.readNetworkTags)...)
 }
 
-func (r *read) readNetworkTags(arns []string) error {
+func (r *networkRead) readNetworkTags(arns []string) error {
 	out, err := readCall(r.ctx, r.network.DescribeTags, &elbv2.DescribeTagsInput{ResourceArns: arns})
 	if fault.Is(err, fault.NotFound) && len(arns) > 1 {
 		return kit.OneByOne(arns, r.readNetworkTags)
@@ -127,13 +143,13 @@ func (r *read) readNetworkTags(arns []string) error {
 	}
 	r.Keep(func() {
 		for _, d := range out.TagDescriptions {
-			r.tags[awssdk.ToString(d.ResourceArn)] = tagsOfNetwork(d.Tags)
+			r.tags[awssdk.ToString(d.ResourceArn)] = readTags(d.Tags, func(t elbv2types.Tag) (key, value *string) { return t.Key, t.Value })
 		}
 	})
 	return nil
 }
 
-func (r *read) readListeners(lb string) error {
+func (r *networkRead) readListeners(lb string) error {
 	var all []elbv2types.Listener
 	in := &elbv2.DescribeListenersInput{LoadBalancerArn: &lb, PageSize: awssdk.Int32(balancerPage)}
 	err := readPages(r.ctx, r.network.DescribeListeners, in, func(o *elbv2.DescribeListenersOutput) {
@@ -146,49 +162,37 @@ func (r *read) readListeners(lb string) error {
 	return err
 }
 
-// attributesOf returns attributes of a load balancer, listener or target group by their keys.
-func attributesOf[A any](all []A, pair func(A) (key, value *string)) model.Tags {
-	out := model.Tags{}
-	for _, a := range all {
-		key, value := pair(a)
-		out[awssdk.ToString(key)] = awssdk.ToString(value)
-	}
-	return out
-}
-
-func (r *read) readNetworkAttributes(lb string) error {
+func (r *networkRead) readNetworkAttributes(lb string) error {
 	out, err := readCall(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
 	if err != nil {
 		return err
 	}
-	values := attributesOf(out.Attributes, func(a elbv2types.LoadBalancerAttribute) (key, value *string) { return a.Key, a.Value })
-	r.Keep(func() { r.attributes[lb] = values })
+	values := readTags(out.Attributes, func(a elbv2types.LoadBalancerAttribute) (key, value *string) { return a.Key, a.Value })
+	r.keepPart(partOf{model.KindNetworkAttr, lb}, model.AttributesOfNetwork(values))
 	return nil
 }
 
 // networkStack is the Network Load Balancer of the view with all its parts, and
 // the Service's target groups.
-func (r *read) networkStack(v *view) []stack.Resource {
-	lb, ok := r.networkLBs[v.balancer]
-	arn := arnOf(lb)
-	if !ok || r.Gone(arn) {
+func (r *networkRead) networkStack(v *view) []stack.Resource {
+	arn := arnOf(v.balancer)
+	if arn == "" || r.Gone(arn) {
 		return r.targetStack(v, r.inGroups(v, nil))
 	}
 	v.seen = append(v.seen, arn)
 	res := stack.Resource{
 		Key: stack.Key{Kind: model.KindNetwork}, ID: arn,
-		Proof: r.proofOf(v.scope.Owner, r.tags[arn]), State: stateOf(lb), Spec: r.networkOf(v, lb),
+		Proof: r.proofOf(v.scope.Owner, r.tags[arn]), State: stateOf(v.balancer), Spec: r.networkOf(v, v.balancer),
 	}
 	if !v.deep || res.Proof == stack.None {
 		return []stack.Resource{res}
 	}
-	out := append([]stack.Resource{res}, r.balancerParts(res)...)
-	own := r.ownARNs(v)
-	places := r.places(arn, own)
-	maps.Copy(places, r.otherPlaces(v, arn, ""))
+	out := append([]stack.Resource{res}, r.partsOf(res, stack.Derived)...)
+	places := r.places(v, arn, "")
 	for _, l := range r.listeners[arn] {
-		listener := r.listenerOf(l, places, own)
-		out = append(append(out, listener), r.listenerParts(v, listener)...)
+		listener := r.listenerOf(l, places, v.forOwnPods)
+		v.seen = append(v.seen, listener.ID)
+		out = append(append(out, listener), r.partsOf(listener, stack.Derived)...)
 	}
 	return append(out, r.targetStack(v, r.inGroups(v, places))...)
 }
@@ -207,9 +211,9 @@ func stateOf(lb elbv2types.LoadBalancer) stack.State {
 	}
 }
 
-func (r *read) networkOf(v *view, lb elbv2types.LoadBalancer) model.Network {
+func (r *networkRead) networkOf(v *view, lb elbv2types.LoadBalancer) model.Network {
 	out := model.Network{
-		Name: v.balancer, Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
+		Name: awssdk.ToString(lb.LoadBalancerName), Scheme: string(lb.Scheme), Groups: v.refs(lb.SecurityGroups),
 		Tags: r.tags[arnOf(lb)], DNSName: awssdk.ToString(lb.DNSName),
 		AddressType: addressTypeOf(lb), SourceNAT: sourceNATOf(lb), PrivateLink: awssdk.ToString(lb.EnforceSecurityGroupInboundRulesOnPrivateLinkTraffic),
 	}
@@ -252,30 +256,21 @@ func mappingsOf(zones []elbv2types.AvailabilityZone) []model.Mapping {
 	return out
 }
 
-// places are the key names of target groups by ARN: that of the listener which
-// sends to it, the lowest port first.
-func (r *read) places(lb string, own []string) map[string]string {
+// places are the key names of target groups on a load balancer, which may be that of a group, by
+// ARN: that of the listener which sends to it, the lowest port first.
+func (r *networkRead) places(v *view, lb, group string) map[string]string {
 	out := map[string]string{}
 	for _, l := range r.listeners[lb] {
-		arn := targetOf(l, own)
-		if _, taken := out[arn]; arn != "" && !taken {
-			out[arn] = listenerName(l)
+		name := model.PartOf(group, listenerName(l))
+		arn := targetOf(l, v.forOwnPods)
+		if _, taken := out[arn]; !taken && (group == "" && arn != "" || slices.Contains(v.forOwnPods, arn)) {
+			out[arn] = name
 		}
-		if old := leftBy(l, own); old != "" && out[old] == "" {
-			out[old] = model.LeavingMark + listenerName(l)
-		}
-	}
-	return out
-}
-
-// ownARNs are the Service's target groups for its own pods.
-func (r *read) ownARNs(v *view) []string {
-	var out []string
-	for _, t := range r.ownTargetGroups(v) {
-		if arn := awssdk.ToString(t.TargetGroupArn); r.otherIn(v, arn) == "" {
-			out = append(out, arn)
+		if old := leftBy(l, v.forOwnPods); old != "" && out[old] == "" {
+			out[old] = model.LeavingMark + name
 		}
 	}
+	maps.Copy(out, r.otherPlaces(v, lb, group))
 	return out
 }
 
@@ -365,7 +360,7 @@ func listenerName(l elbv2types.Listener) string {
 	return model.PortKey("tcp", awssdk.ToInt32(l.Port))
 }
 
-func (r *read) listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
+func (r *networkRead) listenerOf(l elbv2types.Listener, places map[string]string, own []string) stack.Resource {
 	spec := model.Listener{
 		Port: awssdk.ToInt32(l.Port), Protocol: string(l.Protocol), SSLPolicy: awssdk.ToString(l.SslPolicy),
 		Tags: r.tags[awssdk.ToString(l.ListenerArn)].Shown(),

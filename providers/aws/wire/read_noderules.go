@@ -19,9 +19,9 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 	}
 	j := r.judge(v)
 	var out []stack.Resource
-	for _, g := range r.groups {
+	for _, g := range r.vpc.shared.NodeGroups {
 		for _, rule := range g.Rules {
-			if rule.Source.IsZero() && !model.OfBalancer(rule.Description) || r.isUnnamed(rule) {
+			if rule.Source.IsZero() && !model.OfBalancer(rule.Description) || r.vpc.isUnnamed(rule) {
 				continue
 			}
 			if res := j.resource(g.ID, rule); res.Proof != stack.None || j.others[rule.Source.ID] == "" {
@@ -34,7 +34,7 @@ func (r *read) nodeRuleStack(v *view) []stack.Resource {
 
 // judge knows what makes a rule a Service's own.
 type judge struct {
-	read         *read
+	vpc          *vpcRead
 	view         *view
 	names        map[string]string // names of own groups by id
 	others       map[string]string // names of groups that any load balancer has for itself, by id
@@ -56,8 +56,8 @@ type ownership struct{ ours, others bool }
 type clientRange struct{ group, cidr string }
 
 func (r *read) judge(v *view) judge {
-	j := judge{read: r, view: v, classic: model.ClassicDescription(r.cluster), names: map[string]string{}, others: r.groupNames, shared: map[string]bool{}, moved: r.movedPorts(v)}
-	for name, g := range r.ownGroups {
+	j := judge{vpc: r.vpc, view: v, classic: model.ClassicDescription(r.cluster), names: map[string]string{}, others: r.vpc.shared.GroupNames, shared: map[string]bool{}, moved: r.networks.movedPorts(v)}
+	for name, g := range r.vpc.own {
 		if g.GroupId != nil {
 			if _, own := v.own[*g.GroupId]; own {
 				j.names[*g.GroupId] = name
@@ -65,25 +65,25 @@ func (r *read) judge(v *view) judge {
 			}
 		}
 	}
-	if d, ok := r.classicLBs[v.classic]; ok && len(d.SecurityGroups) > 0 && r.proofOf(v.scope.Owner, r.tags[v.classic]) != stack.None {
+	if d, ok := r.classics.found[v.classic]; ok && len(d.SecurityGroups) > 0 && r.proofOf(v.scope.Owner, r.classics.tags[v.classic]) != stack.None {
 		j.first = d.SecurityGroups[0]
 	}
 	if v.network == "" {
 		return j
 	}
 	j.client, j.health = model.ClientDescription(v.network), model.HealthDescription(v.network)
-	lb, found := r.networkLBs[v.network]
-	j.sharesWithLB = found && r.proofOf(v.scope.Owner, r.tags[arnOf(lb)]) != stack.None ||
-		len(lookupValues(v.scope.Facts, model.KindNetwork, model.ByWanted)) > 0 || r.describes(j.client, j.health)
+	lb, found := r.networks.named[v.network]
+	j.sharesWithLB = found && r.proofOf(v.scope.Owner, r.networks.tags[arnOf(lb)]) != stack.None ||
+		len(lookupValues(v.scope.Facts, model.KindNetwork, model.ByWanted)) > 0 || r.vpc.describes(j.client, j.health)
 	j.released = len(lookupValues(v.scope.Facts, model.KindSubnets, model.ByVPC)) == 0
-	j.clients = r.clients(j.client)
+	j.clients = r.vpc.clients(j.client)
 	return j
 }
 
 // clients are the ranges of clients that load balancers let in.
-func (r *read) clients(ours string) map[clientRange]ownership {
+func (r *vpcRead) clients(ours string) map[clientRange]ownership {
 	out := map[clientRange]ownership{}
-	for _, g := range r.groups {
+	for _, g := range r.shared.NodeGroups {
 		for _, rule := range g.Rules {
 			if !strings.HasPrefix(rule.Description, model.RuleClientPrefix) {
 				continue
@@ -103,8 +103,8 @@ func (r *read) clients(ours string) map[clientRange]ownership {
 
 // describes reports whether any rule has one of the descriptions: the load balancer that
 // they name may be deleted while its rules still exist.
-func (r *read) describes(client, health string) bool {
-	for _, g := range r.groups {
+func (r *vpcRead) describes(client, health string) bool {
+	for _, g := range r.shared.NodeGroups {
 		for _, rule := range g.Rules {
 			if rule.Description == client || rule.Description == health {
 				return true
@@ -117,8 +117,8 @@ func (r *read) describes(client, health string) bool {
 func (j judge) resource(group string, rule model.FoundRule) stack.Resource {
 	p := rule.Permission
 	source := cmp.Or(j.names[rule.Source.ID], j.others[rule.Source.ID])
-	if source == "" && j.read.isNamedBySource(rule) {
-		source = j.read.sources[rule.Source.ID]
+	if source == "" && j.vpc.isNamedBySource(rule) {
+		source = j.vpc.sources[rule.Source.ID]
 	}
 	if !p.Source.IsZero() {
 		p.Source = j.view.ref(rule.Source.ID)

@@ -21,7 +21,7 @@ type controlledMark struct {
 // controlledMarks are those of load balancers, target groups and security groups. Where that
 // controller serves Services they are its own, but for those of load balancers that have become
 // ones of kind NLB here.
-func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error {
+func (s *Session) controlledMarks(ctx context.Context, r *networkRead, m *marks) error {
 	if !s.config.Controller.Serve {
 		return s.movedMarks(ctx, r, m)
 	}
@@ -48,7 +48,7 @@ func (s *Session) controlledMarks(ctx context.Context, r *read, m *marks) error 
 // movedMarks are the marks of load balancers that were of kind LBC and are of kind NLB,
 // of the security groups on them, and of security groups that were moved likewise and
 // are no longer on one.
-func (s *Session) movedMarks(ctx context.Context, r *read, m *marks) error {
+func (s *Session) movedMarks(ctx context.Context, r *networkRead, m *marks) error {
 	var arns []string
 	for _, lb := range m.balancers {
 		if lb.arn != "" && !uidName(lb.name) {

@@ -13,7 +13,7 @@ import (
 
 // otherIn is the key name of a target group that was made for the Service of a view to send to
 // another one, by its tags, which never change; empty: it was not.
-func (r *read) otherIn(v *view, arn string) string {
+func (r *networkRead) otherIn(v *view, arn string) string {
 	tags := r.tags[arn]
 	if len(lookupValues(v.scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 || !model.LBCMarks(r.cluster, v.scope.Owner, tags) {
 		return ""
@@ -28,7 +28,7 @@ func (r *read) otherIn(v *view, arn string) string {
 
 // forOther reports whether a target group was made for the Service of a view to send to
 // another one, and is on its load balancer, on none, or on one of several Services.
-func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
+func (r *networkRead) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
 	arn := awssdk.ToString(t.TargetGroupArn)
 	return r.otherIn(v, arn) != "" && (attached || len(t.LoadBalancerArns) == 0 || model.PlaceIn(r.cluster, r.tags[arn]) != "")
 }
@@ -37,9 +37,9 @@ func (r *read) forOther(v *view, t elbv2types.TargetGroup, attached bool) bool {
 // as they are on a load balancer. Of two for one port, of which one replaces the other,
 // the second has a name that is not desired, until the desired state shows which one it
 // is.
-func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
+func (r *networkRead) otherPlaces(v *view, lb, group string) map[string]string {
 	out, taken := map[string]string{}, map[string]bool{}
-	for _, t := range r.ownTargetGroups(v) {
+	for _, t := range v.targetGroups {
 		arn := awssdk.ToString(t.TargetGroupArn)
 		name := r.otherIn(v, arn)
 		if name == "" || !slices.Contains(t.LoadBalancerArns, lb) {
@@ -57,10 +57,10 @@ func (r *read) otherPlaces(v *view, lb, group string) map[string]string {
 // mayBeForOthers are, of the target groups on the load balancer of a scope, the ones
 // that may have been created to send to another Service: they have the name of one of
 // the namespace.
-func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup) []string {
+func (r *networkRead) mayBeForOthers(scope providers.Scope) []string {
 	own, all := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix), lookupValues(scope.Own, model.KindTargetGroup, model.ByNamespace)
 	var out []string
-	for _, t := range on {
+	for _, t := range r.attached[arnOf(r.balancerOf(scope))] {
 		if name := awssdk.ToString(t.TargetGroupName); hasPrefix(name, all) && !hasPrefix(name, own) {
 			out = append(out, awssdk.ToString(t.TargetGroupArn))
 		}
@@ -70,16 +70,16 @@ func (r *read) mayBeForOthers(scope providers.Scope, on []elbv2types.TargetGroup
 
 // mixed are the target groups of a scope behind listeners that send to several: only their tags
 // tell which of them are for other Services.
-func (r *read) mixed(scope providers.Scope) []string {
+func (r *networkRead) mixed(scope providers.Scope) []string {
 	if len(lookupValues(scope.Own, model.KindTargetGroup, model.ByNamespace)) == 0 {
 		return nil
 	}
-	own := r.ownARNs(r.view(scope))
+	v := r.view(scope)
 	var out []string
-	for _, l := range r.listeners[arnOf(r.networkLBs[r.balancerOf(scope)])] {
+	for _, l := range r.listeners[arnOf(v.balancer)] {
 		if groups := forwardedTo(l); len(groups) > 1 {
 			for _, g := range groups {
-				if arn := awssdk.ToString(g.TargetGroupArn); slices.Contains(own, arn) {
+				if arn := awssdk.ToString(g.TargetGroupArn); slices.Contains(v.forOwnPods, arn) {
 					out = append(out, arn)
 				}
 			}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -28,8 +27,7 @@ const (
 
 // listClassic finds the load balancers, by name where that is cheaper than to list all
 // of the account.
-func (r *read) listClassic() error {
-	r.classicLBs, r.classicMachines = map[string]elbtypes.LoadBalancerDescription{}, map[string][]string{}
+func (r *classicRead) listClassic() error {
 	names := r.values(model.KindClassic, model.ByName)
 	if len(names) == 0 {
 		return nil
@@ -45,28 +43,32 @@ func (r *read) listClassic() error {
 		return r.namedClassic(there, others)
 	case calls > 1 && full:
 		return r.leanClassic(names)
-	case slices.ContainsFunc(names, r.deepClassic):
+	case len(r.detailed) > 0:
 		return r.allClassic(names)
 	}
 	return r.allClassic(names, withoutMachines)
 }
 
-func (r *read) deepClassic(name string) bool { return r.deep(model.KindClassic, model.ByName, name) }
+func (r *classicRead) isDetailed(name string) bool { return containsSorted(r.detailed, name) }
+
+// foundDetailed lists the load balancers of which a scope wants details.
+func (r *classicRead) foundDetailed() []string {
+	return slices.DeleteFunc(slices.Clone(r.detailed), func(name string) bool { _, ok := r.found[name]; return !ok })
+}
 
 // leanClassic lists the account without machines, and asks for those whose
 // machines are wanted by name.
-func (r *read) leanClassic(names []string) error {
+func (r *classicRead) leanClassic(names []string) error {
 	if err := r.allClassic(names, withoutMachines); err != nil {
 		return err
 	}
-	found := slices.DeleteFunc(slices.Sorted(maps.Keys(r.classicLBs)), func(name string) bool { return !r.deepClassic(name) })
-	return r.namedClassic(found, nil)
+	return r.namedClassic(r.foundDetailed(), nil)
 }
 
 // namedClassic asks for load balancers by name: many at once where they existed at the
 // last read, the others one by one, since AWS refuses a call for several names if one of
 // them is absent.
-func (r *read) namedClassic(there, others []string) error {
+func (r *classicRead) namedClassic(there, others []string) error {
 	for chunk := range slices.Chunk(there, r.classicPage()) {
 		err := r.askClassic(chunk...)
 		if fault.Is(err, fault.NotFound) {
@@ -82,7 +84,7 @@ func (r *read) namedClassic(there, others []string) error {
 		err := r.askClassic(name)
 		if fault.Is(err, fault.NotFound) {
 			r.facts.forgetClassic(name)
-			r.Keep(func() { delete(r.classicLBs, name) })
+			r.Keep(func() { delete(r.found, name) })
 			return
 		}
 		r.Keep(func() { failed = cmp.Or(failed, err) })
@@ -90,9 +92,9 @@ func (r *read) namedClassic(there, others []string) error {
 	return failed
 }
 
-func (r *read) askClassic(names ...string) error {
+func (r *classicRead) askClassic(names ...string) error {
 	var options []func(*elb.Options)
-	if !slices.ContainsFunc(names, r.deepClassic) {
+	if !slices.ContainsFunc(names, r.isDetailed) {
 		options = append(options, withoutMachines)
 	}
 	out, err := readCall(r.ctx, r.classic.DescribeLoadBalancers, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names}, options...)
@@ -110,7 +112,7 @@ func (r *read) askClassic(names ...string) error {
 
 // allClassic lists the load balancers of the account and keeps those with the
 // names, which are sorted.
-func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
+func (r *classicRead) allClassic(names []string, options ...func(*elb.Options)) error {
 	var there []string
 	in, calls := &elb.DescribeLoadBalancersInput{PageSize: awssdk.Int32(int32(r.classicPage()))}, 0
 	err := readPages(r.ctx, r.classic.DescribeLoadBalancers, in, func(o *elb.DescribeLoadBalancersOutput) {
@@ -130,7 +132,7 @@ func (r *read) allClassic(names []string, options ...func(*elb.Options)) error {
 }
 
 // classicPage is how many Classic Load Balancers to ask for at a time.
-func (r *read) classicPage() int {
+func (r *classicRead) classicPage() int {
 	machines := len(r.facts.remembered())
 	for _, s := range r.scopes {
 		machines = max(machines, s.Nodes.Len())
@@ -140,17 +142,16 @@ func (r *read) classicPage() int {
 
 // keepClassic remembers a load balancer, its machines as a list that many of them share.
 // A presence check needs no machines.
-func (r *read) keepClassic(name string, d elbtypes.LoadBalancerDescription) {
-	if r.deepClassic(name) {
-		machines := instancesOfClassic(d.Instances)
-		if slices.Equal(machines, r.lastMachines) {
-			machines = r.lastMachines
+func (r *classicRead) keepClassic(name string, d elbtypes.LoadBalancerDescription) {
+	found := classicFound{LoadBalancerDescription: d}
+	found.Instances = nil
+	if r.isDetailed(name) {
+		if found.machines = instancesOfClassic(d.Instances); slices.Equal(found.machines, r.lastMachines) {
+			found.machines = r.lastMachines
 		}
-		r.lastMachines = machines
-		r.classicMachines[name] = machines
+		r.lastMachines = found.machines
 	}
-	d.Instances = nil
-	r.classicLBs[name] = d
+	r.found[name] = found
 }
 
 func instancesOfClassic(list []elbtypes.Instance) []string {

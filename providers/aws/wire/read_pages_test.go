@@ -126,18 +126,18 @@ func TestReadWithoutMachines(t *testing.T) {
 		}
 		for _, depth := range []providers.Depth{providers.Shallow, providers.Deep} {
 			scopes[1].Depth = depth
-			in := newRead(t.Context(), r.session, scopes)
+			in := newRead(t.Context(), r.session, scopes).classics
 			if err := in.listClassic(); err != nil {
 				t.Fatal(err)
 			}
-			if got := len(in.classicLBs); got != 2 {
+			if got := len(in.found); got != 2 {
 				t.Errorf("depth %v: found %d load balancers, want 2", depth, got)
 			}
 			want := 0
 			if depth == providers.Deep {
 				want = 3
 			}
-			if got := len(in.classicMachines[model.LoadBalancerName(ownerOf(1).UID)]); got != want {
+			if got := len(in.found[model.LoadBalancerName(ownerOf(1).UID)].machines); got != want {
 				t.Errorf("depth %v: got %d machines, want %d", depth, got, want)
 			}
 		}

@@ -30,25 +30,21 @@ const (
 
 // listPods reads the groups of the pods that have network interfaces of their own, of the
 // nodes on which there may be any.
-func (r *read) listPods() error {
-	addresses := r.podAddresses()
-	var err error
-	r.podGroups, r.podsAt, err = r.facts.pods.Get(r.ctx, r.now(), addresses, r.groupsByAddress)
+func (r *vpcRead) listPods() (groups map[string][]string, err error) {
+	groups, r.from.pods, err = r.facts.pods.Get(r.ctx, r.now(), r.podAddresses(), r.groupsByAddress)
 	if providers.HidesOnly(err) {
-		r.podsUnseen = true // the others are served, and Build says what is missing
-		return nil
+		r.shared.PodsUnseen = true // the others are served, and Build says what is missing
+		return groups, nil
 	}
-	return err
+	return groups, err
 }
 
-func (r *read) podAddresses() []string {
+func (r *vpcRead) podAddresses() []string {
 	var out []string
-	for _, s := range r.scopes {
-		for _, value := range lookupValues(s.Facts, model.KindNodeGroup, model.ByAddress) {
-			machine, addresses, _ := strings.Cut(value, " ")
-			if machine == model.NoMachine || r.machines[machine].Trunk {
-				out = append(out, strings.Fields(addresses)...)
-			}
+	for _, value := range r.factValues(model.KindNodeGroup, model.ByAddress) {
+		machine, addresses, _ := strings.Cut(value, " ")
+		if machine == model.NoMachine || r.shared.Instances[machine].Trunk {
+			out = append(out, strings.Fields(addresses)...)
 		}
 	}
 	return eachOnce(out)

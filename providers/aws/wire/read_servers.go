@@ -21,18 +21,14 @@ const (
 
 // listServers reads the ids of pods for QUIC. Pods that are cached are not asked for
 // again.
-func (r *read) listServers() error {
-	uids, selectors := []string{}, []string{}
-	for _, s := range r.scopes {
-		uids = append(uids, lookupValues(s.Facts, model.KindPods, model.ByUID)...)
-		selectors = append(selectors, lookupValues(s.Facts, model.KindPods, model.BySelector)...)
-	}
+func (r *vpcRead) listServers() error {
+	uids := r.factValues(model.KindPods, model.ByUID)
 	if len(uids) == 0 {
 		return nil
 	}
 	var err error
-	_, r.serversAt, err = r.Session.facts.servers.Get(r.ctx, r.now(), eachOnce(uids), func(ctx context.Context, unknown []string) (map[string]model.Servers, error) {
-		return r.serversBy(ctx, eachOnce(selectors), unknown)
+	_, r.from.servers, err = r.facts.servers.Get(r.ctx, r.now(), uids, func(ctx context.Context, unknown []string) (map[string]model.Servers, error) {
+		return r.serversBy(ctx, r.factValues(model.KindPods, model.BySelector), unknown)
 	})
 	if err != nil {
 		return fmt.Errorf("pods: %w", err)
@@ -40,8 +36,8 @@ func (r *read) listServers() error {
 	return nil
 }
 
-func (r *read) serversBy(ctx context.Context, selectors, unknown []string) (map[string]model.Servers, error) {
-	if r.pods == nil {
+func (s *Session) serversBy(ctx context.Context, selectors, unknown []string) (map[string]model.Servers, error) {
+	if s.pods == nil {
 		return nil, fault.New(fault.Denied, "%s: needs a cluster to ask for pods", model.QUICKey.Name)
 	}
 	asked := map[string]bool{}
@@ -59,7 +55,7 @@ func (r *read) serversBy(ctx context.Context, selectors, unknown []string) (map[
 		for key := range labels {
 			selector[key] = labels.Get(key)
 		}
-		pods, err := r.pods(ctx, namespace, selector)
+		pods, err := s.pods(ctx, namespace, selector)
 		if err != nil {
 			return nil, err
 		}

@@ -12,13 +12,6 @@ import (
 	"github.com/berth-lb/berth/providers/kit"
 )
 
-// sourceGroups are groups that Services or rules name by their identifiers.
-type sourceGroups struct {
-	missing []string          // groups that Services name and that EC2 does not show
-	sources map[string]string // names of groups of load balancers that no list of names has, by id
-	unnamed []string          // groups that rules name as their source and that EC2 does not show
-}
-
 // namedGroup is what is cached of a security group.
 type namedGroup struct {
 	name     string
@@ -34,26 +27,25 @@ func (s *Session) namedGroupOf(g ec2types.SecurityGroup) namedGroup {
 // its source: the group of a load balancer, or of all of them. Without the name the rule has
 // another key than the one that its Service enters into the ledger, and would be deleted as a
 // leftover.
-func (r *read) isNamedBySource(rule model.FoundRule) bool {
-	if rule.Source.IsZero() || rule.Source.ID == r.config.Controller.BackendGroup {
+func (s *Session) isNamedBySource(rule model.FoundRule) bool {
+	if rule.Source.IsZero() || rule.Source.ID == s.config.Controller.BackendGroup {
 		return false
 	}
-	return rule.Description == model.ClassicDescription(r.cluster) || rule.Description == model.OwnRuleDescription && rule.FromPort != rule.ToPort
+	return rule.Description == model.ClassicDescription(s.cluster) || rule.Description == model.OwnRuleDescription && rule.FromPort != rule.ToPort
 }
 
 // sourceJobs find the names of groups that rules name as their source and that no list has
 // shown: one was created since, or is another Service's of kind LBC.
-func (r *read) sourceJobs() []kit.Detail {
-	r.sources = map[string]string{}
-	for name, g := range r.ownGroups {
+func (r *vpcRead) sourceJobs() []kit.Detail {
+	for name, g := range r.own {
 		if r.namedGroupOf(g).balancer {
 			r.sources[awssdk.ToString(g.GroupId)] = name
 		}
 	}
 	var ids []string
-	for _, g := range r.groups {
+	for _, g := range r.shared.NodeGroups {
 		for _, rule := range g.Rules {
-			if _, listed := r.sources[rule.Source.ID]; r.isNamedBySource(rule) && !listed && r.groupNames[rule.Source.ID] == "" {
+			if _, listed := r.sources[rule.Source.ID]; r.isNamedBySource(rule) && !listed && r.shared.GroupNames[rule.Source.ID] == "" {
 				ids = append(ids, rule.Source.ID)
 			}
 		}
@@ -65,7 +57,7 @@ func (r *read) sourceJobs() []kit.Detail {
 	return []kit.Detail{{Of: ids, Run: func() error { return r.readSources(ids) }}}
 }
 
-func (r *read) readSources(ids []string) error {
+func (r *vpcRead) readSources(ids []string) error {
 	found, _, err := r.facts.named.Get(r.ctx, r.now(), ids, r.groupsByID)
 	if err != nil {
 		return err
@@ -85,7 +77,7 @@ func (r *read) readSources(ids []string) error {
 }
 
 // isUnnamed reports whether the key of a rule is unknown, because its source is not visible yet.
-func (r *read) isUnnamed(rule model.FoundRule) bool {
+func (r *vpcRead) isUnnamed(rule model.FoundRule) bool {
 	return r.isNamedBySource(rule) && slices.Contains(r.unnamed, rule.Source.ID)
 }
 

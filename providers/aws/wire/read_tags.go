@@ -11,19 +11,15 @@ import (
 )
 
 // tagJobs read the tags of target groups and listeners where they follow, twenty a call.
-func (r *read) tagJobs() []kit.Detail {
+func (r *networkRead) tagJobs() []kit.Detail {
 	var arns []string
-	for _, scope := range r.scopes {
-		if scope.Depth != providers.Deep {
-			continue
-		}
+	for _, scope := range r.deep {
 		if !r.tagsFollow(scope) {
 			arns = append(arns, r.mixed(scope)...)
 			continue
 		}
-		own := r.ownARNs(r.view(scope))
-		lbs, _ := r.sharedBalancers(scope)
-		for _, lb := range append(lbs, arnOf(r.networkLBs[r.balancerOf(scope)])) {
+		own := r.view(scope).forOwnPods
+		for _, lb := range r.balancersOf(scope) {
 			for _, l := range r.listeners[lb] {
 				if slices.Contains(own, targetOf(l, own)) {
 					arns = append(arns, awssdk.ToString(l.ListenerArn))
@@ -32,18 +28,21 @@ func (r *read) tagJobs() []kit.Detail {
 		}
 		arns = append(arns, own...)
 	}
-	arns = slices.DeleteFunc(eachOnce(arns), func(arn string) bool { return r.tags[arn] != nil })
-	var jobs []kit.Detail
-	for chunk := range slices.Chunk(arns, tagsPerCall) {
-		jobs = append(jobs, kit.Detail{Of: chunk, Run: func() error { return r.readNetworkTags(chunk) }})
+	return tagDetails(slices.DeleteFunc(eachOnce(arns), func(arn string) bool { return r.tags[arn] != nil }), r.readNetworkTags)
+}
+
+// tagDetails read the tags of things in as many calls as AWS requires.
+func tagDetails(ids []string, readTags func([]string) error) []kit.Detail {
+	var out []kit.Detail
+	for chunk := range slices.Chunk(ids, tagsPerCall) {
+		out = append(out, kit.Detail{Of: chunk, Run: func() error { return readTags(chunk) }})
 	}
-	return jobs
+	return out
 }
 
 // tagsFollow reports whether the target groups and listeners of a scope are given the
 // desired tags: those of kind LBC, and those of a load balancer that has been of that
 // kind.
-func (r *read) tagsFollow(scope providers.Scope) bool {
-	lb, found := r.networkLBs[r.balancerOf(scope)]
-	return wantsDetails(scope, model.KindTargetGroup) || found && wantsDetails(scope, model.KindNetwork) && r.facts.stackOf(arnOf(lb)) != ""
+func (r *networkRead) tagsFollow(scope providers.Scope) bool {
+	return wantsDetails(scope, model.KindTargetGroup) || wantsDetails(scope, model.KindNetwork) && r.facts.stackOf(arnOf(r.balancerOf(scope))) != ""
 }

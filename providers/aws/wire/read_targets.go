@@ -21,27 +21,25 @@ const orphanMark = "orphan-"
 
 // listTargetGroups lists all of the account, because the ones whose load balancer was
 // deleted can be found no other way, and keeps those with a name of a Service's.
-func (r *read) listTargetGroups() error {
-	prefixes := r.deepPrefixes()
+func (r *networkRead) listTargetGroups() error {
+	prefixes := append(valuesIn(r.deep, model.KindTargetGroup, model.ByPrefix), valuesIn(r.deep, model.KindTargetGroup, model.ByNamespace)...)
 	if len(prefixes) == 0 {
 		return nil
 	}
-	var all []elbv2types.TargetGroup
 	in := &elbv2.DescribeTargetGroupsInput{PageSize: awssdk.Int32(balancerPage)}
 	err := readPages(r.ctx, r.network.DescribeTargetGroups, in, func(o *elbv2.DescribeTargetGroupsOutput) {
 		for _, t := range o.TargetGroups {
 			if hasPrefix(awssdk.ToString(t.TargetGroupName), prefixes) {
 				r.targetGroups = append(r.targetGroups, t)
 			}
-			if len(t.LoadBalancerArns) > 0 {
-				all = append(all, t)
+			for _, lb := range t.LoadBalancerArns {
+				r.attached[lb] = append(r.attached[lb], t)
 			}
 		}
 	})
 	slices.SortFunc(r.targetGroups, func(a, b elbv2types.TargetGroup) int {
 		return cmp.Compare(awssdk.ToString(a.TargetGroupArn), awssdk.ToString(b.TargetGroupArn))
 	})
-	r.inUse = all
 	return err
 }
 
@@ -56,15 +54,15 @@ func existingOf(arns []string, listed map[string]bool) []string {
 
 // listVanished lists all load balancers where a Service has none, and a target group with a
 // name of the Service's names one: only a complete list shows that it is deleted.
-func (r *read) listVanished() {
-	if !r.listed.narrow || !slices.ContainsFunc(r.scopes, r.mayHaveVanished) {
+func (r *networkRead) listVanished() {
+	if !r.listed.narrow || !slices.ContainsFunc(r.deep, r.mayHaveVanished) {
 		return
 	}
 	r.Lists(listOf(familyNetwork, func() error { return r.eachBalancer(nil, func(elbv2types.LoadBalancer) {}) }))
 }
 
-func (r *read) mayHaveVanished(scope providers.Scope) bool {
-	if _, ok := r.networkLBs[r.balancerOf(scope)]; ok || scope.Depth != providers.Deep {
+func (r *networkRead) mayHaveVanished(scope providers.Scope) bool {
+	if arnOf(r.balancerOf(scope)) != "" {
 		return false
 	}
 	prefixes := lookupValues(scope.Own, model.KindTargetGroup, model.ByPrefix)
@@ -73,50 +71,29 @@ func (r *read) mayHaveVanished(scope providers.Scope) bool {
 	})
 }
 
-// attach keeps, of all target groups in use, those on load balancers of groups.
-func (r *read) attach() {
+// leaveDeleted leaves out load balancers that target groups name and that are deleted.
+func (r *networkRead) leaveDeleted() {
 	for i := range r.targetGroups {
 		r.targetGroups[i].LoadBalancerArns = existingOf(r.targetGroups[i].LoadBalancerArns, r.listed.all)
 	}
-	r.attached = map[string][]elbv2types.TargetGroup{}
-	shared := map[string]bool{}
-	for _, lb := range r.groupLBs {
-		shared[arnOf(lb)] = true
-	}
-	for _, t := range r.inUse {
-		if lb := t.LoadBalancerArns[0]; shared[lb] {
-			r.attached[lb] = append(r.attached[lb], t)
-		}
-	}
-	r.inUse = nil
-}
-
-func (r *read) deepPrefixes() []string {
-	var out []string
-	for _, s := range r.scopes {
-		if s.Depth == providers.Deep {
-			out = append(append(out, lookupValues(s.Own, model.KindTargetGroup, model.ByPrefix)...), lookupValues(s.Own, model.KindTargetGroup, model.ByNamespace)...)
-		}
-	}
-	return out
 }
 
 func hasPrefix(name string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// describeTargets reads the targets of every target group that is some Service's, and
+// targetJobs read the targets of every target group that is some Service's, and
 // the attributes where a scope wants them: otherwise they are not compared.
-func (r *read) describeTargets() {
+func (r *networkRead) targetJobs() []kit.Detail {
 	var jobs []kit.Detail
 	planned := map[string]bool{}
-	for _, scope := range r.scopes {
+	for _, scope := range r.deep {
 		namespace := ""
 		if wantsDetails(scope, model.KindTargets) {
 			namespace = scope.Owner.Namespace
 		}
 		attributes := readsKind(scope, model.KindTargetAttr) && len(lookupValues(scope.Facts, model.KindTargetAttr, model.ByWanted))+len(lookupValues(scope.Own, model.KindTargetAttr, model.ByWanted)) > 0
-		for _, t := range r.ownTargetGroups(r.view(scope)) {
+		for _, t := range r.view(scope).targetGroups {
 			arn := awssdk.ToString(t.TargetGroupArn)
 			if !planned[arn] {
 				planned[arn] = true
@@ -124,28 +101,23 @@ func (r *read) describeTargets() {
 			}
 			if attributes && !planned["attributes of "+arn] {
 				planned["attributes of "+arn] = true
-				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargetAttributes(arn) }})
+				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargetAttributes(arn, string(t.TargetType)) }})
 			}
 		}
 	}
-	inherent := map[partOf]bool{}
-	for _, scope := range r.scopes {
-		jobs = append(jobs, r.partJobs(scope, inherent)...)
-	}
-	jobs = append(append(jobs, r.tagJobs()...), r.frontJobs()...)
-	r.Details(jobs)
+	return jobs
 }
 
 // ownTargetGroups returns the target groups that belong to the Service's load balancer
 // and have a name of its kind, and groups without one whose tags name the Service. A group of
 // another name was attached by another owner and is left alone, unless it was made for
 // this Service to send to another one of its namespace.
-func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
+func (r *networkRead) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 	prefixes := lookupValues(v.scope.Own, model.KindTargetGroup, model.ByPrefix)
 	if !v.deep || len(prefixes) == 0 {
 		return nil
 	}
-	lb, others := arnOf(r.networkLBs[v.balancer]), lookupValues(v.scope.Own, model.KindTargetGroup, model.ByNamespace)
+	lb, others := arnOf(v.balancer), lookupValues(v.scope.Own, model.KindTargetGroup, model.ByNamespace)
 	var out []elbv2types.TargetGroup
 	for _, t := range r.targetGroups {
 		arn, attached := awssdk.ToString(t.TargetGroupArn), lb != "" && slices.Contains(t.LoadBalancerArns, lb)
@@ -164,7 +136,7 @@ func (r *read) ownTargetGroups(v *view) []elbv2types.TargetGroup {
 }
 
 // marks reports whether the tags name this Service of this cluster.
-func (r *read) marks(v *view, arn string) bool {
+func (r *networkRead) marks(v *view, arn string) bool {
 	tags := r.tags[arn]
 	if len(lookupValues(v.scope.Own, model.KindTargetGroup, model.ByStack)) > 0 && model.LBCMarks(r.cluster, v.scope.Owner, tags) {
 		return true
@@ -176,7 +148,7 @@ func (r *read) marks(v *view, arn string) bool {
 // readTargets reads which targets are registered. Draining targets do not count: to
 // restore them they must be registered again. With a namespace, in which the notes of
 // the Service are, only targets that this cluster has registered are read.
-func (r *read) readTargets(group, namespace string) error {
+func (r *networkRead) readTargets(group, namespace string) error {
 	out, err := readCall(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
 		return err
@@ -204,7 +176,8 @@ func (r *read) readTargets(group, namespace string) error {
 		found = model.OwnOf(found, note)
 	}
 	healthy, checking := firstHealth(out.TargetHealthDescriptions)
-	r.Keep(func() { r.targets[group], r.checking[group] = found, checking && !healthy })
+	r.keepPart(partOf{model.KindTargets, group}, model.Targets{Targets: found})
+	r.Keep(func() { r.checking[group] = checking && !healthy })
 	return nil
 }
 
@@ -212,21 +185,21 @@ func isDraining(h elbv2types.TargetHealth) bool {
 	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
 }
 
-func (r *read) readTargetAttributes(group string) error {
+func (r *networkRead) readTargetAttributes(group, targetType string) error {
 	out, err := readCall(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
 	if err != nil {
 		return err
 	}
-	values := attributesOf(out.Attributes, func(a elbv2types.TargetGroupAttribute) (key, value *string) { return a.Key, a.Value })
-	r.Keep(func() { r.attributes[group] = values })
+	values := readTags(out.Attributes, func(a elbv2types.TargetGroupAttribute) (key, value *string) { return a.Key, a.Value })
+	r.keepPart(partOf{model.KindTargetAttr, group}, model.AttributesOfTargets(values, targetType))
 	return nil
 }
 
 // targetStack is the Service's target groups with their targets. places are
 // their key names, by ARN, as far as listeners tell.
-func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
+func (r *networkRead) targetStack(v *view, places map[string]string) []stack.Resource {
 	var out []stack.Resource
-	for _, t := range r.ownTargetGroups(v) {
+	for _, t := range v.targetGroups {
 		arn := awssdk.ToString(t.TargetGroupArn)
 		if r.Gone(arn) {
 			continue
@@ -239,24 +212,12 @@ func (r *read) targetStack(v *view, places map[string]string) []stack.Resource {
 		group := stack.Resource{
 			Key: stack.Key{Kind: model.KindTargetGroup, Name: name}, ID: arn, Proof: stack.Tag, Spec: r.targetGroupOf(t),
 		}
-		out = append(out, group)
-		if found, ok := r.targets[arn]; ok {
-			out = append(out, inGroup(group, model.KindTargets, model.Targets{Targets: found}))
-		}
-		if values, ok := r.attributes[arn]; ok {
-			out = append(out, inGroup(group, model.KindTargetAttr, model.AttributesOfTargets(values, string(t.TargetType))))
-		}
+		out = append(append(out, group), r.partsOf(group, group.Proof)...)
 	}
 	return out
 }
 
-func inGroup(group stack.Resource, kind stack.Kind, spec stack.Spec) stack.Resource {
-	return stack.Resource{
-		Key: stack.Key{Kind: kind, Name: group.Key.Name}, ID: group.ID, In: group.Key, Proof: group.Proof, Spec: spec,
-	}
-}
-
-func (r *read) targetGroupOf(t elbv2types.TargetGroup) model.TargetGroup {
+func (r *networkRead) targetGroupOf(t elbv2types.TargetGroup) model.TargetGroup {
 	out := model.TargetGroup{
 		Name: awssdk.ToString(t.TargetGroupName), Protocol: string(t.Protocol), Port: awssdk.ToInt32(t.Port),
 		VPC: awssdk.ToString(t.VpcId), TargetType: string(t.TargetType),

@@ -14,28 +14,18 @@ import (
 
 // Tags go to the wire sorted by key, so that equal requests are equal bytes.
 
+// readTags reads tags or attributes of any of the SDK's types.
+func readTags[T any](list []T, pair func(T) (key, value *string)) model.Tags {
+	out := make(model.Tags, len(list))
+	for _, t := range list {
+		key, value := pair(t)
+		out[awssdk.ToString(key)] = awssdk.ToString(value)
+	}
+	return out
+}
+
 func tagsOfEC2(list []ec2types.Tag) model.Tags {
-	out := make(model.Tags, len(list))
-	for _, t := range list {
-		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
-	}
-	return out
-}
-
-func tagsOfClassic(list []elbtypes.Tag) model.Tags {
-	out := make(model.Tags, len(list))
-	for _, t := range list {
-		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
-	}
-	return out
-}
-
-func tagsOfNetwork(list []elbv2types.Tag) model.Tags {
-	out := make(model.Tags, len(list))
-	for _, t := range list {
-		out[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
-	}
-	return out
+	return readTags(list, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value })
 }
 
 // tagList writes tags as any of the SDK's tag types; nil for no tags, because an
