@@ -71,20 +71,9 @@ func (s *Session) applyFrontRules(ctx context.Context, b plan.Batch) []plan.Outc
 		}
 		return s.authorize(ctx, group, part)
 	}
-	err := call(rules)
-	for range mergeTries {
-		if !isRuleConflict(err) {
-			break
-		}
-		var found []model.FoundRule
-		if found, err = s.rulesIn(ctx, group); err != nil {
-			break
-		}
-		there := func(r model.FoundRule) bool {
-			return slices.ContainsFunc(found, func(f model.FoundRule) bool { return model.Normal(f.Permission) == r.Permission })
-		}
-		err = call(slices.DeleteFunc(slices.Clone(rules), func(r model.FoundRule) bool { return there(r) != removes }))
-	}
+	err := s.mergeAgain(ctx, group, func(found map[model.Permission]bool) error {
+		return call(slices.DeleteFunc(slices.Clone(rules), func(r model.FoundRule) bool { return found != nil && found[r.Permission] != removes }))
+	})
 	return s.frontOutcomes(b, group, removes, err, call)
 }
 

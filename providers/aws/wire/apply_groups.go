@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func grantIngress(c *change) plan.Outcome {
 	add, _ := plan.Members[model.Permission](c.Step)
 	group := c.ID()
 	var refused []plan.Refusal
-	err := mergeAgain(c, group, func(found map[model.Permission]bool) error {
+	err := c.Session.mergeAgain(c.Ctx, group, func(found map[model.Permission]bool) error {
 		missing := slices.DeleteFunc(slices.Clone(add), func(p model.Permission) bool { return found[literalPermission(c, p)] })
 		slices.SortStableFunc(missing, model.Permission.ByNeed)
 		err := c.Session.authorize(c.Ctx, group, foundRules(c, missing))
@@ -105,7 +106,7 @@ func grantWithinLimit(c *change, group string, missing []model.Permission, full 
 func revokeIngress(c *change) plan.Outcome {
 	_, remove := plan.Members[model.Permission](c.Step)
 	group := c.ID()
-	err := mergeAgain(c, group, func(found map[model.Permission]bool) error {
+	err := c.Session.mergeAgain(c.Ctx, group, func(found map[model.Permission]bool) error {
 		there := remove
 		if found != nil {
 			there = slices.DeleteFunc(slices.Clone(remove), func(p model.Permission) bool { return !found[literalPermission(c, p)] })
@@ -118,13 +119,13 @@ func revokeIngress(c *change) plan.Outcome {
 // mergeAgain runs an edit of a group of our own. Only if the group turns out to
 // differ from what the plan knew, it is read and the edit made to fit. Until
 // then found is nil.
-func mergeAgain(c *change, group string, edit func(found map[model.Permission]bool) error) error {
+func (s *Session) mergeAgain(ctx context.Context, group string, edit func(found map[model.Permission]bool) error) error {
 	err := edit(nil)
 	for range mergeTries {
 		if !isRuleConflict(err) {
 			return err
 		}
-		rules, readErr := c.Session.rulesIn(c.Ctx, group)
+		rules, readErr := s.rulesIn(ctx, group)
 		if readErr != nil {
 			return readErr
 		}

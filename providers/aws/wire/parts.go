@@ -33,26 +33,29 @@ type partOf struct {
 	arn  string
 }
 
-// keepPart keeps a part that was read.
-func (r *networkRead) keepPart(id partOf, spec stack.Spec) { r.Keep(func() { r.parts[id] = spec }) }
+// planPart plans to read a part, once however many scopes want it.
+func (r *networkRead) planPart(id partOf, run func() (stack.Spec, error)) []kit.Detail {
+	return r.planOnce(id, func() error {
+		spec, err := run()
+		if err == nil {
+			r.Keep(func() { r.parts[id] = spec })
+		}
+		return err
+	})
+}
+
+// planOnce plans a call for details. The kind tells calls about one resource apart.
+func (r *networkRead) planOnce(id partOf, run func() error) []kit.Detail {
+	if r.planned[id] {
+		return nil
+	}
+	r.planned[id] = true
+	return []kit.Detail{{Of: []string{id.arn}, Run: run}}
+}
 
 // partJobs read the parts that scopes ask for.
 func (r *networkRead) partJobs() []kit.Detail {
 	var jobs []kit.Detail
-	planned := map[partOf]bool{}
-	add := func(id partOf, run func() (stack.Spec, error)) {
-		if planned[id] {
-			return
-		}
-		planned[id] = true
-		jobs = append(jobs, kit.Detail{Of: []string{id.arn}, Run: func() error {
-			spec, err := run()
-			if err == nil {
-				r.keepPart(id, spec)
-			}
-			return err
-		}})
-	}
 	for _, scope := range r.deep {
 		lbs := r.balancersOf(scope)
 		for _, p := range listParts() {
@@ -61,12 +64,12 @@ func (r *networkRead) partJobs() []kit.Detail {
 			}
 			for _, lb := range lbs {
 				if p.ofBalancer != nil {
-					add(partOf{p.kind, lb}, func() (stack.Spec, error) { return p.ofBalancer(r.query, lb) })
+					jobs = append(jobs, r.planPart(partOf{p.kind, lb}, func() (stack.Spec, error) { return p.ofBalancer(r.query, lb) })...)
 					continue
 				}
 				for _, l := range r.listeners[lb] {
 					if p.hasListener(l) {
-						add(partOf{p.kind, awssdk.ToString(l.ListenerArn)}, func() (stack.Spec, error) { return p.ofListener(r.query, l) })
+						jobs = append(jobs, r.planPart(partOf{p.kind, awssdk.ToString(l.ListenerArn)}, func() (stack.Spec, error) { return p.ofListener(r.query, l) })...)
 					}
 				}
 			}

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func ofGroups(code string) bool { return strings.Contains(code, "SecurityGroup")
 // quotaOf returns the name of the quota that a refused step exceeds; empty: unknown.
 // Sources: API references of Elastic Load Balancing, errors; Amazon VPC quotas.
 func quotaOf(kind stack.Kind, f *fault.Fault) string {
-	classic := isClassic(kind)
+	classic := slices.Contains(familyClassic.blinds(), kind)
 	switch f.Code {
 	case "TooManyLoadBalancers":
 		if classic {
@@ -86,12 +87,4 @@ func quotaOf(kind stack.Kind, f *fault.Fault) string {
 		return "security groups per network interface"
 	}
 	return ""
-}
-
-func isClassic(kind stack.Kind) bool {
-	switch kind {
-	case model.KindClassic, model.KindClassicPort, model.KindClassicPol, model.KindClassicSSL, model.KindClassicBack, model.KindClassicAttr, model.KindClassicCheck, model.KindClassicInst:
-		return true
-	}
-	return false
 }

@@ -27,7 +27,7 @@ type classicRead struct {
 	detailed     []string // those of which a scope wants details, sorted
 	found        map[string]classicFound
 	lastMachines []string // of the load balancer before
-
+	// Details, under the lock of the batch.
 	tags       map[string]model.Tags
 	attributes map[string]model.ClassicAttributes
 }

@@ -20,6 +20,7 @@ import (
 // unless a field names another key.
 type networkRead struct {
 	*query
+	// As listed.
 	named        map[string]elbv2types.LoadBalancer  // by name
 	ofStack      map[string]elbv2types.LoadBalancer  // of kind LBC, by their Service
 	ofGroup      map[string]elbv2types.LoadBalancer  // of groups of Services, by the group, and of others, by name
@@ -27,7 +28,8 @@ type networkRead struct {
 	listed       listing                             // of the load balancers
 	targetGroups []elbv2types.TargetGroup            // of found load balancers, and possible orphans
 	attached     map[string][]elbv2types.TargetGroup // all, by load balancer
-
+	planned      map[partOf]bool                     // details that are to be read
+	// Details, under the lock of the batch.
 	tags      map[string]model.Tags
 	listeners map[string][]elbv2types.Listener  // by load balancer
 	parts     map[partOf]stack.Spec             // of load balancers, listeners and target groups
@@ -45,7 +47,7 @@ func newNetworkRead(q *query) *networkRead {
 	return &networkRead{
 		query: q, named: map[string]elbv2types.LoadBalancer{}, ofStack: map[string]elbv2types.LoadBalancer{}, ofGroup: map[string]elbv2types.LoadBalancer{},
 		attached: map[string][]elbv2types.TargetGroup{}, tags: map[string]model.Tags{}, listeners: map[string][]elbv2types.Listener{},
-		parts: map[partOf]stack.Spec{}, checking: map[string]bool{},
+		planned: map[partOf]bool{}, parts: map[partOf]stack.Spec{}, checking: map[string]bool{},
 	}
 }
 
@@ -105,13 +107,6 @@ func (r *networkRead) eachBalancer(names []string, visit func(elbv2types.LoadBal
 func (r *networkRead) networkJobs() []kit.Detail {
 	var jobs []kit.Detail
 	var tagged []string
-	planned := map[string]bool{}
-	add := func(wanted bool, lb, part string, run func() error) {
-		if name := part + " of " + lb; wanted && !planned[name] {
-			planned[name] = true
-			jobs = append(jobs, kit.Detail{Of: []string{lb}, Run: run})
-		}
-	}
 	for _, scope := range r.deep {
 		for _, lb := range r.sharedBalancers(scope) {
 			for _, t := range r.attached[lb] {
@@ -121,8 +116,12 @@ func (r *networkRead) networkJobs() []kit.Detail {
 		tagged = append(tagged, r.mayBeForOthers(scope)...)
 		for _, lb := range r.balancersOf(scope) {
 			tagged = append(tagged, lb)
-			add(readsKind(scope, model.KindListener), lb, "listeners", func() error { return r.readListeners(lb) })
-			add(readsKind(scope, model.KindNetworkAttr), lb, "attributes", func() error { return r.readNetworkAttributes(lb) })
+			if readsKind(scope, model.KindListener) {
+				jobs = append(jobs, r.planOnce(partOf{model.KindListener, lb}, func() error { return r.readListeners(lb) })...)
+			}
+			if readsKind(scope, model.KindNetworkAttr) {
+				jobs = append(jobs, r.planPart(partOf{model.KindNetworkAttr, lb}, func() (stack.Spec, error) { return r.readNetworkAttributes(lb) })...)
+			}
 		}
 	}
 	for _, t := range r.targetGroups {
@@ -162,14 +161,12 @@ func (r *networkRead) readListeners(lb string) error {
 	return err
 }
 
-func (r *networkRead) readNetworkAttributes(lb string) error {
+func (r *networkRead) readNetworkAttributes(lb string) (stack.Spec, error) {
 	out, err := readCall(r.ctx, r.network.DescribeLoadBalancerAttributes, &elbv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &lb})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	values := readTags(out.Attributes, func(a elbv2types.LoadBalancerAttribute) (key, value *string) { return a.Key, a.Value })
-	r.keepPart(partOf{model.KindNetworkAttr, lb}, model.AttributesOfNetwork(values))
-	return nil
+	return model.AttributesOfNetwork(readTags(out.Attributes, func(a elbv2types.LoadBalancerAttribute) (key, value *string) { return a.Key, a.Value })), nil
 }
 
 // networkStack is the Network Load Balancer of the view with all its parts, and

@@ -172,23 +172,10 @@ func (w *sweep) rules(g ec2types.SecurityGroup) {
 // Service but not its UID, so those of a name that lives are that Service's.
 func (w *sweep) targets(m *marks) {
 	for _, tags := range m.targetGroups {
-		service := tags[model.TagServiceName]
-		if service == "" || !w.cluster.Owns(tags) || w.names[service] || w.knows(service) {
-			continue
-		}
-		o := &orphan{}
-		o.noteName(service)
-		w.found[service] = o
-	}
-}
-
-func (w *sweep) knows(service string) bool {
-	for _, o := range w.found {
-		if model.ServiceName(o.owner) == service {
-			return true
+		if service := tags[model.TagServiceName]; service != "" && w.cluster.Owns(tags) && !w.names[service] {
+			w.ofService(service)
 		}
 	}
-	return false
 }
 
 func (w *sweep) sorted() []*orphan {

@@ -101,7 +101,7 @@ func (w *sweep) controlled(m *marks, cluster string) {
 	}
 }
 
-// ofService returns the orphan of a Service's name.
+// ofService returns the orphan of a Service's name, which may be new.
 func (w *sweep) ofService(service string) *orphan {
 	for _, name := range slices.Sorted(maps.Keys(w.found)) {
 		if o := w.found[name]; model.ServiceName(o.owner) == service {

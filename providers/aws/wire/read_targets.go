@@ -86,7 +86,6 @@ func hasPrefix(name string, prefixes []string) bool {
 // the attributes where a scope wants them: otherwise they are not compared.
 func (r *networkRead) targetJobs() []kit.Detail {
 	var jobs []kit.Detail
-	planned := map[string]bool{}
 	for _, scope := range r.deep {
 		namespace := ""
 		if wantsDetails(scope, model.KindTargets) {
@@ -95,13 +94,9 @@ func (r *networkRead) targetJobs() []kit.Detail {
 		attributes := readsKind(scope, model.KindTargetAttr) && len(lookupValues(scope.Facts, model.KindTargetAttr, model.ByWanted))+len(lookupValues(scope.Own, model.KindTargetAttr, model.ByWanted)) > 0
 		for _, t := range r.view(scope).targetGroups {
 			arn := awssdk.ToString(t.TargetGroupArn)
-			if !planned[arn] {
-				planned[arn] = true
-				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargets(arn, namespace) }})
-			}
-			if attributes && !planned["attributes of "+arn] {
-				planned["attributes of "+arn] = true
-				jobs = append(jobs, kit.Detail{Of: []string{arn}, Run: func() error { return r.readTargetAttributes(arn, string(t.TargetType)) }})
+			jobs = append(jobs, r.planPart(partOf{model.KindTargets, arn}, func() (stack.Spec, error) { return r.readTargets(arn, namespace) })...)
+			if attributes {
+				jobs = append(jobs, r.planPart(partOf{model.KindTargetAttr, arn}, func() (stack.Spec, error) { return r.readTargetAttributes(t) })...)
 			}
 		}
 	}
@@ -148,10 +143,10 @@ func (r *networkRead) marks(v *view, arn string) bool {
 // readTargets reads which targets are registered. Draining targets do not count: to
 // restore them they must be registered again. With a namespace, in which the notes of
 // the Service are, only targets that this cluster has registered are read.
-func (r *networkRead) readTargets(group, namespace string) error {
+func (r *networkRead) readTargets(group, namespace string) (stack.Spec, error) {
 	out, err := readCall(r.ctx, r.network.DescribeTargetHealth, &elbv2.DescribeTargetHealthInput{TargetGroupArn: &group})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found := []model.Target{}
 	for _, d := range out.TargetHealthDescriptions {
@@ -167,32 +162,30 @@ func (r *networkRead) readTargets(group, namespace string) error {
 	slices.SortFunc(found, model.CompareTargets)
 	if namespace != "" {
 		if r.notes == nil {
-			return noCluster()
+			return nil, noCluster()
 		}
 		note, err := r.notes.Read(r.ctx, namespace, model.NoteOf(group))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		found = model.OwnOf(found, note)
 	}
 	healthy, checking := firstHealth(out.TargetHealthDescriptions)
-	r.keepPart(partOf{model.KindTargets, group}, model.Targets{Targets: found})
 	r.Keep(func() { r.checking[group] = checking && !healthy })
-	return nil
+	return model.Targets{Targets: found}, nil
 }
 
 func isDraining(h elbv2types.TargetHealth) bool {
 	return h.State == elbv2types.TargetHealthStateEnumDraining || h.Reason == elbv2types.TargetHealthReasonEnumDeregistrationInProgress
 }
 
-func (r *networkRead) readTargetAttributes(group, targetType string) error {
-	out, err := readCall(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: &group})
+func (r *networkRead) readTargetAttributes(t elbv2types.TargetGroup) (stack.Spec, error) {
+	out, err := readCall(r.ctx, r.network.DescribeTargetGroupAttributes, &elbv2.DescribeTargetGroupAttributesInput{TargetGroupArn: t.TargetGroupArn})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	values := readTags(out.Attributes, func(a elbv2types.TargetGroupAttribute) (key, value *string) { return a.Key, a.Value })
-	r.keepPart(partOf{model.KindTargetAttr, group}, model.AttributesOfTargets(values, targetType))
-	return nil
+	return model.AttributesOfTargets(values, string(t.TargetType)), nil
 }
 
 // targetStack is the Service's target groups with their targets. places are

@@ -118,36 +118,36 @@ func userAgent(name string) []func(*middlewareStack) error {
 	return []func(*middlewareStack) error{middleware.AddUserAgentKey(name)}
 }
 
-// connect makes the clients, each with the endpoint that the configuration has
-// for it.
+// connect creates the clients, each with the endpoint that the configuration has for it.
 func (s *Session) connect(sdk awssdk.Config) {
 	s.classic = elb.NewFromConfig(sdk, func(o *elb.Options) {
-		if e, ok := s.config.Override(elb.ServiceID, sdk.Region); ok {
-			o.BaseEndpoint = awssdk.String(e.URL)
-			elb.WithSigV4SigningRegion(e.SigningRegion)(o)
-			if e.SigningName != "" {
-				elb.WithSigV4SigningName(e.SigningName)(o)
-			}
-		}
+		s.override(elb.ServiceID, &o.BaseEndpoint, setOption(o, elb.WithSigV4SigningRegion), setOption(o, elb.WithSigV4SigningName))
 	})
 	s.network = elbv2.NewFromConfig(sdk, func(o *elbv2.Options) {
-		if e, ok := s.config.Override(elbv2.ServiceID, sdk.Region); ok {
-			o.BaseEndpoint = awssdk.String(e.URL)
-			elbv2.WithSigV4SigningRegion(e.SigningRegion)(o)
-			if e.SigningName != "" {
-				elbv2.WithSigV4SigningName(e.SigningName)(o)
-			}
-		}
+		s.override(elbv2.ServiceID, &o.BaseEndpoint, setOption(o, elbv2.WithSigV4SigningRegion), setOption(o, elbv2.WithSigV4SigningName))
 	})
 	s.ec2 = ec2.NewFromConfig(sdk, func(o *ec2.Options) {
-		if e, ok := s.config.Override(ec2.ServiceID, sdk.Region); ok {
-			o.BaseEndpoint = awssdk.String(e.URL)
-			ec2.WithSigV4SigningRegion(e.SigningRegion)(o)
-			if e.SigningName != "" {
-				ec2.WithSigV4SigningName(e.SigningName)(o)
-			}
-		}
+		s.override(ec2.ServiceID, &o.BaseEndpoint, setOption(o, ec2.WithSigV4SigningRegion), setOption(o, ec2.WithSigV4SigningName))
 	})
+}
+
+// override sets the endpoint of a service as the configuration has it, and what its requests
+// are signed with.
+func (s *Session) override(service string, url **string, setRegion, setName func(string)) {
+	e, ok := s.config.Override(service, s.config.Region)
+	if !ok {
+		return
+	}
+	*url = awssdk.String(e.URL)
+	setRegion(e.SigningRegion)
+	if e.SigningName != "" {
+		setName(e.SigningName)
+	}
+}
+
+// setOption returns a function that sets one of a client's options.
+func setOption[O any](o *O, with func(string) func(*O)) func(string) {
+	return func(value string) { with(value)(o) }
 }
 
 // locate fills in what the configuration leaves open from our own instance.
