@@ -164,9 +164,9 @@ func (c *factCache) zones() map[string]string {
 	return out
 }
 
-// nodeGroups returns the remembered groups; false if they are too old, lack a
-// group of one of the instances or pods, or were listed before a Service named a group.
-func (c *factCache) nodeGroups(now time.Time, instances map[string]model.Instance, pods map[string][]string, named []string) ([]model.NodeGroup, bool) {
+// nodeGroups returns the remembered groups; false if they are too old, lack one that is
+// needed, or were listed before a Service named a group.
+func (c *factCache) nodeGroups(now time.Time, needed, named []string) ([]model.NodeGroup, bool) {
 	c.groups.Lock()
 	defer c.groups.Unlock()
 	if c.groups.at.IsZero() || now.Sub(c.groups.at) >= groupAge {
@@ -177,17 +177,8 @@ func (c *factCache) nodeGroups(now time.Time, instances map[string]model.Instanc
 			return nil, false
 		}
 	}
-	missing := func(g string) bool {
-		_, ok := groupAt(c.groups.list, g)
-		return !ok
-	}
-	for _, i := range instances {
-		if slices.ContainsFunc(i.Groups, missing) {
-			return nil, false
-		}
-	}
-	for _, groups := range pods {
-		if slices.ContainsFunc(groups, missing) {
+	for _, id := range needed {
+		if _, ok := groupAt(c.groups.list, id); !ok {
 			return nil, false
 		}
 	}

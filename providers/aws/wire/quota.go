@@ -56,7 +56,7 @@ func ofGroups(code string) bool { return strings.Contains(code, "SecurityGroup")
 // quotaOf returns the name of the quota that a refused step exceeds; empty: unknown.
 // Sources: API references of Elastic Load Balancing, errors; Amazon VPC quotas.
 func quotaOf(kind stack.Kind, f *fault.Fault) string {
-	classic := slices.Contains(familyClassic.blinds(), kind)
+	classic := slices.Contains(blindsOf(familyClassic), kind)
 	switch f.Code {
 	case "TooManyLoadBalancers":
 		if classic {

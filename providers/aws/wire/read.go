@@ -56,23 +56,21 @@ func newRead(ctx context.Context, s *Session, scopes []providers.Scope) *read {
 	return &read{query: q, classics: newClassicRead(q), networks: newNetworkRead(q), vpc: newVPCRead(q)}
 }
 
-// family is a list that can fail as a whole.
-type family string
-
+// Lists that can fail as a whole.
 const (
-	familyClassic family = "Classic Load Balancers"
-	familyNetwork family = "Network Load Balancers"
-	familyTargets family = "target groups"
-	familyGroups  family = "security groups"
-	familyNodes   family = "groups of nodes"
-	familySubnets family = "subnets"
-	familyPods    family = "pods of QUIC ports"
-	familyLimits  family = "account limits" // no Service fails for them
+	familyClassic = "Classic Load Balancers"
+	familyNetwork = "Network Load Balancers"
+	familyTargets = "target groups"
+	familyGroups  = "security groups"
+	familyNodes   = "groups of nodes"
+	familySubnets = "subnets"
+	familyPods    = "pods of QUIC ports"
+	familyLimits  = "account limits" // no Service fails for them
 )
 
-// blinds are the kinds that cannot be read when the list is denied; none for facts.
-func (f family) blinds() []stack.Kind {
-	switch f {
+// blindsOf returns the kinds that cannot be read when the list is denied; none for facts.
+func blindsOf(list string) []stack.Kind {
+	switch list {
 	case familyClassic:
 		return []stack.Kind{model.KindClassic, model.KindClassicAttr, model.KindClassicBack, model.KindClassicCheck, model.KindClassicInst, model.KindClassicPol, model.KindClassicPort, model.KindClassicSSL}
 	case familyNetwork:
@@ -101,8 +99,8 @@ func (r *read) lists() {
 	r.vpc.shared.Given = r.networks.given
 }
 
-func listOf(f family, run func() error) kit.List {
-	return kit.List{Name: string(f), Blinds: f.blinds(), Run: run}
+func listOf(name string, run func() error) kit.List {
+	return kit.List{Name: name, Blinds: blindsOf(name), Run: run}
 }
 
 // describe reads what the lists do not show of load balancers and of groups of nodes.

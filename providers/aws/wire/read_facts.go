@@ -229,46 +229,49 @@ func (s *Session) groupsWhere(ctx context.Context, name string, values []string,
 	return out, nil
 }
 
-// nodeGroups are the groups that carry the cluster's tag and the groups of the
-// instances, or of pods by themselves, with their rules, sorted by id. Groups that load
-// balancers have for themselves carry the tag as well but are no groups of nodes: of
-// them only the names are returned, by id.
-func (s *Session) nodeGroups(ctx context.Context, instances map[string]model.Instance, pods map[string][]string) ([]model.NodeGroup, map[string]string, error) {
-	needed := map[string]bool{}
+// groupsOfNodes are the ids of the groups of instances, and of pods by themselves, sorted.
+func groupsOfNodes(instances map[string]model.Instance, pods map[string][]string) []string {
+	found := map[string]bool{}
 	for _, i := range instances {
 		for _, g := range i.Groups {
-			needed[g] = true
+			found[g] = true
 		}
 	}
 	for _, groups := range pods {
 		for _, g := range groups {
-			needed[g] = true
+			found[g] = true
 		}
 	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// nodeGroups are the groups that carry the cluster's tag and the needed ones, which are
+// sorted, with their rules, sorted by id. Groups that load balancers have for themselves
+// carry the tag as well but are no groups of nodes: of them only the names are returned,
+// by id.
+func (s *Session) nodeGroups(ctx context.Context, needed []string) ([]model.NodeGroup, map[string]string, error) {
 	tagged, err := s.taggedGroups(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	var out []model.NodeGroup
 	names := map[string]string{}
-	keep := func(g ec2types.SecurityGroup) {
-		out = append(out, nodeGroupOf(g))
-		delete(needed, awssdk.ToString(g.GroupId))
-	}
+	kept := map[string]bool{}
 	for _, g := range tagged {
 		if name := awssdk.ToString(g.GroupName); strings.HasPrefix(name, model.OwnGroupName("")) {
 			names[awssdk.ToString(g.GroupId)] = name
 		}
-		if needed[awssdk.ToString(g.GroupId)] || !ofLoadBalancer(g) {
-			keep(g)
+		if containsSorted(needed, awssdk.ToString(g.GroupId)) || !ofLoadBalancer(g) {
+			out = append(out, nodeGroupOf(g))
+			kept[awssdk.ToString(g.GroupId)] = true
 		}
 	}
-	rest, err := s.groupsBy(ctx, "group-id", slices.Sorted(maps.Keys(needed)))
+	rest, err := s.groupsBy(ctx, "group-id", slices.DeleteFunc(slices.Clone(needed), func(id string) bool { return kept[id] }))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, g := range rest {
-		keep(g)
+		out = append(out, nodeGroupOf(g))
 	}
 	slices.SortFunc(out, func(a, b model.NodeGroup) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(out, func(a, b model.NodeGroup) bool { return a.ID == b.ID }), names, nil

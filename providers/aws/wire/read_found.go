@@ -72,14 +72,9 @@ type view struct {
 }
 
 func (r *networkRead) view(scope providers.Scope) *view {
-	v := &view{scope: scope, deep: scope.Depth == providers.Deep, own: map[string]stack.Key{}}
-	if names := lookupValues(scope.Own, model.KindClassic, model.ByName); len(names) > 0 {
-		v.classic = names[0]
-	}
-	if names := lookupValues(scope.Own, model.KindNetwork, model.ByName); len(names) > 0 {
-		v.network = names[0]
-	}
-	v.balancer = r.balancerOf(scope)
+	v := &view{scope: scope, deep: scope.Depth == providers.Deep, own: map[string]stack.Key{}, balancer: r.balancerOf(scope)}
+	v.classic = nameOf(scope, model.KindClassic)
+	v.network = nameOf(scope, model.KindNetwork)
 	v.targetGroups = r.ownTargetGroups(v)
 	for _, t := range v.targetGroups {
 		if arn := awssdk.ToString(t.TargetGroupArn); r.otherIn(v, arn) == "" {
@@ -87,6 +82,15 @@ func (r *networkRead) view(scope providers.Scope) *view {
 		}
 	}
 	return v
+}
+
+// nameOf returns the name of a load balancer that the scope looks up; empty: none.
+func nameOf(scope providers.Scope, kind stack.Kind) string {
+	names := lookupValues(scope.Own, kind, model.ByName)
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
 }
 
 // ref points to the Service's own group, or to any other by its id.
@@ -112,15 +116,15 @@ func requiredLists(scope providers.Scope) map[string]bool {
 	for _, l := range scope.Own {
 		switch l.Kind {
 		case model.KindClassic:
-			out[string(familyClassic)] = true
+			out[familyClassic] = true
 		case model.KindNetwork:
-			out[string(familyNetwork)] = true
+			out[familyNetwork] = true
 		case model.KindTargetGroup:
-			out[string(familyTargets)] = deep
+			out[familyTargets] = deep
 		case model.KindGroup, model.KindSharedGroup:
-			out[string(familyGroups)] = true
+			out[familyGroups] = true
 		}
-		out[string(familyNodes)] = deep
+		out[familyNodes] = deep
 	}
 	if !deep {
 		return out
@@ -128,15 +132,15 @@ func requiredLists(scope providers.Scope) map[string]bool {
 	for _, l := range scope.Facts {
 		switch l.Kind {
 		case model.KindGroup:
-			out[string(familyGroups)] = out[string(familyGroups)] || l.By == model.ByTagName || l.By == model.ByWanted
+			out[familyGroups] = out[familyGroups] || l.By == model.ByTagName || l.By == model.ByWanted
 		case model.KindSharedNetwork:
-			out[string(familyNetwork)] = true
+			out[familyNetwork] = true
 		case model.KindSubnets:
-			out[string(familySubnets)] = true
+			out[familySubnets] = true
 		case model.KindNodeGroup:
-			out[string(familyNodes)] = true
+			out[familyNodes] = true
 		case model.KindPods:
-			out[string(familyPods)] = true
+			out[familyPods] = true
 		}
 	}
 	return out

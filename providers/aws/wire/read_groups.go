@@ -108,9 +108,9 @@ func (r *vpcRead) listSubnets() error {
 // and the cache will do; for full reads they are where a Service's rules are. A presence
 // check is built too, to know which shared rules it wants, and needs the same facts.
 func (r *vpcRead) listNodes() error {
-	ids, needed, again := r.nodesOfScopes()
+	ids, wanted, again := r.nodesOfScopes()
 	named := r.factValues(model.KindGroup, model.ByWanted)
-	if !needed {
+	if !wanted {
 		return nil
 	}
 	var err error
@@ -125,11 +125,12 @@ func (r *vpcRead) listNodes() error {
 	if err != nil {
 		return fmt.Errorf("network interfaces of pods: %w", err)
 	}
-	if known, ok := r.facts.nodeGroups(r.now(), r.shared.Instances, pods, named); ok && !again {
+	needed := groupsOfNodes(r.shared.Instances, pods)
+	if known, ok := r.facts.nodeGroups(r.now(), needed, named); ok && !again {
 		r.shared.NodeGroups, r.shared.GroupNames = known, r.facts.groupNames()
 		return nil
 	}
-	groups, names, err := r.nodeGroups(r.ctx, r.shared.Instances, pods)
+	groups, names, err := r.nodeGroups(r.ctx, needed)
 	if err != nil {
 		return err
 	}

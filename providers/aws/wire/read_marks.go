@@ -20,13 +20,13 @@ import (
 func (s *Session) marks(ctx context.Context, w *sweep) (*marks, error) {
 	r, m := newRead(ctx, s, nil), &marks{}
 	for _, list := range []struct {
-		family family
-		run    func(*marks, *sweep) error
+		name string
+		run  func(*marks, *sweep) error
 	}{
 		{familyClassic, r.classics.markedClassic}, {familyNetwork, r.networks.markedNetwork}, {familyTargets, r.networks.markedTargets},
 	} {
 		if err := list.run(m, w); err != nil {
-			return nil, fmt.Errorf("%s: %w", list.family, err)
+			return nil, fmt.Errorf("%s: %w", list.name, err)
 		}
 	}
 	var err error
