@@ -206,6 +206,15 @@ func scenesOfOthers() []scene {
 			s.beside(s.get("web"), reconcile.Job{Release: true})
 			time.Sleep(70 * time.Minute)
 		}, says: []string{"DriftFound"}},
+		{what: "changed by hand twice", cloud: "aws classic", play: func(s *stage, plain Shape) {
+			s.served(plain)
+			for range 2 {
+				other := s.get("web").DeepCopy()
+				FewerPorts(other)
+				s.edit(other)
+				time.Sleep(35 * time.Minute) // one check for drift
+			}
+		}, says: []string{"DriftFound", "DriftReturns"}},
 		{what: "another controller's addresses", cloud: "aws classic", play: func(s *stage, plain Shape) {
 			s.served(plain)
 			for range 5 {

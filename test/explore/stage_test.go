@@ -103,9 +103,8 @@ func (s *stage) address(name string) string {
 	return conditions.Addresses(s.get(name).Status.LoadBalancer.Ingress)
 }
 
-// beside is a hand that is not Berth's: a reconciler of its own, with every gate open,
-// whose calls nothing holds.
-func (s *stage) beside(svc *corev1.Service, job reconcile.Job) *reconcile.Draft {
+// byHand returns a hand that is not Berth's: a reconciler of its own, whose calls nothing holds.
+func (s *stage) byHand() *reconcile.Reconciler {
 	s.t.Helper()
 	bound, err := s.subject.Open(s.t.Context(), "http://hand-cloud."+s.name)
 	if err != nil {
@@ -120,6 +119,26 @@ func (s *stage) beside(svc *corev1.Service, job reconcile.Job) *reconcile.Draft 
 	s.kube.mu.Unlock()
 	r.SetNodes(props.Project(nodes.Items))
 	r.AllKnown()
+	return r
+}
+
+// edit has the hand write a Service as it is given, with every gate open.
+func (s *stage) edit(svc *corev1.Service) {
+	s.t.Helper()
+	r := s.byHand()
+	d, err := r.Draft(s.t.Context(), reconcile.Job{Service: svc})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if res := r.Run(s.t.Context(), d, plan.OpenGates); res.Err != nil || !d.Plan.Writes() {
+		s.t.Fatalf("by hand nothing was written: %v", res.Err)
+	}
+}
+
+// beside drafts a Service by hand, or deletes its load balancer with every gate open.
+func (s *stage) beside(svc *corev1.Service, job reconcile.Job) *reconcile.Draft {
+	s.t.Helper()
+	r := s.byHand()
 	job.Service = svc
 	for range 20 {
 		d, err := r.Draft(s.t.Context(), job)
@@ -129,7 +148,7 @@ func (s *stage) beside(svc *corev1.Service, job reconcile.Job) *reconcile.Draft 
 		if !job.Release {
 			return d
 		}
-		if res := r.Run(s.t.Context(), d, func(plan.Gate) time.Duration { return 0 }); res.Released {
+		if res := r.Run(s.t.Context(), d, plan.OpenGates); res.Released {
 			return d
 		}
 		time.Sleep(time.Minute)
