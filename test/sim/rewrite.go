@@ -30,10 +30,17 @@ func (w *rewritten) send(change func([]byte) []byte) {
 // stays.
 func ReverseLists(body []byte) []byte { return rewriteJSON(body, reverseLists) }
 
-// OmitEmpty returns a JSON document in which the entries of lists have no members that are null, or an
+// OmitEmpty returns a JSON document in which the entries of lists have no members that are null, false, 0, or an
 // empty text, list or object. The document itself keeps them: one without its list is no answer.
 func OmitEmpty(body []byte) []byte {
 	return rewriteJSON(body, func(v any) any { return omitEmpty(v, false) })
+}
+
+// ChangeTexts returns a rewriting of JSON documents in which change returns each text. A text in a list has the name of the list.
+func ChangeTexts(change func(name, text string) string) func([]byte) []byte {
+	return func(body []byte) []byte {
+		return rewriteJSON(body, func(v any) any { return changeTexts("", v, change) })
+	}
 }
 
 func rewriteJSON(body []byte, change func(any) any) []byte {
@@ -86,10 +93,30 @@ func omitEmpty(v any, listed bool) any {
 	return v
 }
 
+func changeTexts(name string, v any, change func(name, text string) string) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = changeTexts(name, v[i], change)
+		}
+	case map[string]any:
+		for member := range v {
+			v[member] = changeTexts(member, v[member], change)
+		}
+	case string:
+		return change(name, v)
+	}
+	return v
+}
+
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
+	case bool:
+		return !v
+	case json.Number:
+		return v == "0"
 	case string:
 		return v == ""
 	case []any:

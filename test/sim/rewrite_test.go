@@ -3,6 +3,7 @@ package sim_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/berth-lb/berth/test/sim"
@@ -37,10 +38,24 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestOmitEmpty: entries of lists lose what is empty; false and 0 say something, and a document keeps its lists.
+// TestOmitEmpty: entries of lists lose what is empty, false or 0, and a document keeps its lists.
 func TestOmitEmpty(t *testing.T) {
-	got := string(sim.OmitEmpty([]byte(`{"list":[],"note":null,"all":[{"a":"","b":null,"c":[],"d":{},"e":false,"f":0,"g":{"h":"","i":1}}]}`)))
-	if want := `{"all":[{"e":false,"f":0,"g":{"i":1}}],"list":[],"note":null}`; got != want {
+	got := string(sim.OmitEmpty([]byte(`{"list":[],"note":null,"all":[{"a":"","b":null,"c":[],"d":{},"e":false,"f":0,"g":{"h":"","i":1}}],"last":false}`)))
+	if want := `{"all":[{"g":{"i":1}}],"last":false,"list":[],"note":null}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestChangeTexts: a text is changed by the name of its member, and in a list by that of the list.
+func TestChangeTexts(t *testing.T) {
+	upper := sim.ChangeTexts(func(name, text string) string {
+		if name == "a" {
+			return strings.ToUpper(text)
+		}
+		return text
+	})
+	got := string(upper([]byte(`{"a":"x","b":"y","c":[{"a":["z",{"b":"z"}]}],"d":1}`)))
+	if want := `{"a":"X","b":"y","c":[{"a":["Z",{"b":"z"}]}],"d":1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
