@@ -104,8 +104,8 @@ func ruleOf(r Object) Rule {
 	p := r.Props()
 	return Rule{
 		Name: r.Text("name"), Frontend: r.refName(toFrontend), Pool: PoolOf(r), Probe: r.refName(toProbe),
-		Protocol: p.Text("protocol"), FrontendPort: p.number("frontendPort"), BackendPort: p.number("backendPort"),
-		FloatingIP: p.Flag("enableFloatingIP"), Distribution: p.Text("loadDistribution"),
+		Protocol: p.enum("protocol", probeTCP, "Udp", protocolAll), FrontendPort: p.number("frontendPort"), BackendPort: p.number("backendPort"),
+		FloatingIP: p.Flag("enableFloatingIP"), Distribution: p.enum("loadDistribution", "Default", "SourceIP"),
 		IdleTimeout: p.number("idleTimeoutInMinutes"), TCPReset: p.Flag("enableTcpReset"), NoSNAT: p.Flag("disableOutboundSnat"),
 	}
 }
@@ -124,7 +124,7 @@ func PoolOf(r Object) string {
 func probeOf(o Object) Probe {
 	p := o.Props()
 	return Probe{
-		Name: o.Text("name"), Protocol: p.Text("protocol"), Port: p.number("port"), Path: p.Text("requestPath"),
+		Name: o.Text("name"), Protocol: p.enum("protocol", probeTCP, probeHTTP, probeHTTPS), Port: p.number("port"), Path: p.Text("requestPath"),
 		Interval: p.number("intervalInSeconds"), Threshold: p.number("probeThreshold"),
 	}
 }

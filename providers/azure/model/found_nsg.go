@@ -17,7 +17,7 @@ func ContentOf(r Object) (Access, bool) {
 	if !strings.HasPrefix(name, rulePrefix) || priority < firstPriority || priority > lastPriority || !strings.EqualFold(p.Text("direction"), "Inbound") {
 		return Access{}, false
 	}
-	a := Access{Protocol: p.Text("protocol"), Family: ipv4}
+	a := Access{Protocol: p.enum("protocol", probeTCP, "Udp"), Family: ipv4}
 	if strings.Contains(name, "_"+IPv6) {
 		a.Family = IPv6
 	}

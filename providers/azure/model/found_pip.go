@@ -13,7 +13,7 @@ func PublicIPOf(o Object) FoundIP {
 	p, tags := o.Props(), o.Tags()
 	out := FoundIP{
 		Group: GroupOf(o.Text("id")), Name: o.Text("name"), Address: Canonical(p.Text("ipAddress")),
-		Version: cmp.Or(p.Text("publicIPAddressVersion"), ipv4), SKU: o.In("sku").Text("name"), Tags: tags,
+		Version: cmp.Or(p.enum("publicIPAddressVersion", ipv4, IPv6), ipv4), SKU: o.In("sku").Text("name"), Tags: tags,
 		DNSLabel: p.In("dnsSettings").Text("domainNameLabel"), IPTags: Tags{},
 		Attached: lowerCase(cmp.Or(p.In("ipConfiguration").Text("id"), p.In("natGateway").Text("id"))),
 		Services: slices.Clip(tags.owners()), Cluster: tags.Cluster(), DNSService: tags.dnsService(),

@@ -103,6 +103,19 @@ func (o Object) Text(key string) string {
 	return s
 }
 
+// enum is a text field in the letter case of the value that it equals in any letter case, and another text as it is. Azure
+// keeps enumerations as written: the portal writes the protocol of a security rule as TCP.
+// Source: hashicorp/terraform-provider-azurerm#16092.
+func (o Object) enum(key string, values ...string) string {
+	text := o.Text(key)
+	for _, v := range values {
+		if strings.EqualFold(text, v) {
+			return v
+		}
+	}
+	return text
+}
+
 // Flag is a field; false where it is none, or neither true nor false.
 func (o Object) Flag(key string) bool {
 	b, _ := o[key].(bool)
