@@ -34,16 +34,34 @@ func cloudEnvironment(ctx context.Context, c model.Config) (cloud.Configuration,
 		return environmentAt(ctx, c)
 	}
 	place := cloud.AzurePublic
-	switch strings.ToLower(c.Cloud) {
-	case "", "azurepubliccloud", "azurecloud":
+	switch cloudName(c.Cloud) {
+	case publicCloud:
 	case "azurechinacloud":
 		place = cloud.AzureChina
-	case "azureusgovernmentcloud", "azureusgovernment":
+	case governmentCloud:
 		place = cloud.AzureGovernment
 	default:
 		return cloud.Configuration{}, fmt.Errorf("cloud: %q is not known; legal: AzurePublicCloud, AzureChinaCloud, AzureUSGovernmentCloud, AzureStackCloud, or any with resourceManagerEndpoint", c.Cloud)
 	}
 	return place, nil
+}
+
+// Names of clouds, in the spelling of cloudName.
+const (
+	publicCloud     = "azurepubliccloud"
+	governmentCloud = "azureusgovernmentcloud"
+)
+
+// cloudName returns a name of a cloud in the one spelling that names are compared in: configurations name the public
+// cloud AzurePublicCloud, and its own metadata AzureCloud. Source: Azure/azure-cli:src/azure-cli-core/azure/cli/core/cloud.py.
+func cloudName(name string) string {
+	switch name = strings.ToLower(name); name {
+	case "", "azurecloud":
+		return publicCloud
+	case "azureusgovernment":
+		return governmentCloud
+	}
+	return name
 }
 
 // environmentAt asks a resource manager about the cloud that it belongs to.
@@ -76,7 +94,7 @@ func environmentAt(ctx context.Context, c model.Config) (cloud.Configuration, er
 		return cloud.Configuration{}, fmt.Errorf("%s: metadata: %w", key, err)
 	}
 	for _, e := range clouds {
-		if strings.EqualFold(e.Name, c.Cloud) && len(e.Authentication.Audiences) > 0 {
+		if cloudName(e.Name) == cloudName(c.Cloud) && len(e.Authentication.Audiences) > 0 {
 			return cloud.Configuration{
 				ActiveDirectoryAuthorityHost: e.Authentication.LoginEndpoint,
 				Services: map[cloud.ServiceName]cloud.ServiceConfiguration{

@@ -204,7 +204,7 @@ func TestOwnCloud(t *testing.T) {
 	base := strings.Replace(string(conf), "{", `{"useManagedIdentityExtension": true,`, 1)
 	without := strings.Replace(base, `"resourceManagerEndpoint": "`+running.PlainURL+`"`, `"resourceManagerEndpoint": ""`, 1)
 	own := func(text, more string) string {
-		return strings.Replace(strings.Replace(text, `"AzurePublicCloud"`, `"azurestackcloud"`, 1), "{", "{"+more, 1)
+		return strings.Replace(strings.Replace(text, `"AzureCloud"`, `"azurestackcloud"`, 1), "{", "{"+more, 1)
 	}
 	const today = `"disableAzureStackCloud": true,`
 	whole := `{"resourceManagerEndpoint": "` + running.PlainURL + `/", "tokenAudience": "` + running.PlainURL + `", "activeDirectoryEndpoint": "https://login.example.com/"}`

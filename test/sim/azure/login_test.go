@@ -74,7 +74,7 @@ func TestPlainCalls(t *testing.T) {
 		path, header, want string
 		status             int
 	}{
-		{"/metadata/endpoints?api-version=2019-05-01", "", `"name":"AzurePublicCloud"`, 200},
+		{"/metadata/endpoints?api-version=2019-05-01", "", `"name":"AzureCloud"`, 200},
 		{"/metadata/instance?api-version=2021-02-01", "Metadata: true", `"vmScaleSetName":"aks-pool1-vmss"`, 200},
 		{"/metadata/instance?api-version=2021-02-01", "", "invalid_request", 400},
 		{"/metadata/identity/oauth2/token?resource=x", "Metadata: true", `"token_type":"Bearer"`, 200},

@@ -66,7 +66,7 @@ type config struct {
 // URL. The name of the cluster is no part of it: it is the flag --cluster-name.
 func (s Seed) CloudConf(url string) ([]byte, error) {
 	c := config{
-		Cloud: "AzurePublicCloud", Endpoint: url, Tenant: s.Tenant, Subscription: s.Subscription, ClientID: ClientID, ClientSecret: ClientSecret,
+		Cloud: "AzureCloud", Endpoint: url, Tenant: s.Tenant, Subscription: s.Subscription, ClientID: ClientID, ClientSecret: ClientSecret,
 		ResourceGroup: s.ResourceGroup, Location: s.Location, VMType: map[NodesAs]string{VM: "standard", VMSS: "vmss", Flex: "vmssflex"}[s.NodesAs],
 		ScaleSet: s.ScaleSet, AvailabilitySet: s.AvailabilitySet, Network: s.Network, NetworkGroup: s.NetworkGroup, Subnet: s.Subnet,
 		SecurityGroup: s.SecurityGroup, RouteTable: s.RouteTable, SKU: "standard", Pools: s.Pools,

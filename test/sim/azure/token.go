@@ -52,7 +52,7 @@ func (v *visit) endpoints() *arm.Response {
 	// Tokens are handed out over HTTPS only by the clients' libraries; the same port serves both.
 	_, host, _ := strings.Cut(base, "://")
 	environment := arm.Doc{
-		"name": "AzurePublicCloud", "portal": base, "resourceManager": base, "gallery": base, "graph": base, "batch": base,
+		"name": "AzureCloud", "portal": base, "resourceManager": base, "gallery": base, "graph": base, "batch": base,
 		"authentication": arm.Doc{"loginEndpoint": "https://" + host, "audiences": []any{base, "https://management.azure.com/"}, "tenant": v.cloud.opt.Tenant, "identityProvider": "AAD"},
 		"suffixes":       arm.Doc{"storage": "core.windows.net", "keyVaultDns": "vault.azure.net", "acrLoginServer": "azurecr.io"},
 	}
