@@ -54,6 +54,8 @@ type Report struct {
 	Notes    []string // what the user should know and a program need not
 	// Alone means that no cluster was asked: Services of these names may exist.
 	Alone bool
+	// hidden says how many plans are left out, and why; empty: none.
+	hidden string
 }
 
 // ExitCode is plan.ExitNothing, plan.ExitChanges or plan.ExitError.

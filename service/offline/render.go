@@ -66,11 +66,11 @@ func (r Report) human(opt plan.Options) string {
 	if len(r.Left) > 0 {
 		b.WriteByte('\n')
 	}
-	if len(r.Document.Plans) > 0 || len(r.Left) == 0 {
+	if len(r.Document.Plans) > 0 || len(r.Left) == 0 && r.hidden == "" {
 		b.WriteString(plan.Human(r.Document, opt))
 		return b.String()
 	}
-	b.WriteString("Nothing to plan.\n")
+	b.WriteString(r.empty())
 	return b.String()
 }
 

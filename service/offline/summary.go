@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,18 +24,28 @@ func Onlys() []string { return []string{OnlyChanges, OnlyInterrupting, OnlyError
 // Only returns the report with those plans alone that have what the word says. The
 // exit code is that of the whole report as long as it is taken before.
 func (r Report) Only(what string) Report {
-	keep := map[string]func(plan.Doc) bool{
-		OnlyChanges:      func(p plan.Doc) bool { return len(p.Steps)+len(p.Held) > 0 },
-		OnlyInterrupting: func(p plan.Doc) bool { return weighPlan(p) == interrupts },
-		OnlyErrors:       func(p plan.Doc) bool { return hasErrors(p.Problems) },
+	filter, ok := map[string]struct {
+		keep func(plan.Doc) bool
+		lack string // of the plans that are left out
+	}{
+		OnlyChanges:      {func(p plan.Doc) bool { return len(p.Steps)+len(p.Held) > 0 }, "changes"},
+		OnlyInterrupting: {func(p plan.Doc) bool { return weighPlan(p) == interrupts }, "steps that interrupt traffic"},
+		OnlyErrors:       {func(p plan.Doc) bool { return hasErrors(p.Problems) }, "errors"},
 	}[what]
-	if keep == nil {
+	if !ok {
 		return r
 	}
-	r.Document.Plans = slices.DeleteFunc(slices.Clone(r.Document.Plans), func(p plan.Doc) bool { return !keep(p) })
+	all := len(r.Document.Plans) + len(r.Left)
+	r.Document.Plans = slices.DeleteFunc(slices.Clone(r.Document.Plans), func(p plan.Doc) bool { return !filter.keep(p) })
 	r.Left = nil
+	if n := all - len(r.Document.Plans); n > 0 {
+		r.hidden = "Not shown: " + countOf(n, "Service") + " without " + filter.lack + "."
+	}
 	return r
 }
+
+// empty returns what a report without plans says.
+func (r Report) empty() string { return cmp.Or(r.hidden, "Nothing to plan.") + "\n" }
 
 // weight orders plans by what they do to traffic.
 type weight int
@@ -165,7 +176,7 @@ func (r Report) brief() string {
 		}
 	}
 	if len(r.Document.Plans)+len(r.Left) == 0 {
-		b.WriteString("Nothing to plan.\n")
+		b.WriteString(r.empty())
 	}
 	return b.String() + r.origin()
 }
