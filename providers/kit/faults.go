@@ -83,7 +83,7 @@ func (e Errors) Fault(err error, p Progress) error {
 		return err
 	}
 	f := &fault.Fault{Meaning: p.unanswered(), Text: err.Error(), Err: err}
-	if page, is := errors.AsType[*fault.Page](err); is {
+	if page, is := errors.AsType[*fault.PageError](err); is {
 		f.Text = page.Error()
 		return f
 	}

@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 // TestPageIsNoAnswer: a page of HTML says nothing of what became of the call, whatever its status.
 func TestPageIsNoAnswer(t *testing.T) {
 	table := kit.Errors{Read: func(error) (kit.Refusal, bool) { return kit.Refusal{Status: http.StatusNotFound}, true }}
-	page := &fault.Page{Operation: "DeleteThing", Status: http.StatusNotFound}
+	page := &fault.PageError{Operation: "DeleteThing", Status: http.StatusNotFound}
 	for progress, want := range map[kit.Progress]fault.Meaning{kit.Reading: fault.Unavailable, kit.Sent: fault.Ambiguous} {
 		err := table.Fault(&url.Error{Op: "Post", URL: "https://cloud.example", Err: page}, progress)
 		if !fault.Is(err, want) || err.Error() != page.Error() {

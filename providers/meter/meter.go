@@ -48,7 +48,7 @@ const insideLimit = 4 << 10
 
 // New wraps a transport. Without an observer nothing is counted. A closed fence of a
 // request's context refuses the request, see [providers.WithFence]. An answer that is a page of
-// HTML is the error [fault.Page], unless it asks for fewer requests.
+// HTML is the error [fault.PageError], unless it asks for fewer requests.
 func New(next http.RoundTripper, observe providers.Observe, l Language) http.RoundTripper {
 	next = fenced{next}
 	if observe != nil {
@@ -75,7 +75,7 @@ func (p pageless) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, refusalLimit)) // so that the connection can be used again
 	_ = response.Body.Close()                                               // it was only read
-	return nil, &fault.Page{Operation: p.name(r).Operation, Status: response.StatusCode}
+	return nil, &fault.PageError{Operation: p.name(r).Operation, Status: response.StatusCode}
 }
 
 // fenced asks the fence as late as it can: after all waiting, and again for each

@@ -189,7 +189,7 @@ func TestPages(t *testing.T) {
 		var told notes
 		body, err := sendRequest(t, &http.Client{Transport: New(server.Client().Transport, told.observe, testLanguage())}, server.URL)
 		server.Close()
-		page, is := errors.AsType[*fault.Page](err)
+		page, is := errors.AsType[*fault.PageError](err)
 		if is != tc.page || is && (page.Status != tc.status || page.Operation != http.MethodGet) || !is && (body != "<html>" || err != nil) {
 			t.Errorf("%q %d: got %q, %v", tc.form, tc.status, body, err)
 		}

@@ -85,7 +85,7 @@ func (r *retryer) Retry(err error) (time.Duration, bool) {
 	if r.made >= attempts {
 		return 0, false
 	}
-	if other, is := errors.AsType[*fault.Page](err); is {
+	if other, is := errors.AsType[*fault.PageError](err); is {
 		err = &googleapi.Error{Code: other.Status}
 	}
 	return r.Retryer.Retry(err)
