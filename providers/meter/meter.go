@@ -64,13 +64,19 @@ type pageless struct {
 	name func(*http.Request) providers.Call
 }
 
+// IsPage reports whether the body of an answer is a page of HTML.
+func IsPage(header http.Header) bool {
+	form, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // a malformed one is none
+	return form == "text/html"
+}
+
 // RoundTrip implements http.RoundTripper.
 func (p pageless) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := p.next.RoundTrip(r)
 	if err != nil || response.StatusCode == http.StatusTooManyRequests {
 		return response, err
 	}
-	if form, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); form != "text/html" {
+	if !IsPage(response.Header) {
 		return response, nil
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, refusalLimit)) // so that the connection can be used again

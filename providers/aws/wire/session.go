@@ -76,7 +76,7 @@ func loadSDK(ctx context.Context, c model.Config, env providers.Env) (awssdk.Con
 		config.WithRetryer(newRetryer),
 		config.WithHTTPClient(httpClient()),
 		config.WithLogger(logging.Nop{}), // failures are reported by errors; these lines would stand between the user's
-		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limitSteps(newLimits(env, inFlight)), meterSteps(env.Calls), askFence(), skipAnswers())),
+		config.WithAPIOptions(slices.Concat(userAgent(env.UserAgent), limitSteps(newLimits(env, inFlight)), meterSteps(env.Calls), askFence(), skipAnswers(), refusePages())),
 	}
 	if o, ok := c.Override(serviceMetadata, ""); ok {
 		options = append(options, config.WithEC2IMDSEndpoint(o.URL))
