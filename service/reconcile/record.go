@@ -60,7 +60,7 @@ func (r *Reconciler) remember(d *Draft, res Result) {
 	}
 	snap.late, snap.isLateKnown = late, true
 	snap.contested = r.contestedUntil(d, res, last.contested)
-	for _, at := range []time.Time{late, snap.contested, r.observed.DoubtedUntil(d.Have, d.read)} {
+	for _, at := range []time.Time{late, snap.contested.Add(contestedSoon - contestedWait), snap.contested, r.observed.DoubtedUntil(d.Have, d.read)} {
 		if d.read.Before(at) && r.isSooner(at, snap.Recheck) {
 			snap.Recheck = at
 		}

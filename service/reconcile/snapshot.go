@@ -34,7 +34,7 @@ type snapshot struct {
 	// can have. It is valid with isLateKnown.
 	late        time.Time
 	isLateKnown bool
-	// contested is when to read again what another controller may have deleted; zero: nothing.
+	// contested is until when to read again what another controller may have deleted; zero: nothing.
 	contested time.Time
 	// manual are the actions that need more permissions.
 	manual manualActions

@@ -34,11 +34,15 @@ func (r *Reconciler) doubtsAddresses(d *Draft, have *stack.Stack, res *Result) b
 	})
 }
 
-// contestedWait is how long after a run its contested resources are read again. By then another
-// controller has written what it decided before the status had the address.
-const contestedWait = time.Minute
+// contestedSoon and contestedWait are how long after a run its contested resources are read again: soon,
+// since clients may be denied, and when another controller has written all that it decided before the
+// status had the address.
+const (
+	contestedSoon = 10 * time.Second
+	contestedWait = time.Minute
+)
 
-// contestedUntil returns when to read again what another controller may have deleted: later if a run has created
+// contestedUntil returns until when to read again what another controller may have deleted: later if a run has created
 // contested resources before the status of the Service has their address. A Service with a class is
 // one beside another controller.
 func (r *Reconciler) contestedUntil(d *Draft, res Result, known time.Time) time.Time {
