@@ -35,8 +35,8 @@ func (r *Reconciler) doubtsAddresses(d *Draft, have *stack.Stack, res *Result) b
 }
 
 // contestedSoon and contestedWait are how long after a run its contested resources are read again: soon,
-// since clients may be denied, and when another controller has written all that it decided before the
-// status had the address.
+// since clients may be denied, and when another controller has ended what it decided before the status
+// had the address.
 const (
 	contestedSoon = 10 * time.Second
 	contestedWait = time.Minute
