@@ -153,7 +153,7 @@ verify: docs lint ## what must be true before a commit: generated files, formats
 	git diff --exit-code HEAD -- docs/reference docs/security.md charts service/page/dist
 	go test -run TestPermissions ./providers/...
 	go test -count=1 ./test/docs
-	@test -z "$$(gofmt -l $$(git ls-files '*.go') | tee /dev/stderr)"
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
 	for m in . $(NESTED); do go -C $$m vet ./... && go -C $$m mod tidy -diff || exit 1; done
 
 fuzz: ## every fuzz test for FUZZTIME (30s)
