@@ -103,8 +103,8 @@ func (t *talk) plan(d *reconcile.Draft, quiet bool) {
 	t.held(d.Plan)
 }
 
-// drift records what a check for drift corrects. Where the check before it has corrected the
-// same, no further correction will last either.
+// drift records what a check for drift corrects, and that a correction did not last where the check
+// before it has made the same.
 func (t *talk) drift(p plan.Plan) {
 	what := stepCounts(p) + ": " + firstSteps(p)
 	if slices.Equal(describeSteps(p), t.v.known.corrected) {

@@ -148,10 +148,7 @@ func networkRules() map[stack.Kind]diff.Rule {
 			Within:  diff.Within{Inherent: true},
 			Fields:  diff.Fields{Sets: map[string]diff.Set{"Targets": {Chunk: targetsPerCall}}},
 		},
-		KindTargetAttr: {
-			Within: diff.Within{Inherent: true, Default: defaultTargetAttributes},
-			Fields: diff.Fields{Ignore: []string{"Type"}, Subset: []string{"Values"}},
-		},
+		KindTargetAttr: {Within: diff.Within{Inherent: true, Default: defaultTargetAttributes}, Fields: diff.Fields{Ignore: []string{"Type"}, Subset: []string{"Values"}}},
 		KindListener: {
 			Within: diff.Within{Cascade: true},
 			Fields: diff.Fields{
